@@ -1,0 +1,186 @@
+import { readFileSync } from 'node:fs'
+import type { Server } from 'bun'
+import packageJson from '../../package.json'
+import { type Config, UsageError } from '../config'
+import { OpenError } from '../engine/open'
+import { openSqlite } from '../engine/sqlite'
+import { PlantError } from '../errors'
+import { createApp } from '../http/app'
+import { answerError } from '../http/errors'
+import { createLog, type Log } from '../log'
+import { createMetrics } from '../metrics'
+import type { Store } from '../store'
+import { hashToken, isToken, type Token } from '../token'
+import type { Command, Output } from './command'
+import { localUrl } from './health'
+import { addToken } from './token'
+
+// Bun's own limit is only a backstop: its answer has no body. The app refuses what is longer than its own.
+const BACKSTOP_BODY_BYTES = 2 ** 40
+// Bun counts from the first byte of a request to the last.
+const REQUEST_SECONDS = 60
+const QUIET_MS = 200
+const POLL_MS = 10
+
+function configuredToken({ token, tokenFile }: Config): Token | null {
+  if (token !== null && tokenFile !== null) {
+    throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
+  }
+  const source = token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
+  let text = token
+  try {
+    if (tokenFile !== null) text = readFileSync(tokenFile, 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(`PLANTSTORE_TOKEN_FILE cannot be read: ${(error as Error).message}`)
+  }
+  if (text === null) return null
+  if (!isToken(text)) {
+    throw new UsageError(`${source} must be at least 16 letters, digits and -._~+/ (RFC 6750)`)
+  }
+  const name = source
+  return {
+    name,
+    hash: hashToken(text),
+    scope: 'write',
+    createdAt: 0,
+    expiresAt: null,
+    revokedAt: null,
+  }
+}
+
+const curl = (url: string, token: string): string =>
+  `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}' ${url}/plants`
+
+/** Prints where the daemon is, and for a store without any token the first one. */
+async function introduce(
+  store: Store,
+  url: string,
+  isConfigured: boolean,
+  out: Output,
+): Promise<void> {
+  out.write(`plantstore ${packageJson.version} listens on ${url}\n`)
+  if (isConfigured || (await store.listTokens()).length > 0) return
+  const token = await addToken(store, 'first', 'write', null, Date.now())
+  if (token === null) return
+  out.write(`
+The store has no token yet. This is its first, shown once:
+
+  ${token}
+
+Create a plant:
+
+  ${curl(url, token)}
+
+`)
+}
+
+/** Resolves at the first signal to stop; calls `hurry` at the second. */
+function stopSignal(hurry: () => void): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let signals = 0
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        signals += 1
+        if (signals === 1) resolve(signal)
+        else hurry()
+      })
+    }
+  })
+}
+
+// Bun's graceful stop drops a connection that has just sent a request. So clients are first told, with each answer,
+// to close their connections, until no request has been in flight for a while.
+async function drain(server: Server<unknown>, isOver: () => boolean): Promise<void> {
+  let quiet = 0
+  while (quiet < QUIET_MS && !isOver()) {
+    await Bun.sleep(POLL_MS)
+    quiet = server.pendingRequests === 0 ? quiet + POLL_MS : 0
+  }
+  await server.stop(true)
+}
+
+function listen(app: ReturnType<typeof createApp>, config: Config, log: Log): Server<unknown> {
+  try {
+    app.listen({
+      hostname: config.host,
+      port: config.port,
+      // A second daemon must not share the port in silence.
+      reusePort: false,
+      maxRequestBodySize: BACKSTOP_BODY_BYTES,
+      idleTimeout: REQUEST_SECONDS,
+      development: false,
+      error(error) {
+        log('error', 'unexpected', { detail: error.stack ?? error.message })
+        return answerError(new PlantError(50001))
+      },
+    })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const place = `${config.host}:${config.port}`
+    if (code === 'EADDRINUSE')
+      throw new OpenError(`${place} is in use: choose another --port, or stop what uses it`)
+    if (code === 'EACCES')
+      throw new OpenError(`${place} is not allowed to this user: choose a --port above 1023`)
+    throw new OpenError(`${place} cannot be listened on: ${message}`)
+  }
+  if (!app.server) throw new OpenError('the server did not start')
+  return app.server as Server<unknown>
+}
+
+export const serve: Command = {
+  name: 'serve',
+  usage: '',
+  summary: 'serve plants over HTTP',
+  help: `Prints the first token of a new store, with a curl line that creates a plant. Stops on SIGTERM and SIGINT:
+answers what is in flight, then closes the database. A second signal ends the wait.`,
+  options: [
+    'host',
+    'port',
+    'database',
+    'maxBodyBytes',
+    'stopSeconds',
+    'logRequests',
+    'token',
+    'tokenFile',
+  ],
+  async run({ config, out, err }) {
+    // The files of the database are for this user alone.
+    process.umask(0o077)
+    const log = createLog((line) => err.write(line), err.isTTY ? 'text' : 'json', Date.now)
+    const metrics = createMetrics()
+    const token = configuredToken(config)
+    let isStopping = false
+    let deadline = Number.POSITIVE_INFINITY
+    const stopped = stopSignal(() => {
+      deadline = 0
+    })
+
+    const store = openSqlite(config.database, { exclusive: true, log, onCommit: metrics.committed })
+    try {
+      const app = createApp({
+        store,
+        metrics,
+        log,
+        now: Date.now,
+        configuredToken: token,
+        maxBodyBytes: config.maxBodyBytes,
+        logRequests: config.logRequests,
+        isStopping: () => isStopping,
+      })
+      const server = listen(app, config, log)
+      const url = localUrl(config.host, server.port ?? config.port)
+      log('info', 'listening', { url, database: config.database, version: packageJson.version })
+      await introduce(store, url, token !== null, out)
+
+      const signal = await stopped
+      log('info', 'stopping', { signal })
+      isStopping = true
+      deadline = Math.min(deadline, performance.now() + config.stopSeconds * 1000)
+      await drain(server, () => performance.now() > deadline)
+    } finally {
+      await store.close()
+    }
+    log('info', 'stopped')
+    return 0
+  },
+}

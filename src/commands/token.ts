@@ -1,0 +1,120 @@
+import { UsageError } from '../config'
+import { openSqlite } from '../engine/sqlite'
+import type { Store } from '../store'
+import { hashToken, isTokenName, isValid, mintToken, type Scope, type Token } from '../token'
+import type { Command, CommandContext } from './command'
+
+/** Mints a token and adds it to a store; null where its name is taken. */
+export async function addToken(
+  store: Store,
+  name: string,
+  scope: Scope,
+  expiresIn: number | null,
+  now: number,
+): Promise<string | null> {
+  const token = mintToken()
+  const expiresAt = expiresIn === null ? null : now + expiresIn
+  const hash = hashToken(token)
+  const added = await store.createToken({
+    name,
+    hash,
+    scope,
+    createdAt: now,
+    expiresAt,
+    revokedAt: null,
+  })
+  return added ? token : null
+}
+
+const day = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+
+function state(token: Token, now: number): string {
+  if (token.revokedAt !== null) return `revoked ${day(token.revokedAt)}`
+  if (!isValid(token, now)) return `expired ${day(token.expiresAt ?? now)}`
+  return token.expiresAt === null ? 'valid' : `valid until ${day(token.expiresAt)}`
+}
+
+function oneName([, name, ...rest]: readonly string[]): string {
+  if (name === undefined || rest.length > 0) throw new UsageError('name one token')
+  if (!isTokenName(name)) {
+    throw new UsageError('a token is named by 1 to 64 letters, digits, spaces and . _ @ -')
+  }
+  return name
+}
+
+async function create(store: Store, { args, config, out, err }: CommandContext): Promise<number> {
+  const name = oneName(args)
+  const token = await addToken(store, name, config.scope, config.expires, Date.now())
+  if (token === null) {
+    err.write(`plantstore: a token named ${name} exists: choose another name, or revoke it first\n`)
+    return 1
+  }
+  err.write(`The token ${name}, shown once:\n`)
+  out.write(`${token}\n`)
+  return 0
+}
+
+async function list(store: Store, { out }: CommandContext): Promise<number> {
+  const now = Date.now()
+  const rows = (await store.listTokens()).map((token) => [
+    token.name,
+    token.scope,
+    day(token.createdAt),
+    state(token, now),
+  ])
+  const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'STATE'], ...rows]
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  )
+  for (const row of table) {
+    out.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`)
+  }
+  return 0
+}
+
+async function revoke(store: Store, { args, out, err }: CommandContext): Promise<number> {
+  const name = oneName(args)
+  if (await store.revokeToken(name, Date.now())) {
+    out.write(`revoked ${name}\n`)
+    return 0
+  }
+  err.write(`plantstore: there is no valid token named ${name}: see "plantstore token list"\n`)
+  return 1
+}
+
+const actions = { create, list, revoke }
+
+export const token: Command = {
+  name: 'token',
+  usage: 'create NAME | list | revoke NAME',
+  summary: 'make, list and revoke the tokens that clients send',
+  help: `Works while the daemon runs, which obeys from the next request on. A token is shown once, when it is
+created, on standard output; the store keeps only its hash.
+
+  plantstore token create laptop
+  plantstore token create dashboard --scope read --expires 90d
+  plantstore token revoke laptop`,
+  options: ['database', 'scope', 'expires'],
+  async run(context) {
+    const { args, config } = context
+    const action = actions[args[0] as keyof typeof actions]
+    if (!action || !Object.hasOwn(actions, args[0] ?? '')) {
+      throw new UsageError('say what to do: token create NAME, token list or token revoke NAME')
+    }
+    if (action === list) {
+      if (args.length > 1) throw new UsageError('token list takes no name')
+    } else {
+      oneName(args)
+    }
+    const store = openSqlite(config.database, {
+      exclusive: false,
+      create: action === create,
+      log: () => {},
+    })
+    try {
+      return await action(store, context)
+    } finally {
+      await store.close()
+    }
+  },
+}

@@ -1,0 +1,95 @@
+import { type Database, SQLiteError } from 'bun:sqlite'
+import type { ErrorNumber } from '../errors'
+import type { NewPlant } from '../plant'
+import type { Outcome } from './group-commit'
+import { APPLICATION_ID } from './migrations'
+
+/** A plant between the threads, which talk in JSON: the id as its digits. */
+export type Row = readonly [id: string, name: string, tag: string | null]
+
+/** A change of the store, as it travels to the thread that writes. */
+export type Change =
+  | readonly ['create', ...Row]
+  | readonly ['createAll', readonly Row[]]
+  | readonly ['replace', ...Row]
+  | readonly ['delete', id: string]
+  | readonly ['probe']
+
+export const toRow = ({ id, name, tag }: NewPlant): Row => [String(id), name, tag ?? null]
+
+// Errors of SQLite that speak of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
+const OWN_ERRORS = new Set([
+  'SQLITE_CONSTRAINT',
+  'SQLITE_MISMATCH',
+  'SQLITE_RANGE',
+  'SQLITE_TOOBIG',
+])
+
+/** What makes one change within a transaction that is open, and says how it ended. Throws where the storage fails. */
+export function prepareChanges(db: Database): (change: Change) => Outcome {
+  const insert = db.prepare<never, [bigint, string, string | null]>(
+    'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING',
+  )
+  const select = db.prepare<{ name: string; tag: string | null }, [bigint]>(
+    'SELECT name, tag FROM plants WHERE id = ?',
+  )
+  const update = db.prepare<never, [string, string | null, bigint]>(
+    'UPDATE plants SET name = ?, tag = ? WHERE id = ?',
+  )
+  const remove = db.prepare<never, [bigint]>('DELETE FROM plants WHERE id = ?')
+
+  function create(id: bigint, name: string, tag: string | null): ErrorNumber | null {
+    if (insert.run(id, name, tag).changes === 1) return null
+    const stored = select.get(id)
+    return stored?.name === name && stored.tag === tag ? 40901 : 40902
+  }
+
+  function createAll(rows: readonly Row[]): Outcome {
+    db.run('SAVEPOINT create_all')
+    for (const [index, [id, name, tag]] of rows.entries()) {
+      const error = create(BigInt(id), name, tag)
+      if (error === null) continue
+      db.run('ROLLBACK TO create_all')
+      db.run('RELEASE create_all')
+      const fields = error === 40901 ? 'the same fields' : 'other fields'
+      return {
+        error,
+        message: `nothing was created: plants[${index}], id ${id}: a plant with this id exists, with ${fields}`,
+      }
+    }
+    db.run('RELEASE create_all')
+    return null
+  }
+
+  function make(change: Change): Outcome {
+    switch (change[0]) {
+      case 'create': {
+        const error = create(BigInt(change[1]), change[2], change[3])
+        return error && { error }
+      }
+      case 'createAll':
+        return createAll(change[1])
+      case 'replace': {
+        const { changes } = update.run(change[2], change[3], BigInt(change[1]))
+        return changes === 1 ? null : { error: 40402 }
+      }
+      case 'delete': {
+        const { changes } = remove.run(BigInt(change[1]))
+        return changes === 1 ? null : { error: 40402 }
+      }
+      case 'probe':
+        // Writes the page that holds it, whatever it was.
+        db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+        return null
+    }
+  }
+
+  return (change) => {
+    try {
+      return make(change)
+    } catch (error) {
+      if (error instanceof SQLiteError && OWN_ERRORS.has(error.code ?? '')) return { error: 50001 }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { dlopen, type Library } from 'bun:ffi'
+
+const symbols = {
+  flock: { args: ['i32', 'i32'], returns: 'i32' },
+  posix_fadvise: { args: ['i32', 'i64', 'i64', 'i32'], returns: 'i32' },
+} as const
+
+// The C library by the names that glibc and musl give it.
+const names = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
+
+const LOCK_EX = 2
+const LOCK_NB = 4
+const LOCK_UN = 8
+const POSIX_FADV_DONTNEED = 4
+
+let opened: Library<typeof symbols>['symbols'] | undefined
+
+function libc(): Library<typeof symbols>['symbols'] {
+  for (const name of names) {
+    if (opened) break
+    try {
+      opened = dlopen(name, symbols).symbols
+    } catch {
+      // Not this one: try the next name.
+    }
+  }
+  if (!opened) throw new Error(`none of these C libraries can be loaded: ${names.join(', ')}`)
+  return opened
+}
+
+/** Takes the exclusive lock of an open file, until it is closed or the process ends; false where another holds it (flock(2)). */
+export const tryLock = (fd: number): boolean => libc().flock(fd, LOCK_EX | LOCK_NB) === 0
+
+/** Lets go of the lock of an open file. */
+export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
+
+/**
+ * Makes the next read of an open file come from the disk: drops its clean pages from the page cache (posix_fadvise(2)).
+ *
+ * A page whose write-back failed is marked clean though it never reached the disk, and would be trusted by whoever
+ * reads it next. (PostgreSQL wiki, "Fsync Errors".)
+ */
+export const dropPageCache = (fd: number): boolean =>
+  libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0

@@ -1,0 +1,42 @@
+import type { Database } from 'bun:sqlite'
+
+/** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
+export const APPLICATION_ID = 0x706c6e74
+
+/** What takes a database from one schema version (`PRAGMA user_version`) to the next; the first makes version 1. */
+const migrations = [
+  `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+   CREATE TABLE tokens (
+     name TEXT NOT NULL,
+     hash TEXT NOT NULL PRIMARY KEY,
+     scope TEXT NOT NULL CHECK (scope IN ('read', 'write')),
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     revoked_at INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL;`,
+  // Keyset pagination by tag. Plants without a tag cost it nothing.
+  'CREATE INDEX plants_by_tag ON plants (tag, id) WHERE tag IS NOT NULL;',
+]
+
+/** The newest schema version that this program knows. */
+export const SCHEMA_VERSION = migrations.length
+
+export function schemaVersion(db: Database): number {
+  return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
+}
+
+/** Brings a database to {@link SCHEMA_VERSION}, all steps in one transaction. Returns the version that it had. */
+export function migrate(db: Database): number {
+  if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
+  return db
+    .transaction(() => {
+      // Asked again: another process may have migrated while this one waited for its turn.
+      const before = schemaVersion(db)
+      for (const sql of migrations.slice(before)) db.run(sql)
+      db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+      db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+      return before
+    })
+    .immediate()
+}

@@ -1,0 +1,224 @@
+import { Database } from 'bun:sqlite'
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { dropPageCache, tryLock, unlock } from './libc'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './migrations'
+
+/** Why a database cannot be opened, in one line that names the fix. */
+export class OpenError extends Error {
+  override readonly name = 'OpenError'
+
+  /** `storage`: the medium or the file's content fails, not what was asked for. */
+  constructor(
+    message: string,
+    readonly storage = false,
+  ) {
+    super(message)
+  }
+}
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
+
+function explain(error: unknown, path: string): OpenError {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new OpenError(
+        `the folder ${dirname(path)} does not exist: make it, or name another with --database`,
+      )
+    case 'EISDIR':
+      return new OpenError(`${path} is a folder: name a file with --database`)
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+    case 'SQLITE_READONLY':
+    case 'SQLITE_READONLY_DIRECTORY':
+    case 'SQLITE_READONLY_DBMOVED':
+      return new OpenError(
+        `${path} or its folder cannot be written: give this user the right to, or name another with --database`,
+      )
+    case 'SQLITE_CANTOPEN':
+      return new OpenError(
+        `${path} cannot be opened: its folder must be writable, for the files beside it too`,
+      )
+    case 'SQLITE_NOTADB':
+      return new OpenError(`${path} is not a plantstore database: name another with --database`)
+    case 'SQLITE_CORRUPT':
+      return new OpenError(`${path} is damaged: put back a backup with "plantstore restore"`, true)
+    case 'SQLITE_BUSY':
+      return new OpenError(`${path} is in use by another program that does not let go of it`)
+    default:
+      return new OpenError(
+        `${path} cannot be opened: ${error instanceof Error ? error.message : error}`,
+        true,
+      )
+  }
+}
+
+function fileSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+// The fields of the header: SQLite file format, section 1.3. It is read before SQLite may write anything.
+function checkHeader(fd: number, path: string): void {
+  const header = Buffer.alloc(100)
+  const size = fstatSync(fd).size
+  if (size === 0) return
+  const read = readSync(fd, header, 0, 100, 0)
+  if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    throw new OpenError(`${path} is not a database: name another file with --database`)
+  }
+  if (header.readUInt32BE(68) !== APPLICATION_ID) {
+    throw new OpenError(
+      `${path} is a database of another program: name another file with --database`,
+    )
+  }
+  const version = header.readUInt32BE(60)
+  if (version > SCHEMA_VERSION) {
+    throw new OpenError(
+      `${path} has schema version ${version}, and this plantstore knows ${SCHEMA_VERSION} at the most: use a newer plantstore`,
+    )
+  }
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
+  const missing = header.readUInt32BE(28) * pageSize - size
+  // With a write-ahead log beside it, a file may lack pages that the log still holds.
+  if (missing > 0 && fileSize(`${path}-wal`) === 0) {
+    throw new OpenError(
+      `${path} is damaged, ${missing} bytes are missing at its end: put back a backup with "plantstore restore"`,
+      true,
+    )
+  }
+}
+
+// What a process that was killed has written and not synced must be on the disk before it is trusted,
+// and what could not be written must not be read from the page cache as if it had been.
+function distrustPageCache(path: string): void {
+  for (const file of [path, `${path}-wal`]) {
+    let fd: number
+    try {
+      fd = openSync(file, 'r+')
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') continue
+      throw error
+    }
+    try {
+      fsyncSync(fd)
+      dropPageCache(fd)
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+/** Makes a directory's entries durable: a file that was created or renamed in it is found after a loss of power. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Opens one more connection to a database that was opened before. */
+export function connect(path: string): Database {
+  const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
+  // How long to wait for another process that writes: 0 by default in Bun.
+  db.run('PRAGMA busy_timeout = 10000')
+  // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
+  db.run('PRAGMA synchronous = FULL')
+  // The writer checkpoints by itself: an automatic checkpoint hides its errors.
+  db.run('PRAGMA wal_autocheckpoint = 0')
+  db.run('PRAGMA cache_size = -8000')
+  db.run('PRAGMA temp_store = MEMORY')
+  // A damaged or hostile file must not run functions by its schema, nor pass a malformed page on.
+  db.run('PRAGMA trusted_schema = OFF')
+  db.run('PRAGMA cell_size_check = ON')
+  return db
+}
+
+/** A database file that this process has opened. */
+export type OpenedFile = {
+  readonly path: string
+  readonly fd: number
+  /** Whether this process holds the file's lock. */
+  readonly locked: boolean
+  /** Whether the path still leads to the file that was opened. */
+  isInPlace(): boolean
+}
+
+// A command holds the lock for the moment that it takes to open the database: a daemon that starts waits for that.
+const LOCK_TRIES = 50
+const LOCK_PAUSE_MS = 20
+
+function lock(fd: number, path: string): void {
+  for (let tries = 1; !tryLock(fd); tries++) {
+    if (tries === LOCK_TRIES) {
+      throw new OpenError(
+        `another plantstore serves ${path}: stop it, or name another file with --database`,
+      )
+    }
+    Bun.sleepSync(LOCK_PAUSE_MS)
+  }
+}
+
+/**
+ * Opens or creates the file of a database. With `exclusive` it is locked until it is closed or the process ends:
+ * one daemon a file.
+ *
+ * Closing any descriptor of a file drops the POSIX locks that this process has on it, SQLite's too (fcntl(2)): so
+ * this one is opened before SQLite opens the file, and closed after.
+ */
+export function openFile(path: string, { exclusive = false, create = true } = {}): OpenedFile {
+  const full = resolve(path)
+  let fd: number
+  try {
+    const isNew = fileSize(full) === 0
+    // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
+    if (create) closeSync(openSync(full, 'a+', 0o600))
+    fd = openSync(full, 'r+')
+    if (create && isNew) syncFolder(dirname(full))
+  } catch (error) {
+    if (!create && codeOf(error) === 'ENOENT') {
+      throw new OpenError(`${full} does not exist: name the database with --database`)
+    }
+    throw explain(error, full)
+  }
+  const { dev, ino } = fstatSync(fd)
+  const isInPlace = () => {
+    const now = statSync(full, { throwIfNoEntry: false })
+    return now?.ino === ino && now.dev === dev
+  }
+  try {
+    let locked = exclusive
+    if (exclusive) lock(fd, full)
+    else locked = tryLock(fd)
+    if (!isInPlace()) throw new OpenError(`${full} was replaced just now: try again`)
+    checkHeader(fd, full)
+    return { path: full, fd, locked, isInPlace }
+  } catch (error) {
+    closeSync(fd)
+    throw error instanceof OpenError ? error : explain(error, full)
+  }
+}
+
+/**
+ * Opens the first connection to a file, and brings its schema up to date. Where no other process serves the file,
+ * what the page cache says of it is dropped first; where one does, that one has.
+ */
+export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
+  let db: Database | undefined
+  try {
+    if (file.locked) distrustPageCache(file.path)
+    db = connect(file.path)
+    db.run('PRAGMA journal_mode = WAL')
+    // Migrations go into the file at once, so that its header tells the schema version to an older program.
+    if (migrate(db) !== SCHEMA_VERSION) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    return db
+  } catch (error) {
+    db?.close()
+    throw error instanceof OpenError ? error : explain(error, file.path)
+  } finally {
+    if (file.locked && !keepLock) unlock(file.fd)
+  }
+}

@@ -1,0 +1,78 @@
+import type { Database } from 'bun:sqlite'
+import type { Scope, Token } from '../token'
+
+type TokenRow = {
+  name: string
+  hash: string
+  scope: Scope
+  created_at: bigint
+  expires_at: bigint | null
+  revoked_at: bigint | null
+}
+
+const toToken = (row: TokenRow): Token => ({
+  name: row.name,
+  hash: row.hash,
+  scope: row.scope,
+  createdAt: Number(row.created_at),
+  expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+  revokedAt: row.revoked_at === null ? null : Number(row.revoked_at),
+})
+
+/** The tokens of a database, by a connection of the serving thread. */
+export function prepareTokens(db: Database) {
+  const select = db.prepare<TokenRow, [string]>(
+    'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens WHERE hash = ?',
+  )
+  const selectAll = db.prepare<TokenRow, []>(
+    'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens ORDER BY created_at, name',
+  )
+  const insert = db.prepare<never, [string, string, Scope, number, number | null, number | null]>(
+    `INSERT INTO tokens (name, hash, scope, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  )
+  const revoke = db.prepare<never, [number, string]>(
+    'UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL',
+  )
+  // Changes with every commit of another connection, of this process or any other.
+  const dataVersion = db.prepare<{ data_version: bigint }, []>('PRAGMA data_version')
+
+  const known = new Map<string, Token>()
+  let version: bigint | undefined
+  let isFresh = false
+
+  // Once in a turn of the event loop: a token that was revoked is refused from the next request on.
+  function refresh(): void {
+    if (isFresh) return
+    isFresh = true
+    setImmediate(() => {
+      isFresh = false
+    })
+    const now = dataVersion.get()?.data_version
+    if (now !== version) known.clear()
+    version = now
+  }
+
+  return {
+    find(hash: string): Token | null {
+      refresh()
+      const cached = known.get(hash)
+      if (cached) return cached
+      const row = select.get(hash)
+      if (!row) return null
+      const token = toToken(row)
+      known.set(hash, token)
+      return token
+    },
+    create(token: Token): boolean {
+      known.clear()
+      const { name, hash, scope, createdAt, expiresAt, revokedAt } = token
+      return insert.run(name, hash, scope, createdAt, expiresAt, revokedAt).changes === 1
+    },
+    list: (): Token[] => selectAll.all().map(toToken),
+    revoke(name: string, now: number): boolean {
+      known.clear()
+      return revoke.run(now, name).changes === 1
+    },
+  }
+}

@@ -1,0 +1,138 @@
+// The thread that writes: the only one whose disk may keep it waiting, so that the thread that serves never waits.
+// This file is the entry of a Worker: it acts when it is loaded, like `main.ts`.
+import { type Database, SQLiteError } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { type Change, prepareChanges } from './changes'
+import type { Outcome } from './group-commit'
+import { connect } from './open'
+import type { Failure, Reply, Request } from './writer'
+
+declare const self: Worker
+
+// Pages (of 4 KiB) that a commit may leave in the write-ahead log before the log is copied into the database.
+const CHECKPOINT_PAGES = 1000
+const BUSY_MS = 10_000
+
+const failure = (error: unknown): Failure => {
+  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
+  const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
+  if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
+  if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
+  return { kind: 'failed', detail }
+}
+
+const identity = (path: string): string => {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat ? `${stat.dev}:${stat.ino}` : 'none'
+}
+
+function createWriter(path: string) {
+  const db: Database = connect(path)
+  const apply = prepareChanges(db)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const checkpoint = db.prepare<{ busy: bigint; log: bigint; checkpointed: bigint }, []>(
+    'PRAGMA wal_checkpoint(PASSIVE)',
+  )
+  const walPages = db.prepare<{ log: bigint }, []>('PRAGMA wal_checkpoint(NOOP)')
+  // SQLite's own waiting is in steps of up to 100 ms: too coarse beside an import.
+  db.run('PRAGMA busy_timeout = 0')
+  // A read makes the write-ahead log, if there is none.
+  db.run('SELECT 1 FROM plants LIMIT 1')
+  const files = [path, `${path}-wal`]
+  const opened = files.map(identity)
+  let checkpointAt = CHECKPOINT_PAGES
+
+  function beginImmediate(): void {
+    const deadline = performance.now() + BUSY_MS
+    for (;;) {
+      try {
+        begin.run()
+        return
+      } catch (error) {
+        if (failure(error).kind !== 'busy' || performance.now() > deadline) throw error
+        Bun.sleepSync(1)
+      }
+    }
+  }
+
+  function rollback(): void {
+    try {
+      if (db.inTransaction) db.run('ROLLBACK')
+    } catch {
+      // SQLite has rolled back by itself, or does so when the connection closes.
+    }
+  }
+
+  // A COMMIT that failed may have left its pages in the log, whole but for the sync. A commit over them, be it
+  // synced or not, keeps them from being taken for committed by whoever reads the log next.
+  function overwriteFailedCommit(): void {
+    try {
+      begin.run()
+      apply(['probe'])
+      commit.run()
+    } catch {
+      rollback()
+    }
+  }
+
+  function write(changes: Change[]): Reply {
+    let committing = false
+    try {
+      beginImmediate()
+      const outcomes: Outcome[] = changes.map(apply)
+      committing = true
+      commit.run()
+      if (files.some((file, index) => identity(file) !== opened[index])) {
+        return { failure: { kind: 'moved', detail: 'the database was moved, replaced or deleted' } }
+      }
+      return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
+    } catch (error) {
+      rollback()
+      if (committing) overwriteFailedCommit()
+      return { failure: failure(error) }
+    }
+  }
+
+  // Copies the log into the database when it is long enough, so that SQLite can start it anew.
+  function tidy(): Reply | null {
+    try {
+      const pages = Number(walPages.get()?.log)
+      if (pages < CHECKPOINT_PAGES) checkpointAt = CHECKPOINT_PAGES
+      if (pages < checkpointAt) return null
+      const result = checkpoint.get()
+      // A reader that holds an old state keeps the log growing: try again when it has grown as much again.
+      checkpointAt =
+        result?.log === result?.checkpointed ? CHECKPOINT_PAGES : pages + CHECKPOINT_PAGES
+      return { checkpointed: Number(result?.checkpointed), pages: Number(result?.log) }
+    } catch (error) {
+      return { checkpointFailure: failure(error) }
+    }
+  }
+
+  return { write, tidy, close: () => db.close(true) }
+}
+
+let writer: ReturnType<typeof createWriter> | undefined
+
+// Requests and replies are JSON in one string: the cheapest message that there is between two threads of Bun.
+const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
+
+self.onmessage = ({ data }: MessageEvent<string>) => {
+  const request: Request = JSON.parse(data)
+  try {
+    if ('open' in request) {
+      writer = createWriter(request.open)
+      reply('done')
+    } else if ('close' in request) {
+      writer?.close()
+      reply('done')
+    } else if (writer) {
+      reply(writer.write(request.write))
+      const tidied = writer.tidy()
+      if (tidied) reply(tidied)
+    }
+  } catch (error) {
+    reply({ failure: failure(error) })
+  }
+}

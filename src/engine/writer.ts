@@ -1,0 +1,74 @@
+import type { Change } from './changes'
+import type { Outcome } from './group-commit'
+
+/** Why a batch failed whole. `moved`: the file is no longer where it was opened. */
+export type Failure = {
+  readonly kind: 'full' | 'busy' | 'failed' | 'moved'
+  readonly detail: string
+}
+
+/** What the serving thread asks of the one that writes: one request at a time. */
+export type Request =
+  | { readonly open: string }
+  | { readonly write: Change[] }
+  | { readonly close: true }
+
+/** What the writing thread says: first an answer to each request, then, unasked, how a checkpoint went. */
+export type Reply =
+  | 'done'
+  | { readonly outcomes: Outcome[] }
+  | { readonly failure: Failure }
+  | CheckpointReport
+
+/** How a checkpoint went: the pages of the log, and how many of them are in the database now. */
+export type CheckpointReport =
+  | { readonly checkpointed: number; readonly pages: number }
+  | { readonly checkpointFailure: Failure }
+
+export type Answer = Exclude<Reply, CheckpointReport>
+
+/** The thread that writes, seen from the one that serves. */
+export type Writer = {
+  ask(request: Request): Promise<Answer>
+  terminate(): void
+}
+
+/** Starts the writing thread on a database that this process has open. Rejects where the thread cannot open it. */
+export async function startWriter(
+  path: string,
+  onCheckpoint: (report: CheckpointReport) => void,
+): Promise<Writer> {
+  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url).href, { smol: true })
+  let asked: PromiseWithResolvers<Answer> | undefined
+
+  worker.onmessage = ({ data }: MessageEvent<string>) => {
+    const reply: Reply = JSON.parse(data)
+    if (typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)) {
+      onCheckpoint(reply)
+      return
+    }
+    const { resolve } = asked ?? {}
+    asked = undefined
+    resolve?.(reply)
+  }
+  worker.onerror = (event) => {
+    const detail = `the writing thread ended: ${event.message}`
+    asked?.resolve({ failure: { kind: 'failed', detail } })
+    asked = undefined
+  }
+
+  const writer: Writer = {
+    ask(request) {
+      asked = Promise.withResolvers<Answer>()
+      worker.postMessage(JSON.stringify(request))
+      return asked.promise
+    },
+    terminate: () => worker.terminate(),
+  }
+  const opened = await writer.ask({ open: path })
+  if (typeof opened === 'object' && 'failure' in opened) {
+    worker.terminate()
+    throw new Error(opened.failure.detail)
+  }
+  return writer
+}

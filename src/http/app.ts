@@ -1,0 +1,91 @@
+import { Elysia } from 'elysia'
+import { PlantError } from '../errors'
+import type { Log } from '../log'
+import type { Metrics } from '../metrics'
+import type { Store } from '../store'
+import type { Token } from '../token'
+import { adapter } from './adapter'
+import { authenticate } from './auth'
+import { createBodyReader } from './body'
+import { answerError, toPlantError } from './errors'
+import { health, metricsPage } from './ops'
+import { plants } from './plants'
+
+export type AppDeps = {
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly log: Log
+  /** Milliseconds since 1970, for the expiry of tokens. */
+  readonly now: () => number
+  /** A token of the configuration, valid beside those of the store. */
+  readonly configuredToken: Token | null
+  readonly maxBodyBytes: number
+  /** Whether each request is logged. */
+  readonly logRequests: boolean
+  /** Whether the daemon is about to stop: its clients are told to close their connections. */
+  readonly isStopping: () => boolean
+}
+
+type Route = { readonly method: string; readonly path: string }
+
+/** The methods that a path has, for `Allow` (RFC 9110, section 10.2.1); none where there is no such path. */
+function methodsOf(routes: readonly Route[], pathname: string): string[] {
+  const matching = routes.filter(({ path }) =>
+    new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname),
+  )
+  return [
+    ...new Set(matching.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))),
+  ]
+}
+
+/** What the network sees. */
+export function createApp(deps: AppDeps) {
+  const { store, metrics, log, logRequests, isStopping } = deps
+
+  function observe(request: Request, route: string, started: number, response: Response): void {
+    const milliseconds = performance.now() - started
+    const { method } = request
+    metrics.answered(`${method} ${route}`, response.status, milliseconds)
+    if (logRequests) {
+      const path = new URL(request.url).pathname
+      log('info', 'request', { method, path, status: response.status, ms: milliseconds })
+    }
+    if (isStopping()) response.headers.set('connection', 'close')
+  }
+
+  const app = new Elysia({ adapter, strictPath: true, normalize: false })
+    .onTransform((context) => {
+      Object.assign(context, { started: performance.now() })
+    })
+    .onAfterHandle((context) => {
+      const { request, route, started, responseValue } = context as unknown as Observed
+      observe(request, route, started, responseValue)
+    })
+    .onError(({ request, route, code, error, ...rest }) => {
+      const { started = performance.now() } = rest as { started?: number }
+      const response =
+        code === 'NOT_FOUND' ? answerNotFound(request) : answerError(toPlantError(error, log))
+      observe(request, code === 'NOT_FOUND' ? 'none' : route, started, response)
+      return response
+    })
+    .use(health(store))
+    .use(authenticate(deps))
+    .use(metricsPage(store, metrics))
+    .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) }))
+
+  function answerNotFound(request: Request): Response {
+    const allow = methodsOf(app.routes, new URL(request.url).pathname)
+    return allow.length > 0
+      ? answerError(new PlantError(40501), { allow: allow.join(', ') })
+      : answerError(new PlantError(40401))
+  }
+
+  return app
+}
+
+type Observed = {
+  request: Request
+  route: string
+  started: number
+  responseValue: Response
+}

@@ -1,0 +1,109 @@
+import { PlantError } from '../errors'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?;?[ \t]*$/i
+const DIGITS = /^\d{1,15}$/
+// A number with a fraction or an exponent: the plain parse may have rounded it to an integer.
+const MAYBE_ROUNDED = /\d[.eE]/
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+const TOO_DEEP = 'the body is nested too deep to be read'
+// Bodies that are being read may hold so many bytes together, or one body of the limit.
+const READING_BYTES = 16 * 1024 * 1024
+
+// By hand: the pattern /0+$/ takes time by the square of the zeros in its way.
+function trailingZeros(digits: string): number {
+  let end = digits.length
+  while (end > 0 && digits.charCodeAt(end - 1) === 48) end--
+  return digits.length - end
+}
+
+/** The integer that the text of a JSON number stands for, exactly; null for a fraction or beyond 19 digits. */
+export function exactInteger(text: string): bigint | null {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  const digits = whole + fraction
+  const trailing = trailingZeros(digits)
+  const significant = digits.slice(0, digits.length - trailing).replace(/^0+/, '')
+  if (significant === '') return 0n
+  const zeros = Number(exponent) - fraction.length + trailing
+  if (zeros < 0 || significant.length + zeros > 19) return null
+  return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`)
+}
+
+function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
+  if (key !== 'id' || typeof value !== 'number' || context?.source === undefined) return value
+  return exactInteger(context.source) ?? value
+}
+
+const isExact = (id: unknown): boolean => typeof id !== 'number' || Number.isSafeInteger(id)
+
+// The plain parse keeps every id of up to 2^53; where one may be beyond, or rounded, the exact parse reads it again.
+function parse(text: string): unknown {
+  const body = JSON.parse(text)
+  if (typeof body !== 'object' || body === null) return body
+  const plants: unknown[] = Array.isArray(body.plants) ? [body, ...body.plants] : [body]
+  const objects = plants.filter(
+    (it): it is { id?: unknown } => typeof it === 'object' && it !== null,
+  )
+  if (MAYBE_ROUNDED.test(text) || !objects.every(({ id }) => isExact(id))) {
+    return JSON.parse(text, reviveId)
+  }
+  for (const plant of objects) {
+    if (typeof plant.id === 'number' && Object.hasOwn(plant, 'id')) plant.id = BigInt(plant.id)
+  }
+  return body
+}
+
+/** Reads the JSON of a body: ids become exact bigints, everything else is as `JSON.parse` has it. 40001. */
+export function parseBody(bytes: Uint8Array): unknown {
+  try {
+    return parse(UTF8.decode(bytes))
+  } catch (cause) {
+    throw new PlantError(40001, cause instanceof RangeError ? TOO_DEEP : undefined, { cause })
+  }
+}
+
+async function readChunked(request: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > limit) throw new PlantError(41301)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/**
+ * Reads the bodies of requests as JSON: of at most `limit` bytes each, and not too many at once.
+ * Refuses with 41501, 41301, 50301 and 40001.
+ */
+export function createBodyReader(limit: number) {
+  const budget = Math.max(READING_BYTES, limit)
+  let reading = 0
+
+  async function read(request: Request, size: number | null): Promise<Uint8Array> {
+    // A body without a length may turn out as long as the limit.
+    const reserved = size ?? limit
+    if (reading + reserved > budget) throw new PlantError(50301)
+    reading += reserved
+    try {
+      return size === null ? await readChunked(request, limit) : await request.bytes()
+    } catch (cause) {
+      if (cause instanceof PlantError) throw cause
+      throw new PlantError(40001, 'the body ended before it was whole', { cause })
+    } finally {
+      reading -= reserved
+    }
+  }
+
+  return async function readBody(request: Request): Promise<unknown> {
+    const { headers } = request
+    const type = headers.get('content-type')
+    if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) throw new PlantError(41501)
+    if (headers.has('content-encoding')) throw new PlantError(41501)
+    const length = headers.get('content-length')
+    const size = length !== null && DIGITS.test(length) ? Number(length) : null
+    if (size !== null && size > limit) throw new PlantError(41301)
+    return parseBody(await read(request, size))
+  }
+}

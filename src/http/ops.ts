@@ -1,0 +1,39 @@
+import { Elysia } from 'elysia'
+import type { Metrics } from '../metrics'
+import type { Store } from '../store'
+import { answerJson, jsonHeaders } from './answer'
+
+// A probe writes to the disk, and anybody may ask for one: they share one for this long.
+const PROBE_SHARED_MS = 1000
+
+/** `GET /health`, for whoever watches the daemon; it needs no credentials. */
+export function health(store: Store) {
+  let probe: Promise<void> | undefined
+  let expires = Number.NEGATIVE_INFINITY
+
+  return new Elysia({ name: 'health' }).get(
+    '/health',
+    async () => {
+      if (!probe || performance.now() > expires) {
+        probe = store.probe()
+        expires = performance.now() + PROBE_SHARED_MS
+      }
+      await probe
+      return answerJson({ status: 'ok' })
+    },
+    { detail: { operationId: 'health', summary: 'Tells whether the store can write' } },
+  )
+}
+
+/** `GET /metrics`, for Prometheus. */
+export function metricsPage(store: Store, metrics: Metrics) {
+  return new Elysia({ name: 'metrics' }).get(
+    '/metrics',
+    () => {
+      const headers = new Headers(jsonHeaders)
+      headers.set('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+      return new Response(metrics.render(store.stats()), { headers })
+    },
+    { detail: { operationId: 'metrics', summary: 'Metrics in the Prometheus text format' } },
+  )
+}

@@ -1,0 +1,169 @@
+import { Kind, TypeRegistry } from '@sinclair/typebox'
+import { Elysia, t } from 'elysia'
+import { PlantError } from '../errors'
+import type { Metrics } from '../metrics'
+import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
+import type { Store } from '../store'
+import { answerJson, jsonHeaders, withExactId } from './answer'
+
+const DEFAULT_LIMIT = 100
+const MAX_BATCH = 1000
+
+TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
+const Int64Text = t.Unsafe<string>({
+  [Kind]: 'Int64Text',
+  type: 'integer',
+  format: 'int64',
+  error: 'expected the digits of an integer from -9223372036854775808 to 9223372036854775807',
+})
+
+TypeRegistry.Set(
+  'LimitText',
+  (_, text) => typeof text === 'string' && /^([1-9]\d{0,2}|1000)$/.test(text),
+)
+const LimitText = t.Unsafe<string>({
+  [Kind]: 'LimitText',
+  type: 'integer',
+  minimum: 1,
+  maximum: 1000,
+  error: 'expected an integer from 1 to 1000',
+})
+
+/** The path of one plant. */
+export const PlantPath = t.Object({ id: Int64Text }, { error: 'expected an id' })
+
+/** The query of a list. */
+export const PlantList = t.Object(
+  { limit: t.Optional(LimitText), after: t.Optional(Int64Text), tag: t.Optional(Text) },
+  { additionalProperties: false, error: 'the parameters are limit, after and tag' },
+)
+
+/** The body of a batch. */
+export const PlantBatch = t.Object(
+  {
+    plants: t.Array(NewPlant, {
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      error: `expected an array of 1 to ${MAX_BATCH} plants`,
+    }),
+  },
+  { additionalProperties: true, error: 'expected an object with plants' },
+)
+
+const toInt64 = (text: string): Int64 => BigInt(text)
+
+// Exactly the fields of the schema: unknown ones of the body are ignored.
+const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
+  tag === undefined ? { id, name } : { id, name, tag }
+
+function nextPage(last: Int64, limit: number, tag: string | undefined): string {
+  const query = new URLSearchParams({ limit: String(limit), after: String(last) })
+  if (tag !== undefined) query.set('tag', tag)
+  return `/plants?${query}`
+}
+
+export type PlantDeps = {
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly readBody: (request: Request) => Promise<unknown>
+}
+
+/** The routes of plants. */
+export function plants({ store, metrics, readBody }: PlantDeps) {
+  // `arrayBuffer` leaves the body unread (see `adapter.ts`): it is read here, once the credentials are checked.
+  const withBody = {
+    parse: 'arrayBuffer',
+    async transform(context: { request: Request; body: unknown }) {
+      context.body = await readBody(context.request)
+    },
+  } as const
+
+  return new Elysia({ name: 'plants' })
+    .post(
+      '/plants',
+      async ({ body }) => {
+        const plant = toNewPlant(body.id, body)
+        await store.createPlant(plant)
+        metrics.created(1)
+        return answerJson({ name: plant.name, tag: plant.tag })
+      },
+      {
+        ...withBody,
+        body: NewPlant,
+        detail: { operationId: 'createPlant', summary: 'Creates a plant' },
+      },
+    )
+    .post(
+      '/plants/batch',
+      async ({ body }) => {
+        await store.createPlants(body.plants.map((plant) => toNewPlant(plant.id, plant)))
+        metrics.created(body.plants.length)
+        return answerJson({ created: body.plants.length })
+      },
+      {
+        ...withBody,
+        body: PlantBatch,
+        detail: { operationId: 'createPlants', summary: 'Creates up to 1000 plants, all or none' },
+      },
+    )
+    .get(
+      '/plants',
+      async ({ query }) => {
+        const limit = Number(query.limit ?? DEFAULT_LIMIT)
+        const after = query.after === undefined ? null : toInt64(query.after)
+        // One more than asked for tells whether there is a next page.
+        const found = await store.listPlants({ limit: limit + 1, after, tag: query.tag ?? null })
+        const page = found.slice(0, limit)
+        const last = found.length > limit ? page.at(-1) : undefined
+        const answer = answerJson({
+          plants: page.map(withExactId),
+          next: last ? String(last.id) : null,
+        })
+        if (last) {
+          answer.headers.set('link', `<${nextPage(last.id, limit, query.tag)}>; rel="next"`)
+        }
+        return answer
+      },
+      {
+        query: PlantList,
+        detail: { operationId: 'listPlants', summary: 'Lists plants in ascending order of ids' },
+      },
+    )
+    .get(
+      '/plants/:id',
+      async ({ params }) => {
+        const plant = await store.readPlant(toInt64(params.id))
+        if (!plant) throw new PlantError(40402)
+        return answerJson(withExactId(plant))
+      },
+      {
+        params: PlantPath,
+        detail: { operationId: 'readPlant', summary: 'Reads a plant' },
+      },
+    )
+    .put(
+      '/plants/:id',
+      async ({ params, body }) => {
+        const plant = toNewPlant(toInt64(params.id), body)
+        await store.replacePlant(plant)
+        return answerJson(withExactId(plant))
+      },
+      {
+        ...withBody,
+        params: PlantPath,
+        body: Plant,
+        detail: { operationId: 'replacePlant', summary: 'Replaces a plant' },
+      },
+    )
+    .delete(
+      '/plants/:id',
+      async ({ params }) => {
+        await store.deletePlant(toInt64(params.id))
+        return new Response(null, { status: 204, headers: jsonHeaders })
+      },
+      {
+        params: PlantPath,
+        detail: { operationId: 'deletePlant', summary: 'Deletes a plant' },
+      },
+    )
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bun
+import packageJson from '../package.json'
+import type { Command, Output } from './commands/command'
+import { health } from './commands/health'
+import { serve } from './commands/serve'
+import { token } from './commands/token'
+import { describeOptions, parseConfig, UsageError } from './config'
+import { OpenError } from './engine/open'
+import { PlantError } from './errors'
+
+const commands: readonly Command[] = [serve, token, health]
+
+const EXIT_FAILURE = 1
+const EXIT_USAGE = 2
+// sysexits.h: EX_IOERR.
+const EXIT_STORAGE = 74
+
+function help(): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return `plantstore ${packageJson.version}: a durable, authenticated HTTP store of plants
+
+Usage: plantstore COMMAND [OPTIONS]
+
+Commands:
+${list.join('\n')}
+
+"plantstore COMMAND --help" tells more. "plantstore serve" is where to begin.
+`
+}
+
+function helpOf({ name, usage, summary, help, options }: Command): string {
+  return `plantstore ${name}: ${summary}
+
+Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
+
+${help}
+
+Options, with their defaults and environment variables; a flag wins over the environment:
+${describeOptions(options)}
+  -h, --help
+`
+}
+
+function explain(error: unknown): { message: string; code: number } {
+  if (error instanceof UsageError) return { message: error.message, code: EXIT_USAGE }
+  if (error instanceof OpenError) {
+    return { message: error.message, code: error.storage ? EXIT_STORAGE : EXIT_FAILURE }
+  }
+  if (error instanceof PlantError) {
+    const isStorage = error.error === 50302 || error.error === 50701
+    return { message: error.message, code: isStorage ? EXIT_STORAGE : EXIT_FAILURE }
+  }
+  return { message: error instanceof Error ? error.message : String(error), code: EXIT_FAILURE }
+}
+
+/** Runs the program on the words of a command line. Resolves to its exit code. */
+export async function run(argv: readonly string[], out: Output, err: Output): Promise<number> {
+  const [name = '--help', ...rest] = argv
+  if (name === '--version' || name === '-v') {
+    out.write(`plantstore ${packageJson.version}\n`)
+    return 0
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    out.write(help())
+    return argv.length === 0 ? EXIT_USAGE : 0
+  }
+  const command = commands.find((it) => it.name === name)
+  if (!command) {
+    err.write(`plantstore: there is no command ${JSON.stringify(name)}: see "plantstore --help"\n`)
+    return EXIT_USAGE
+  }
+  try {
+    const { config, args, help } = parseConfig(rest, command.options)
+    if (help) {
+      out.write(helpOf(command))
+      return 0
+    }
+    if (command.usage === '' && args.length > 0) {
+      throw new UsageError(`${name} takes options only, not ${JSON.stringify(args[0])}`)
+    }
+    return await command.run({ config, args, out, err })
+  } catch (error) {
+    const { message, code } = explain(error)
+    const hint = code === EXIT_USAGE ? `; see "plantstore ${name} --help"` : ''
+    err.write(`plantstore: ${message}${hint}\n`)
+    return code
+  }
+}
+
+if (import.meta.main) {
+  const toOutput = (stream: NodeJS.WriteStream): Output => ({
+    write: (text) => void stream.write(text),
+    isTTY: stream.isTTY === true,
+  })
+  process.exit(await run(Bun.argv.slice(2), toOutput(process.stdout), toOutput(process.stderr)))
+}

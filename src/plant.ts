@@ -1,0 +1,61 @@
+import { Kind, TypeRegistry } from '@sinclair/typebox'
+import { t } from 'elysia'
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+const INT64_TEXT = /^-?\d{1,19}$/
+
+/** Whether a number lies in the range of a signed 64-bit integer. */
+export const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
+
+/** Reads an int64 from its decimal digits, as in a path; null where the text is anything else. */
+export function parseInt64(text: string): bigint | null {
+  if (!INT64_TEXT.test(text)) return null
+  const value = BigInt(text)
+  return isInt64(value) ? value : null
+}
+
+TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
+
+// `error` is what a client is told of a value that does not match. Without one Elysia writes the value itself into
+// its error, as JSON: it would be echoed, and a bigint in it would throw. `additionalProperties` is true because
+// Elysia would refuse unknown fields otherwise; they are ignored.
+
+/** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
+export const Int64 = t.Unsafe<bigint>({
+  [Kind]: 'Int64',
+  type: 'integer',
+  format: 'int64',
+  error: `expected an integer from ${INT64_MIN} to ${INT64_MAX}`,
+})
+export type Int64 = bigint
+
+TypeRegistry.Set(
+  'Text',
+  (_, value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
+)
+
+/** Any text that a database can hold faithfully: no U+0000, no unpaired surrogate. */
+export const Text = t.Unsafe<string>({
+  [Kind]: 'Text',
+  type: 'string',
+  error: 'expected a string without U+0000 and without unpaired surrogates',
+})
+export type Text = string
+
+/** A plant as the create operation answers it. */
+export const Plant = t.Object(
+  { name: Text, tag: t.Optional(Text) },
+  { additionalProperties: true, error: 'expected an object with name and, if there is one, tag' },
+)
+export type Plant = typeof Plant.static
+
+/** A plant as a client sends it and as the store keeps it. */
+export const NewPlant = t.Object(
+  { id: Int64, name: Text, tag: t.Optional(Text) },
+  {
+    additionalProperties: true,
+    error: 'expected an object with id, name and, if there is one, tag',
+  },
+)
+export type NewPlant = typeof NewPlant.static

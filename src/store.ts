@@ -1,0 +1,56 @@
+import type { Int64, NewPlant } from './plant'
+import type { Token } from './token'
+
+/** A page of plants: those with an id above `after`, and with the tag if one is given; at most `limit`. */
+export type PlantQuery = {
+  readonly after: Int64 | null
+  readonly limit: number
+  readonly tag: string | null
+}
+
+/** What the store can say of itself for metrics. Sizes are bytes. */
+export type StoreStats = {
+  readonly queued: number
+  readonly databaseBytes: number
+  readonly walBytes: number
+}
+
+/**
+ * How plants are kept; the contract of every engine.
+ *
+ * Each method may reject with a {@link PlantError}: 50301 where too much is queued, 50302 where the storage fails,
+ * 50701 where the disk is full, or one that it names itself. Whatever it rejects with, nothing was stored.
+ * A method that changes something resolves when the change is durable: it outlasts the process and a loss of power.
+ * Changes take effect in the order of the calls; a read sees every change that resolved before it was called.
+ */
+export interface Store {
+  /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
+  createPlant(plant: NewPlant): Promise<void>
+  /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
+  createPlants(plants: readonly NewPlant[]): Promise<void>
+  /** Replaces the name and the tag of the plant with this id. 40402: there is none. */
+  replacePlant(plant: NewPlant): Promise<void>
+  /** Removes a plant. 40402: there is none. */
+  deletePlant(id: Int64): Promise<void>
+  /** The plant with this id; null where there is none. */
+  readPlant(id: Int64): Promise<NewPlant | null>
+  /** Plants in ascending order of their ids. */
+  listPlants(query: PlantQuery): Promise<NewPlant[]>
+  /** Every plant in ascending order of the ids, in parts, as they all were at one moment. */
+  snapshot(): AsyncIterable<NewPlant[]>
+
+  /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
+  findToken(hash: string): Promise<Token | null>
+  /** Adds a token. Resolves to false, and adds none, where a token of this name is not revoked yet. */
+  createToken(token: Token): Promise<boolean>
+  /** Every token, the oldest first. */
+  listTokens(): Promise<Token[]>
+  /** Revokes the token of this name at a time. Resolves to false where there is none that is not revoked yet. */
+  revokeToken(name: string, now: number): Promise<boolean>
+
+  /** Resolves when the store can write, which it finds out by writing; rejects with the reason why not. */
+  probe(): Promise<void>
+  stats(): StoreStats
+  /** Answers what is queued, then lets go of the storage. */
+  close(): Promise<void>
+}

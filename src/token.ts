@@ -1,0 +1,61 @@
+/** What a token allows: `read` reads plants; `write` reads and writes them. */
+export const scopes = ['read', 'write'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A bearer token as the store keeps it: never the token itself. Times are milliseconds since 1970, UTC. */
+export type Token = {
+  readonly name: string
+  /** SHA-256 of the token, 64 hexadecimal digits. */
+  readonly hash: string
+  readonly scope: Scope
+  readonly createdAt: number
+  /** null: it never expires. */
+  readonly expiresAt: number | null
+  /** null: it is not revoked. */
+  readonly revokedAt: number | null
+}
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
+// RFC 6750, section 2.1: b64token.
+const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
+const DURATION = /^([1-9]\d{0,5})(s|m|h|d|w|y)$/
+const MILLISECONDS = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_536_000_000,
+} as const
+
+/** A new token: 256 random bits behind the prefix `pst_`. */
+export function mintToken(): string {
+  return `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
+}
+
+/** SHA-256 of a token, 64 hexadecimal digits. The token is random, so it needs no salt and no stretching. */
+export function hashToken(token: string): string {
+  return Bun.SHA256.hash(token, 'hex')
+}
+
+/** Whether a text can be sent as a bearer token (RFC 6750, section 2.1) and is long enough not to be guessed. */
+export const isToken = (text: string): boolean => text.length >= 16 && B64TOKEN.test(text)
+
+/** Whether a text can name a token: 1 to 64 letters, digits, spaces and `._@-`. */
+export const isTokenName = (text: string): boolean => NAME.test(text)
+
+/** Whether a token still counts at a time in milliseconds since 1970. */
+export function isValid(token: Token, now: number): boolean {
+  return token.revokedAt === null && (token.expiresAt === null || now < token.expiresAt)
+}
+
+/** Whether a token's scope includes another. */
+export const allows = (token: Token, scope: Scope): boolean =>
+  token.scope === 'write' || scope === 'read'
+
+/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days); null where the text is none. */
+export function parseDuration(text: string): number | null {
+  const [, count, unit] = DURATION.exec(text) ?? []
+  if (count === undefined || unit === undefined) return null
+  return Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
+}
