@@ -18,6 +18,10 @@ type Option<Value> = {
   readonly expected: string
 }
 
+/** How a file holds plants: JSON, one plant a line; or comma-separated values (RFC 4180). */
+export const formats = ['ndjson', 'csv'] as const
+export type Format = (typeof formats)[number]
+
 const option = <Value>(it: Option<Value>): Option<Value> => it
 
 const wholeNumber = (from: number, to: number) => ({
@@ -117,6 +121,27 @@ export const options = {
     parse: (text) => parseDuration(text) ?? undefined,
     expected: 'a duration such as 90d, 12h or 1y',
   }),
+  format: option<Format | null>({
+    env: null,
+    value: 'FORMAT',
+    help: 'ndjson or csv; by the name of the file if not given',
+    default: null,
+    ...oneOf(...formats),
+  }),
+  strict: option<boolean>({
+    env: null,
+    value: null,
+    help: 'stop at the first line that is refused',
+    default: false,
+    ...isSet,
+  }),
+  replace: option<boolean>({
+    env: null,
+    value: null,
+    help: 'replace a plant that the store has with other fields',
+    default: false,
+    ...isSet,
+  }),
 } as const
 
 export type Options = typeof options
@@ -126,7 +151,7 @@ export type OptionName = keyof Options
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
 // Secrets come by the environment alone: a command line is seen by everybody on the machine.
-const isFlag = (name: OptionName): boolean => options[name].value !== null || name === 'logRequests'
+const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
 
 const toFlag = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -1,14 +1,28 @@
 #!/usr/bin/env bun
 import packageJson from '../package.json'
+import { backup } from './commands/backup'
+import { check } from './commands/check'
 import type { Command, Output } from './commands/command'
+import { exportPlants } from './commands/export'
 import { health } from './commands/health'
+import { importPlants } from './commands/import'
+import { restore } from './commands/restore'
 import { serve } from './commands/serve'
 import { token } from './commands/token'
 import { describeOptions, parseConfig, UsageError } from './config'
 import { OpenError } from './engine/open'
 import { PlantError } from './errors'
 
-const commands: readonly Command[] = [serve, token, health]
+const commands: readonly Command[] = [
+  serve,
+  token,
+  importPlants,
+  exportPlants,
+  backup,
+  restore,
+  check,
+  health,
+]
 
 const EXIT_FAILURE = 1
 const EXIT_USAGE = 2
@@ -89,6 +103,8 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
 }
 
 if (import.meta.main) {
+  // Databases, backups and exports are for this user alone.
+  process.umask(0o077)
   const toOutput = (stream: NodeJS.WriteStream): Output => ({
     write: (text) => void stream.write(text),
     isTTY: stream.isTTY === true,

@@ -144,8 +144,6 @@ answers what is in flight, then closes the database. A second signal ends the wa
     'tokenFile',
   ],
   async run({ config, out, err }) {
-    // The files of the database are for this user alone.
-    process.umask(0o077)
     const log = createLog((line) => err.write(line), err.isTTY ? 'text' : 'json', Date.now)
     const metrics = createMetrics()
     const token = configuredToken(config)

@@ -90,6 +90,22 @@ function checkHeader(fd: number, path: string): void {
   }
 }
 
+/** Throws an {@link OpenError} where a file cannot be a database of this program; reads its header only. */
+export function checkFile(path: string): void {
+  const full = resolve(path)
+  let fd: number | undefined
+  try {
+    fd = openSync(full, 'r')
+    if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty: name another file`)
+    checkHeader(fd, full)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new OpenError(`${full} does not exist: name another file`)
+    throw error instanceof OpenError ? error : explain(error, full)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
 // What a process that was killed has written and not synced must be on the disk before it is trusted,
 // and what could not be written must not be read from the page cache as if it had been.
 function distrustPageCache(path: string): void {
@@ -169,7 +185,10 @@ function lock(fd: number, path: string): void {
  * Closing any descriptor of a file drops the POSIX locks that this process has on it, SQLite's too (fcntl(2)): so
  * this one is opened before SQLite opens the file, and closed after.
  */
-export function openFile(path: string, { exclusive = false, create = true } = {}): OpenedFile {
+export function openFile(
+  path: string,
+  { exclusive = false, create = true, check = true } = {},
+): OpenedFile {
   const full = resolve(path)
   let fd: number
   try {
@@ -194,7 +213,7 @@ export function openFile(path: string, { exclusive = false, create = true } = {}
     if (exclusive) lock(fd, full)
     else locked = tryLock(fd)
     if (!isInPlace()) throw new OpenError(`${full} was replaced just now: try again`)
-    checkHeader(fd, full)
+    if (check) checkHeader(fd, full)
     return { path: full, fd, locked, isInPlace }
   } catch (error) {
     closeSync(fd)

@@ -6,6 +6,7 @@ import type { NewPlant } from '../plant'
 import type { Store, StoreStats } from '../store'
 import { type Change, toRow } from './changes'
 import { GroupCommit, type Outcome } from './group-commit'
+import { tryLock, unlock } from './libc'
 import { connect, type OpenedFile, openDatabase, openFile } from './open'
 import { preparePlants } from './plants'
 import { prepareTokens } from './tokens'
@@ -13,6 +14,8 @@ import { type CheckpointReport, type Failure, startWriter, type Writer } from '.
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
 const RETRY_MS = 1000
+// Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
+const TURN_MS = 4
 // What a change takes beside its texts, roughly.
 const CHANGE_BYTES = 100
 const ROWS_AT_ONCE = 1000
@@ -74,6 +77,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
 
   async function commit(batch: Change[]): Promise<Outcome[]> {
     if (outage) throw outage
+    if (!options.exclusive) await giveTurn()
     writer ??= startWriter(file.path, onCheckpoint)
     const answer = await writer
       .then((it) => it.ask({ write: batch }))
@@ -83,6 +87,12 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     const { failure } = answer
     if (failure.kind === 'failed' || failure.kind === 'moved') suspend(failure)
     throw errorOf(failure)
+  }
+
+  // A command that writes without a pause would keep the daemon that serves the same file from its turn.
+  async function giveTurn(): Promise<void> {
+    if (tryLock(file.fd)) unlock(file.fd)
+    else await Bun.sleep(TURN_MS)
   }
 
   // After a failed write or sync nothing is trusted that was not read from the disk again: everything is closed,

@@ -26,7 +26,7 @@ export function answerError(error: PlantError, more: Record<string, string> = {}
   return new Response(errorBody(error.error, error.message), { status: error.status, headers })
 }
 
-type SchemaError = { path: string; schema: { error?: string; additionalProperties?: boolean } }
+type SchemaError = { path: string; schema: { error?: unknown; additionalProperties?: unknown } }
 type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MOST_FIELDS = 10
@@ -51,7 +51,7 @@ export function explainMismatch(validator: Validator, value: unknown): string {
     // The name of a field that is not of the schema is the client's own: no echo.
     const isUnknown = error.schema.additionalProperties === false
     const field = isUnknown ? 'the request' : nameField(error.path, value)
-    if (!fields.has(field)) fields.set(field, error.schema.error ?? 'does not match')
+    if (!fields.has(field)) fields.set(field, String(error.schema.error ?? 'does not match'))
     if (fields.size > MOST_FIELDS) break
   }
   const named = [...fields].slice(0, MOST_FIELDS)

@@ -1,0 +1,123 @@
+import { statSync } from 'node:fs'
+import { UsageError } from '../config'
+import { openSqlite } from '../engine/sqlite'
+import { PlantError } from '../errors'
+import type { NewPlant } from '../plant'
+import type { Store } from '../store'
+import type { Command } from './command'
+import { type Entry, formatOf, readPlants } from './formats'
+import { createProgress } from './progress'
+
+// Plants that are sent to the store together, and so share a commit.
+const AT_ONCE = 1000
+
+type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
+
+async function importPlant(store: Store, plant: NewPlant, replace: boolean): Promise<Result> {
+  try {
+    await store.createPlant(plant)
+    return 'created'
+  } catch (error) {
+    if (!(error instanceof PlantError)) throw error
+    if (error.error === 40901) return 'skipped'
+    if (error.error !== 40902) throw error
+    if (!replace) return { problem: `id ${plant.id}: ${error.message}` }
+    await store.replacePlant(plant)
+    return 'replaced'
+  }
+}
+
+const importEntry = (store: Store, entry: Entry, replace: boolean): Promise<Result> =>
+  'plant' in entry
+    ? importPlant(store, entry.plant, replace)
+    : Promise.resolve({ problem: entry.problem })
+
+function open(path: string): { stream: AsyncIterable<Uint8Array>; bytes: number | null } {
+  if (path === '-') return { stream: Bun.stdin.stream(), bytes: null }
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) throw new UsageError(`${path} does not exist: name a file, or - for standard input`)
+  if (stat.isDirectory()) throw new UsageError(`${path} is a folder: name a file`)
+  return { stream: Bun.file(path).stream(), bytes: stat.isFile() ? stat.size : null }
+}
+
+async function* counted(stream: AsyncIterable<Uint8Array>, add: (bytes: number) => void) {
+  for await (const chunk of stream) {
+    add(chunk.byteLength)
+    yield chunk
+  }
+}
+
+/** Groups of up to {@link AT_ONCE} entries. */
+async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
+  let group: Entry[] = []
+  for await (const entry of entries) {
+    group.push(entry)
+    if (group.length < AT_ONCE) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
+}
+
+export const importPlants: Command = {
+  name: 'import',
+  usage: 'FILE|-',
+  summary: 'read plants from a file, or from standard input',
+  help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (with a first line id,name,tag; a tag
+that is empty without quotes is none), of any size. A plant that the store has already is skipped. A line that is
+wrong, or whose id the store has with other fields, is reported and the rest goes on. Interrupted and run again,
+it completes. Works while the daemon runs. Exit code 1 if any line was refused.`,
+  options: ['database', 'format', 'strict', 'replace'],
+  async run({ config, args: [path, ...rest], out, err }) {
+    if (path === undefined || rest.length > 0)
+      throw new UsageError('name one file, or - for standard input')
+    const format = config.format ?? formatOf(path)
+    if (!format) throw new UsageError(`say which --format ${path} has: ndjson or csv`)
+    const { stream, bytes } = open(path)
+
+    const store = openSqlite(config.database, { exclusive: false, log: () => {} })
+    const progress = createProgress(err, bytes)
+    const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
+    let read = 0
+    let done = 0
+
+    function account(entries: readonly Entry[], results: readonly Result[]): void {
+      for (const [index, result] of results.entries()) {
+        if (typeof result === 'string') {
+          counts[result] += 1
+        } else {
+          counts.refused += 1
+          progress.end()
+          err.write(`line ${entries[index]?.line}: ${result.problem}\n`)
+        }
+      }
+      done += entries.length
+      progress.update(read, done)
+    }
+
+    try {
+      const entries = readPlants[format](
+        counted(stream, (length) => {
+          read += length
+        }),
+      )
+      // One group is read while the one before it is being committed.
+      let before: Promise<void> = Promise.resolve()
+      for await (const group of grouped(entries)) {
+        await before
+        if (config.strict && counts.refused > 0) break
+        const bad = config.strict ? group.findIndex((entry) => 'problem' in entry) : -1
+        const part = bad < 0 ? group : group.slice(0, bad + 1)
+        const results = Promise.all(part.map((entry) => importEntry(store, entry, config.replace)))
+        before = results.then((all) => account(part, all))
+      }
+      await before
+    } finally {
+      progress.end()
+      await store.close()
+    }
+    const { created, skipped, replaced, refused } = counts
+    out.write(`created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`)
+    return refused > 0 ? 1 : 0
+  },
+}

@@ -1,0 +1,29 @@
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { syncFolder } from '../engine/open'
+
+/**
+ * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
+ * folder. `place` gives it its name.
+ */
+export async function produceFile(
+  path: string,
+  write: (temporary: string) => Promise<void>,
+  place: (temporary: string, target: string) => void = renameSync,
+): Promise<void> {
+  const target = resolve(path)
+  const temporary = `${target}.${process.pid}.tmp`
+  try {
+    await write(temporary)
+    const fd = openSync(temporary, 'r+')
+    try {
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    place(temporary, target)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+  syncFolder(dirname(target))
+}
