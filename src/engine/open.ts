@@ -3,57 +3,7 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, statSync } from 'n
 import { dirname, resolve } from 'node:path'
 import { dropPageCache, tryLock, unlock } from './libc'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './migrations'
-
-/** Why a database cannot be opened, in one line that names the fix. */
-export class OpenError extends Error {
-  override readonly name = 'OpenError'
-
-  /** `storage`: the medium or the file's content fails, not what was asked for. */
-  constructor(
-    message: string,
-    readonly storage = false,
-  ) {
-    super(message)
-  }
-}
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
-
-function explain(error: unknown, path: string): OpenError {
-  switch (codeOf(error)) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return new OpenError(
-        `the folder ${dirname(path)} does not exist: make it, or name another with --database`,
-      )
-    case 'EISDIR':
-      return new OpenError(`${path} is a folder: name a file with --database`)
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-    case 'SQLITE_READONLY':
-    case 'SQLITE_READONLY_DIRECTORY':
-    case 'SQLITE_READONLY_DBMOVED':
-      return new OpenError(
-        `${path} or its folder cannot be written: give this user the right to, or name another with --database`,
-      )
-    case 'SQLITE_CANTOPEN':
-      return new OpenError(
-        `${path} cannot be opened: its folder must be writable, for the files beside it too`,
-      )
-    case 'SQLITE_NOTADB':
-      return new OpenError(`${path} is not a plantstore database: name another with --database`)
-    case 'SQLITE_CORRUPT':
-      return new OpenError(`${path} is damaged: put back a backup with "plantstore restore"`, true)
-    case 'SQLITE_BUSY':
-      return new OpenError(`${path} is in use by another program that does not let go of it`)
-    default:
-      return new OpenError(
-        `${path} cannot be opened: ${error instanceof Error ? error.message : error}`,
-        true,
-      )
-  }
-}
+import { codeOf, explain, OpenError } from './open-error'
 
 function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -8,6 +8,7 @@ import { adapter } from './adapter'
 import { authenticate } from './auth'
 import { createBodyReader } from './body'
 import { answerError, toPlantError } from './errors'
+import { type OpenApiRoute, openapi } from './openapi'
 import { health, metricsPage } from './ops'
 import { plants } from './plants'
 
@@ -26,10 +27,8 @@ export type AppDeps = {
   readonly isStopping: () => boolean
 }
 
-type Route = { readonly method: string; readonly path: string }
-
 /** The methods that a path has, for `Allow` (RFC 9110, section 10.2.1); none where there is no such path. */
-function methodsOf(routes: readonly Route[], pathname: string): string[] {
+function methodsOf(routes: readonly OpenApiRoute[], pathname: string): string[] {
   const matching = routes.filter(({ path }) =>
     new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname),
   )
@@ -53,6 +52,9 @@ export function createApp(deps: AppDeps) {
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
+  // Known once all are registered; asked for by requests only.
+  let routes: readonly OpenApiRoute[] = []
+
   const app = new Elysia({ adapter, strictPath: true, normalize: false })
     .onTransform((context) => {
       Object.assign(context, { started: performance.now() })
@@ -69,17 +71,19 @@ export function createApp(deps: AppDeps) {
       return response
     })
     .use(health(store))
+    .use(openapi(() => routes))
     .use(authenticate(deps))
     .use(metricsPage(store, metrics))
     .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) }))
 
   function answerNotFound(request: Request): Response {
-    const allow = methodsOf(app.routes, new URL(request.url).pathname)
+    const allow = methodsOf(routes, new URL(request.url).pathname)
     return allow.length > 0
       ? answerError(new PlantError(40501), { allow: allow.join(', ') })
       : answerError(new PlantError(40401))
   }
 
+  routes = app.routes
   return app
 }
 

@@ -1,0 +1,54 @@
+import { dirname } from 'node:path'
+
+/** Why a database cannot be opened, in one line that names the fix. */
+export class OpenError extends Error {
+  override readonly name = 'OpenError'
+
+  /** `storage`: the medium or the file's content fails, not what was asked for. */
+  constructor(
+    message: string,
+    readonly storage = false,
+  ) {
+    super(message)
+  }
+}
+
+/** The code of an error of the system or of SQLite; empty where it has none. */
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
+
+/** Why a path could not be opened, of what the system or SQLite threw. */
+export function explain(error: unknown, path: string): OpenError {
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new OpenError(
+        `the folder ${dirname(path)} does not exist: make it, or name another with --database`,
+      )
+    case 'EISDIR':
+      return new OpenError(`${path} is a folder: name a file with --database`)
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+    case 'SQLITE_READONLY':
+    case 'SQLITE_READONLY_DIRECTORY':
+    case 'SQLITE_READONLY_DBMOVED':
+      return new OpenError(
+        `${path} or its folder cannot be written: give this user the right to, or name another with --database`,
+      )
+    case 'SQLITE_CANTOPEN':
+      return new OpenError(
+        `${path} cannot be opened: its folder must be writable, for the files beside it too`,
+      )
+    case 'SQLITE_NOTADB':
+      return new OpenError(`${path} is not a plantstore database: name another with --database`)
+    case 'SQLITE_CORRUPT':
+      return new OpenError(`${path} is damaged: put back a backup with "plantstore restore"`, true)
+    case 'SQLITE_BUSY':
+      return new OpenError(`${path} is in use by another program that does not let go of it`)
+    default:
+      return new OpenError(
+        `${path} cannot be opened: ${error instanceof Error ? error.message : error}`,
+        true,
+      )
+  }
+}
