@@ -37,18 +37,23 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 /** What the daemon counts of itself, for Prometheus. */
 export function createMetrics() {
-  const routes = new Map<string, Route>()
+  const routes = new Map<string, Map<string, Route>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
   let created = 0
 
   return {
-    /** An answer: its route, such as `POST /plants`, its status, and the milliseconds that it took. */
-    answered(route: string, status: number, milliseconds: number): void {
-      let counts = routes.get(route)
+    /** An answer: its method, its route such as `/plants/:id`, its status, and the milliseconds that it took. */
+    answered(method: string, route: string, status: number, milliseconds: number): void {
+      let methods = routes.get(route)
+      if (!methods) {
+        methods = new Map()
+        routes.set(route, methods)
+      }
+      let counts = methods.get(method)
       if (!counts) {
         counts = { statuses: new Map(), latency: createHistogram(SECONDS) }
-        routes.set(route, counts)
+        methods.set(method, counts)
       }
       counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
       counts.latency.observe(milliseconds / 1000)
@@ -67,19 +72,21 @@ export function createMetrics() {
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples)
       const single = (name: string, type: string, help: string, value: number) =>
         family(name, type, help, [`${name} ${value}`])
-      const labels = (route: string) => {
-        const [method, path] = route.split(' ')
-        return `method="${method}",route="${path}"`
-      }
+      const all = [...routes].flatMap(([route, methods]) =>
+        [...methods].map(([method, it]) => ({
+          ...it,
+          labels: `method="${method}",route="${route}"`,
+        })),
+      )
 
       family(
         'plantstore_http_requests_total',
         'counter',
         'Answered requests.',
-        [...routes].flatMap(([route, { statuses }]) =>
+        all.flatMap(({ labels, statuses }) =>
           [...statuses].map(
             ([status, count]) =>
-              `plantstore_http_requests_total{${labels(route)},status="${status}"} ${count}`,
+              `plantstore_http_requests_total{${labels},status="${status}"} ${count}`,
           ),
         ),
       )
@@ -88,7 +95,7 @@ export function createMetrics() {
         latency,
         'histogram',
         'Time from the head of a request to its answer.',
-        [...routes].flatMap(([route, it]) => it.latency.render(latency, labels(route))),
+        all.flatMap((it) => it.latency.render(latency, it.labels)),
       )
       const size = 'plantstore_commit_changes'
       family(size, 'histogram', 'Changes that shared a commit.', batches.render(size, ''))

@@ -34,45 +34,17 @@ export function prepareTokens(db: Database) {
   const revoke = db.prepare<never, [number, string]>(
     'UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL',
   )
-  // Changes with every commit of another connection, of this process or any other.
-  const dataVersion = db.prepare<{ data_version: bigint }, []>('PRAGMA data_version')
-
-  const known = new Map<string, Token>()
-  let version: bigint | undefined
-  let isFresh = false
-
-  // Once in a turn of the event loop: a token that was revoked is refused from the next request on.
-  function refresh(): void {
-    if (isFresh) return
-    isFresh = true
-    setImmediate(() => {
-      isFresh = false
-    })
-    const now = dataVersion.get()?.data_version
-    if (now !== version) known.clear()
-    version = now
-  }
 
   return {
     find(hash: string): Token | null {
-      refresh()
-      const cached = known.get(hash)
-      if (cached) return cached
       const row = select.get(hash)
-      if (!row) return null
-      const token = toToken(row)
-      known.set(hash, token)
-      return token
+      return row && toToken(row)
     },
     create(token: Token): boolean {
-      known.clear()
       const { name, hash, scope, createdAt, expiresAt, revokedAt } = token
       return insert.run(name, hash, scope, createdAt, expiresAt, revokedAt).changes === 1
     },
     list: (): Token[] => selectAll.all().map(toToken),
-    revoke(name: string, now: number): boolean {
-      known.clear()
-      return revoke.run(now, name).changes === 1
-    },
+    revoke: (name: string, now: number): boolean => revoke.run(now, name).changes === 1,
   }
 }

@@ -44,7 +44,7 @@ export function createApp(deps: AppDeps) {
   function observe(request: Request, route: string, started: number, response: Response): void {
     const milliseconds = performance.now() - started
     const { method } = request
-    metrics.answered(`${method} ${route}`, response.status, milliseconds)
+    metrics.answered(method, route, response.status, milliseconds)
     if (logRequests) {
       const path = new URL(request.url).pathname
       log('info', 'request', { method, path, status: response.status, ms: milliseconds })
@@ -56,18 +56,15 @@ export function createApp(deps: AppDeps) {
   let routes: readonly OpenApiRoute[] = []
 
   const app = new Elysia({ adapter, strictPath: true, normalize: false })
-    .onTransform((context) => {
-      Object.assign(context, { started: performance.now() })
+    // Elysia reads the source of each hook, and prepares what it names of the context: so each names what it needs.
+    .derive({ as: 'global' }, () => ({ started: performance.now() }))
+    .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
+      observe(request, route, started, responseValue as Response)
     })
-    .onAfterHandle((context) => {
-      const { request, route, started, responseValue } = context as unknown as Observed
-      observe(request, route, started, responseValue)
-    })
-    .onError(({ request, route, code, error, ...rest }) => {
-      const { started = performance.now() } = rest as { started?: number }
-      const response =
-        code === 'NOT_FOUND' ? answerNotFound(request) : answerError(toPlantError(error, log))
-      observe(request, code === 'NOT_FOUND' ? 'none' : route, started, response)
+    .onError(({ request, route, code, error, started }) => {
+      const isUnknown = code === 'NOT_FOUND'
+      const response = isUnknown ? answerNotFound(request) : answerError(toPlantError(error, log))
+      observe(request, isUnknown ? 'none' : route, started ?? performance.now(), response)
       return response
     })
     .use(health(store))
@@ -85,11 +82,4 @@ export function createApp(deps: AppDeps) {
 
   routes = app.routes
   return app
-}
-
-type Observed = {
-  request: Request
-  route: string
-  started: number
-  responseValue: Response
 }

@@ -34,23 +34,20 @@ function reviveId(key: string, value: unknown, context?: { source?: string }): u
   return exactInteger(context.source) ?? value
 }
 
-const isExact = (id: unknown): boolean => typeof id !== 'number' || Number.isSafeInteger(id)
+// Makes the id of a plant a bigint; false where the plain parse may have rounded it.
+function convertId(plant: { id?: unknown } | null): boolean {
+  if (typeof plant?.id !== 'number') return true
+  if (!Number.isSafeInteger(plant.id)) return false
+  plant.id = BigInt(plant.id)
+  return true
+}
 
 // The plain parse keeps every id of up to 2^53; where one may be beyond, or rounded, the exact parse reads it again.
 function parse(text: string): unknown {
+  if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveId)
   const body = JSON.parse(text)
-  if (typeof body !== 'object' || body === null) return body
-  const plants: unknown[] = Array.isArray(body.plants) ? [body, ...body.plants] : [body]
-  const objects = plants.filter(
-    (it): it is { id?: unknown } => typeof it === 'object' && it !== null,
-  )
-  if (MAYBE_ROUNDED.test(text) || !objects.every(({ id }) => isExact(id))) {
-    return JSON.parse(text, reviveId)
-  }
-  for (const plant of objects) {
-    if (typeof plant.id === 'number' && Object.hasOwn(plant, 'id')) plant.id = BigInt(plant.id)
-  }
-  return body
+  const areExact = convertId(body) && (!Array.isArray(body?.plants) || body.plants.every(convertId))
+  return areExact ? body : JSON.parse(text, reviveId)
 }
 
 /** Reads the JSON of a body: ids become exact bigints, everything else is as `JSON.parse` has it. 40001. */
@@ -81,21 +78,6 @@ export function createBodyReader(limit: number) {
   const budget = Math.max(READING_BYTES, limit)
   let reading = 0
 
-  async function read(request: Request, size: number | null): Promise<Uint8Array> {
-    // A body without a length may turn out as long as the limit.
-    const reserved = size ?? limit
-    if (reading + reserved > budget) throw new PlantError(50301)
-    reading += reserved
-    try {
-      return size === null ? await readChunked(request, limit) : await request.bytes()
-    } catch (cause) {
-      if (cause instanceof PlantError) throw cause
-      throw new PlantError(40001, 'the body ended before it was whole', { cause })
-    } finally {
-      reading -= reserved
-    }
-  }
-
   return async function readBody(request: Request): Promise<unknown> {
     const { headers } = request
     const type = headers.get('content-type')
@@ -104,6 +86,20 @@ export function createBodyReader(limit: number) {
     const length = headers.get('content-length')
     const size = length !== null && DIGITS.test(length) ? Number(length) : null
     if (size !== null && size > limit) throw new PlantError(41301)
-    return parseBody(await read(request, size))
+
+    // A body without a length may turn out as long as the limit.
+    const reserved = size ?? limit
+    if (reading + reserved > budget) throw new PlantError(50301)
+    reading += reserved
+    let bytes: Uint8Array
+    try {
+      bytes = size === null ? await readChunked(request, limit) : await request.bytes()
+    } catch (cause) {
+      if (cause instanceof PlantError) throw cause
+      throw new PlantError(40001, 'the body ended before it was whole', { cause })
+    } finally {
+      reading -= reserved
+    }
+    return parseBody(bytes)
   }
 }
