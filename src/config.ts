@@ -165,7 +165,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
     return parseArgs({ args: [...argv], options: known, allowPositionals: true, strict: true })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
-    throw new UsageError(text.split('. ')[0] ?? text)
+    throw new UsageError(text.split(/\.\s/)[0] ?? text)
   }
 }
 

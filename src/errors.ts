@@ -44,3 +44,16 @@ export class PlantError extends Error {
     return Math.floor(this.error / 100)
   }
 }
+
+/** Why a store or a server cannot be opened, in one line that names the fix. */
+export class OpenError extends Error {
+  override readonly name = 'OpenError'
+
+  /** `storage`: the medium or the file's content fails, not what was asked for. */
+  constructor(
+    message: string,
+    readonly storage = false,
+  ) {
+    super(message)
+  }
+}

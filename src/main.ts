@@ -10,8 +10,7 @@ import { restore } from './commands/restore'
 import { serve } from './commands/serve'
 import { token } from './commands/token'
 import { describeOptions, parseConfig, UsageError } from './config'
-import { OpenError } from './engine/open-error'
-import { PlantError } from './errors'
+import { OpenError, PlantError } from './errors'
 
 const commands: readonly Command[] = [
   serve,

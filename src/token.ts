@@ -18,7 +18,8 @@ export type Token = {
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
 // RFC 6750, section 2.1: b64token.
 const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
-const DURATION = /^([1-9]\d{0,5})(s|m|h|d|w|y)$/
+const DURATION = /^([1-9]\d{0,8})(s|m|h|d|w|y)$/
+const LONGEST_MS = 1000 * 31_536_000_000
 const MILLISECONDS = {
   s: 1000,
   m: 60_000,
@@ -53,9 +54,10 @@ export function isValid(token: Token, now: number): boolean {
 export const allows = (token: Token, scope: Scope): boolean =>
   token.scope === 'write' || scope === 'read'
 
-/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days); null where the text is none. */
+/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null where the text is none. */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? []
   if (count === undefined || unit === undefined) return null
-  return Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
+  const duration = Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
+  return duration <= LONGEST_MS ? duration : null
 }

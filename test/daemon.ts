@@ -5,7 +5,11 @@ import { join, resolve } from 'node:path'
 /** The token that daemons of tests are given. */
 export const TOKEN = 'test_0123456789abcdef'
 
-const root = resolve(import.meta.dir, '..')
+/** The folder of the repository. */
+export const root = resolve(import.meta.dir, '..')
+
+/** For `setDefaultTimeout`: only a test that hangs takes so long, on however slow a machine. */
+export const PATIENCE_MS = 60_000
 
 /** The command line of the program: the built one of `PLANTSTORE_BINARY`, or the source. */
 export const program: readonly string[] = Bun.env.PLANTSTORE_BINARY
@@ -29,11 +33,13 @@ export type RunOptions = {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string
+  /** A command that runs the program: `['setpriv', '--reuid=65534']`. */
+  readonly under?: readonly string[]
 }
 
 /** Runs a command of the program to its end. */
 export async function runProgram(args: readonly string[], options: RunOptions = {}) {
-  const child = Bun.spawn([...program, ...args], {
+  const child = Bun.spawn([...(options.under ?? []), ...program, ...args], {
     ...(options.cwd ? { cwd: options.cwd } : {}),
     env: { ...baseEnv(), ...options.env },
     stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),
@@ -55,10 +61,13 @@ export type DaemonOptions = RunOptions & {
 
 export type LogLine = { readonly event: string; readonly [field: string]: unknown }
 
+export type Daemon = Awaited<ReturnType<typeof startDaemon>>
+
 /** Starts a daemon on a free port and waits until it listens. `await using daemon = await startDaemon(…)` kills it in the end. */
 export async function startDaemon(options: DaemonOptions = {}) {
   const child = Bun.spawn(
     [
+      ...(options.under ?? []),
       ...program,
       'serve',
       '--port',
@@ -107,6 +116,8 @@ export async function startDaemon(options: DaemonOptions = {}) {
   return {
     url,
     pid: child.pid,
+    /** Resolves to the exit code, whatever ends it. */
+    exited: child.exited,
     /** What it has written to standard output so far. */
     out: () => out,
     /** What it has written to standard error so far. */

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, linkSync, renameSync } from 'node:fs'
+import { OpenError } from '../errors'
 import { checkDatabase } from './check'
 import { checkFile, connect, type OpenedFile, openFile } from './open'
-import { OpenError } from './open-error'
 
 /**
  * Copies a database, as it is at one moment, into a new file, while others write to it

@@ -18,12 +18,7 @@ export type Change =
 export const toRow = ({ id, name, tag }: NewPlant): Row => [String(id), name, tag ?? null]
 
 // Errors of SQLite that speak of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
-const OWN_ERRORS = new Set([
-  'SQLITE_CONSTRAINT',
-  'SQLITE_MISMATCH',
-  'SQLITE_RANGE',
-  'SQLITE_TOOBIG',
-])
+const OWN_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
 /** What makes one change within a transaction that is open, and says how it ended. Throws where the storage fails. */
 export function prepareChanges(db: Database): (change: Change) => Outcome {
@@ -88,7 +83,7 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
     try {
       return make(change)
     } catch (error) {
-      if (error instanceof SQLiteError && OWN_ERRORS.has(error.code ?? '')) return { error: 50001 }
+      if (error instanceof SQLiteError && OWN_ERROR.test(error.code ?? '')) return { error: 50001 }
       throw error
     }
   }

@@ -1,17 +1,5 @@
 import { dirname } from 'node:path'
-
-/** Why a database cannot be opened, in one line that names the fix. */
-export class OpenError extends Error {
-  override readonly name = 'OpenError'
-
-  /** `storage`: the medium or the file's content fails, not what was asked for. */
-  constructor(
-    message: string,
-    readonly storage = false,
-  ) {
-    super(message)
-  }
-}
+import { OpenError } from '../errors'
 
 /** The code of an error of the system or of SQLite; empty where it has none. */
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''

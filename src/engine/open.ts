@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { OpenError } from '../errors'
 import { dropPageCache, tryLock, unlock } from './libc'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './migrations'
-import { codeOf, explain, OpenError } from './open-error'
+import { codeOf, explain } from './open-error'
 
 function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0

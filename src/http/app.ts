@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import { PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics } from '../metrics'
@@ -27,14 +27,19 @@ export type AppDeps = {
   readonly isStopping: () => boolean
 }
 
+function refuseMethod(): never {
+  throw new NotFoundError()
+}
+
 /** The methods that a path has, for `Allow` (RFC 9110, section 10.2.1); none where there is no such path. */
 function methodsOf(routes: readonly OpenApiRoute[], pathname: string): string[] {
-  const matching = routes.filter(({ path }) =>
-    new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname),
-  )
-  return [
-    ...new Set(matching.flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))),
-  ]
+  const exact = routes.filter(({ path }) => path === pathname)
+  const matches = ({ path }: OpenApiRoute) =>
+    new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname)
+  const methods = (exact.length > 0 ? exact : routes.filter(matches))
+    .filter(({ hooks }) => !hooks.detail?.hide)
+    .flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))
+  return [...new Set(methods)]
 }
 
 /** What the network sees. */
@@ -69,6 +74,10 @@ export function createApp(deps: AppDeps) {
     })
     .use(health(store))
     .use(openapi(() => routes))
+    // A path of its own, and not the one of a plant whose id is "batch".
+    .get('/plants/batch', refuseMethod, { detail: { hide: true } })
+    .put('/plants/batch', refuseMethod, { detail: { hide: true } })
+    .delete('/plants/batch', refuseMethod, { detail: { hide: true } })
     .use(authenticate(deps))
     .use(metricsPage(store, metrics))
     .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) }))

@@ -14,7 +14,11 @@ export type OpenApiRoute = {
     readonly body?: unknown
     readonly query?: unknown
     readonly params?: unknown
-    readonly detail?: { readonly operationId?: string; readonly summary?: string }
+    readonly detail?: {
+      readonly operationId?: string
+      readonly summary?: string
+      readonly hide?: boolean
+    }
   }
 }
 

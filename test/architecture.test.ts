@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, normalize } from 'node:path'
+import { catalogue } from '../src/errors'
+import { root } from './daemon'
+
+const LONGEST_FILE = 220
+const ENTRIES = ['main.ts', 'engine/writer-thread.ts']
+
+type Import = { readonly from: string; readonly to: string; readonly names: string }
+
+const IMPORT =
+  /^(?:import|export)\s+(?:type\s+)?([^'"]*?)\s*from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
+
+const source = join(root, 'src')
+const files = [...new Bun.Glob('**/*.ts').scanSync(source)].sort()
+const textOf = (file: string) => readFileSync(join(source, file), 'utf8')
+
+// A module of `src` becomes its path there, without `.ts`; all others keep their names.
+const resolve = (from: string, to: string) =>
+  to.startsWith('.') ? normalize(join(dirname(from), to)).replace(/\.ts$/, '') : to
+
+const imports: Import[] = files.flatMap((from) =>
+  [...textOf(from).matchAll(IMPORT)].map(([, names = '', ...targets]) => ({
+    from,
+    to: resolve(from, targets.find((target) => target !== undefined) ?? ''),
+    names,
+  })),
+)
+
+const isRoot = (file: string) => !file.includes('/') && file !== 'main.ts'
+const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`)
+const isOurs = (to: string) => existsSync(join(source, `${to}.ts`))
+const isSystem = (to: string) => to.startsWith('node:') || builtinModules.includes(to)
+const ofFiles = (matches: (file: string) => boolean) => imports.filter(({ from }) => matches(from))
+const show = ({ from, to }: Import) => `${from} imports ${to}`
+
+describe('the source', () => {
+  test('is found, with its imports', () => {
+    expect(files).toContain('http/app.ts')
+    expect(imports.map(show)).toContain('http/app.ts imports http/auth')
+    expect(imports.map(show)).toContain('engine/sqlite.ts imports bun:sqlite')
+  })
+
+  test('has root files that import only each other, and schemas', () => {
+    const wrong = ofFiles(isRoot).filter(({ from, to, names }) => {
+      if (isOurs(to)) return !isRoot(`${to}.ts`)
+      if (to === 'elysia') return names.replace(/[{}\s]/g, '') !== 't'
+      // The command line is read by the standard library.
+      return to !== '@sinclair/typebox' && !(from === 'config.ts' && to === 'node:util')
+    })
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('has an engine that knows nothing of HTTP', () => {
+    const wrong = ofFiles(inFolder('engine')).filter(({ to }) =>
+      isOurs(to)
+        ? !isRoot(`${to}.ts`) && !to.startsWith('engine/')
+        : !isSystem(to) && !to.startsWith('bun:'),
+    )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('has a network side that knows nothing of the engine, the database or the environment', () => {
+    const wrong = ofFiles(inFolder('http')).filter(({ to }) => {
+      if (to === '../package.json') return false
+      if (isOurs(to)) return (!isRoot(`${to}.ts`) && !to.startsWith('http/')) || to === 'config'
+      return isSystem(to) || to.startsWith('bun:') || to.startsWith('.')
+    })
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('joins the engine and the network in commands alone', () => {
+    const joins = (folder: string) =>
+      imports.filter(
+        ({ from, to }) => to.startsWith(`${folder}/`) && !from.startsWith(`${folder}/`),
+      )
+    const wrong = [...joins('engine'), ...joins('http')].filter(
+      // How a file could not be opened is told by its exit code.
+      ({ from, to, names }) =>
+        !from.startsWith('commands/') &&
+        !(from === 'main.ts' && to === 'engine/open-error' && names === '{ OpenError }'),
+    )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('imports commands in main.ts alone', () => {
+    const wrong = imports.filter(
+      ({ from, to }) =>
+        to.startsWith('commands/') && from !== 'main.ts' && !from.startsWith('commands/'),
+    )
+
+    expect(wrong.map(show)).toEqual([])
+    expect(imports.filter(({ to }) => to === 'main').map(show)).toEqual([])
+  })
+
+  test('knows nothing of SQLite in group commit', () => {
+    const wrong = ofFiles((file) => file === 'engine/group-commit.ts').filter(
+      ({ to }) => to !== 'errors',
+    )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('reads the environment in config.ts alone', () => {
+    const readers = files.filter((file) => /\b(process|Bun|meta)\.env\b/.test(textOf(file)))
+
+    expect(readers).toEqual(['config.ts'])
+  })
+
+  test('ends the process in main.ts alone', () => {
+    expect(files.filter((file) => /\bprocess\.exit(Code)?\b/.test(textOf(file)))).toEqual([
+      'main.ts',
+    ])
+  })
+
+  test.each(files.filter((file) => !ENTRIES.includes(file)))(
+    'does nothing when it is imported: %s',
+    async (file) => {
+      // In a process of its own, in which whatever would act is caught doing it.
+      const script = `
+        const acts = []
+        const catchAt = (object, names) => {
+          for (const name of names) {
+            const real = object[name]
+            object[name] = (...args) => (acts.push(name), real.apply(object, args))
+          }
+        }
+        const realm = ['setTimeout', 'setInterval', 'setImmediate', 'fetch', 'Worker']
+        catchAt(globalThis, realm)
+        catchAt(Date, ['now'])
+        catchAt(performance, ['now'])
+        catchAt(Bun, ['serve', 'spawn', 'spawnSync', 'write', 'listen', 'connect'])
+        catchAt(process.stdout, ['write'])
+        catchAt(process.stderr, ['write'])
+        const { default: fs } = await import('node:fs')
+        catchAt(fs, ['openSync', 'writeFileSync', 'mkdirSync'])
+        await import('elysia')
+        await import('@elysiajs/bearer')
+        const handlers = process.eventNames().length
+        acts.length = 0
+        await import(${JSON.stringify(join(source, file))})
+        await 0
+        if (process.eventNames().length !== handlers) acts.push('process.on')
+        if (acts.length > 0) throw new Error('at load: ' + acts)`
+      const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script], {
+        cwd: root,
+      })
+
+      expect({ exitCode, out: stdout.toString(), err: stderr.toString() }).toEqual({
+        exitCode: 0,
+        out: '',
+        err: '',
+      })
+    },
+  )
+
+  test.each(files)('is short: %s', (file) => {
+    expect(textOf(file).split('\n').length - 1).toBeLessThanOrEqual(LONGEST_FILE)
+  })
+
+  test('has no default export and no barrel', () => {
+    const wrong = files.filter((file) => /^export (default|\*)/m.test(textOf(file)))
+
+    expect(wrong).toEqual([])
+  })
+})
+
+const readme = join(root, 'README.md')
+
+test.skipIf(!existsSync(readme))('tells in the README every error of the catalogue', () => {
+  const numbers = [...readFileSync(readme, 'utf8').matchAll(/^\|([^|]*)\|/gm)].flatMap(
+    ([, cell = '']) => cell.match(/\b[45]\d{4}\b/g) ?? [],
+  )
+
+  expect(numbers.sort()).toEqual(Object.keys(catalogue).sort())
+})

@@ -1,0 +1,156 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import packageJson from '../package.json'
+import { options } from '../src/config'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const toFlag = (name: string) =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+test.each(['--help', '-h', 'help'])('tells of every command: %s', async (flag) => {
+  const { out, err, code } = await runProgram([flag])
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  for (const command of ['serve', 'token', 'health']) {
+    expect(out).toMatch(new RegExp(`^  ${command} +\\S`, 'm'))
+  }
+})
+
+test('tells how to use it where nothing is asked of it, as a mistake', async () => {
+  const { out, code } = await runProgram([])
+
+  expect(code).toBe(2)
+  expect(out).toContain('Usage: plantstore COMMAND')
+})
+
+test.each(['--version', '-v'])('tells its version: %s', async (flag) => {
+  expect(await runProgram([flag])).toEqual({
+    out: `plantstore ${packageJson.version}\n`,
+    err: '',
+    code: 0,
+  })
+})
+
+test.each(['serve', 'token', 'health'])('tells of each command: %s', async (command) => {
+  const { out, err, code } = await runProgram([command, '--help'])
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(out).toStartWith(`plantstore ${command}: `)
+  expect(out).toContain(`Usage: plantstore ${command} `)
+  expect(await runProgram([command, '-h'])).toEqual({ out, err, code })
+})
+
+test('tells the flag, the default and the environment variable of every option of the daemon', async () => {
+  const { out } = await runProgram(['serve', '--help'])
+  const { scope, expires, token, tokenFile, logRequests, ...shown } = options
+
+  for (const [name, { env, default: preset }] of Object.entries(shown)) {
+    if (!['host', 'port', 'database', 'maxBodyBytes', 'stopSeconds'].includes(name)) continue
+    expect(out).toMatch(new RegExp(`^  ${toFlag(name)} .*\\[${preset}\\] +${env}$`, 'm'))
+  }
+  for (const { env } of [token, tokenFile, logRequests]) expect(out).toContain(`${env}`)
+})
+
+test('offers no flag for a secret', async () => {
+  for (const flag of ['--token=pst_0123456789abcdef', '--token-file=/dev/null']) {
+    const { err, code } = await runProgram(['serve', flag])
+    expect(code).toBe(2)
+    expect(err).not.toContain('pst_')
+  }
+})
+
+test.each([
+  [['frob'], 'frob'],
+  [['--frob'], 'frob'],
+  [['constructor'], 'constructor'],
+  [['serve', '--prot', '3'], '--prot'],
+  [['serve', '-p', '3'], '-p'],
+  [['serve', 'now'], 'now'],
+  [['serve', '--port'], '--port'],
+  [['serve', '--port', ''], '--port'],
+  [['serve', '--port', 'x'], '--port'],
+  [['serve', '--port', '65536'], '--port'],
+  [['serve', '--port', '-1'], '--port'],
+  [['serve', '--port', '1e3'], '--port'],
+  [['serve', '--port=80.5'], '--port'],
+  [['serve', '--host', ''], '--host'],
+  [['serve', '--database='], '--database'],
+  [['serve', '--max-body-bytes', '0'], '--max-body-bytes'],
+  [['serve', '--max-body-bytes', '1MiB'], '--max-body-bytes'],
+  [['serve', '--stop-seconds', '-1'], '--stop-seconds'],
+  [['serve', '--log-requests=5'], '--log-requests'],
+  [['serve', '--scope', 'read'], '--scope'],
+  [['health', '--database', 'x'], '--database'],
+  [['token'], 'token create NAME'],
+  [['token', 'frob', 'x'], 'token create NAME'],
+  [['token', 'constructor', 'x'], 'token create NAME'],
+  [['token', 'create'], 'name one token'],
+  [['token', 'create', 'a', 'b'], 'name one token'],
+  [['token', 'create', '../x'], 'letters'],
+  [['token', 'create', 'a\nb'], 'letters'],
+  [['token', 'create', 'x'.repeat(65)], 'letters'],
+  [['token', 'create', 'a', '--scope', 'all'], '--scope'],
+  [['token', 'create', 'a', '--expires', 'soon'], '--expires'],
+  [['token', 'create', 'a', '--expires', '0d'], '--expires'],
+  [['token', 'revoke'], 'name one token'],
+  [['token', 'list', 'a'], 'no name'],
+] as const)('refuses %j in one line, and does nothing', async (args, named) => {
+  using folder = temporaryFolder()
+
+  const { out, err, code } = await runProgram(args, { cwd: folder.path })
+
+  expect({ out, code }).toEqual({ out: '', code: 2 })
+  expect(err).toMatch(/^plantstore: .+\n$/)
+  expect(err).toContain(named)
+  expect(err).toMatch(/see "plantstore ([a-z]+ )?--help"\n$/)
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.each([
+  ['PLANTSTORE_PORT', 'http'],
+  ['PLANTSTORE_MAX_BODY_BYTES', '-1'],
+  ['PLANTSTORE_STOP_SECONDS', '1s'],
+  ['PLANTSTORE_LOG_REQUESTS', 'maybe'],
+])('refuses %s=%s in one line that names it', async (name, value) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await runProgram(['serve'], { cwd: folder.path, env: { [name]: value } })
+
+  expect(code).toBe(2)
+  expect(err).toMatch(new RegExp(`^plantstore: ${name} must be .+\n$`))
+})
+
+test('takes its options from the environment, and a flag before that', async () => {
+  using folder = temporaryFolder()
+  const env = {
+    PLANTSTORE_HOST: '0.0.0.0',
+    PLANTSTORE_PORT: '1',
+    PLANTSTORE_DATABASE: folder.file('by-environment.db'),
+    PLANTSTORE_MAX_BODY_BYTES: '10',
+    PLANTSTORE_LOG_REQUESTS: 'true',
+  }
+  {
+    await using daemon = await startDaemon({ cwd: folder.path, env })
+    expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
+    expect(daemon.url).not.toEndWith(':1')
+    while (!daemon.events().some(({ event }) => event === 'request')) await Bun.sleep(2)
+  }
+  expect(existsSync(folder.file('by-environment.db'))).toBeTrue()
+
+  const args = ['--max-body-bytes', '100', '--host', '127.0.0.1']
+  await using daemon = await startDaemon({ database: folder.file('by-flag.db'), args, env })
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+  expect(existsSync(folder.file('by-flag.db'))).toBeTrue()
+})
+
+test('takes an empty variable for none', async () => {
+  using folder = temporaryFolder()
+  const env = { PLANTSTORE_HOST: '', PLANTSTORE_DATABASE: '', PLANTSTORE_MAX_BODY_BYTES: '' }
+
+  await using daemon = await startDaemon({ cwd: folder.path, env })
+
+  expect(daemon.url).toStartWith('http://127.0.0.1:')
+  expect(existsSync(folder.file('plants.db'))).toBeTrue()
+})

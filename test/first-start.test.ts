@@ -1,0 +1,127 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { type Daemon, PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { expectError, storedPlants } from './plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+// An empty variable is none.
+const env = { PLANTSTORE_TOKEN: '' }
+
+/** What a daemon has printed, once that matches; it listens before it prints its token. */
+async function printed(daemon: Daemon, pattern: RegExp): Promise<string> {
+  for (;;) {
+    const match = pattern.exec(daemon.out())
+    if (match) return match[1] ?? ''
+    await Bun.sleep(2)
+  }
+}
+const TOKEN_LINE = /^ *(pst_[A-Za-z0-9_-]{43})$/m
+const CURL_LINE = /^ *(curl .*)\n/m
+
+const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+test('prints the first token of a new store, with a curl line that works as pasted', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, env })
+  const line = await printed(daemon, CURL_LINE)
+  const token = await printed(daemon, TOKEN_LINE)
+
+  const curl = Bun.spawnSync(['sh', '-c', line], { env: { PATH: Bun.env.PATH ?? '' } })
+
+  expect(curl.stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
+  expect(curl.exitCode).toBe(0)
+  expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Monstera deliciosa', tag: 'aroid' }])
+  expect(daemon.out()).toContain(daemon.url)
+  expect(daemon.err()).not.toContain(token)
+})
+
+test('prints no token at the second start, and takes the first one still', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database, env })
+  const token = await printed(first, TOKEN_LINE)
+  expect(await first.stop()).toBe(0)
+
+  await using second = await startDaemon({ database, env })
+
+  expect(second.out()).toBe(`${first.out().split('\n')[0]?.replace(first.url, second.url)}\n`)
+  expect((await second.fetch('/plants', as(token))).status).toBe(200)
+})
+
+test('prints no token for a store whose only one was revoked', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database, env })
+  const token = await printed(first, TOKEN_LINE)
+  await first.stop()
+  await runProgram(['token', 'revoke', 'first', '--database', database])
+
+  await using second = await startDaemon({ database, env })
+
+  expect(second.out()).not.toContain('pst_')
+  await expectError(await second.fetch('/plants', as(token)), 40102)
+})
+
+test('takes the token of PLANTSTORE_TOKEN, mints none and stores none', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({
+    database,
+    env: { PLANTSTORE_TOKEN: 'from-the-environment' },
+  })
+
+  expect((await daemon.create('{"id":1,"name":"Lily"}')).status).toBe(200)
+  expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-the-environment/)
+  const { out } = await runProgram(['token', 'list', '--database', database])
+  expect(out.trim().split('\n')).toHaveLength(1)
+})
+
+test('takes the token of PLANTSTORE_TOKEN_FILE, without the end of its line', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('token')
+  writeFileSync(file, 'from-a-secret-file\n')
+  await using daemon = await startDaemon({
+    database: folder.file('plants.db'),
+    env: { ...env, PLANTSTORE_TOKEN_FILE: file },
+  })
+
+  expect((await daemon.fetch('/plants', as('from-a-secret-file'))).status).toBe(200)
+  expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-a-secret-file/)
+})
+
+test('takes tokens of the store beside the one of the environment', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  const { out } = await runProgram(['token', 'create', 'x', '--database', database])
+
+  expect((await daemon.fetch('/plants', as(out.trim()))).status).toBe(200)
+  expect((await daemon.fetch('/plants')).status).toBe(200)
+})
+
+test.each([
+  ['a short token', { PLANTSTORE_TOKEN: 'short-secret' }, 'PLANTSTORE_TOKEN must be'],
+  ['a token with a space', { PLANTSTORE_TOKEN: 'short-secret with space' }, 'PLANTSTORE_TOKEN '],
+  ['a missing file', { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' }, 'PLANTSTORE_TOKEN_FILE '],
+  ['an empty file', { PLANTSTORE_TOKEN_FILE: '/dev/null' }, 'PLANTSTORE_TOKEN_FILE must be'],
+  [
+    'both',
+    { PLANTSTORE_TOKEN: 'short-secret-of-16', PLANTSTORE_TOKEN_FILE: '/dev/null' },
+    'PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE',
+  ],
+])('does not start with %s', async (_, given, message) => {
+  using folder = temporaryFolder()
+
+  const { out, err, code } = await runProgram(['serve', '--port', '0'], {
+    cwd: folder.path,
+    env: given,
+  })
+
+  expect({ out, code }).toEqual({ out: '', code: 2 })
+  expect(err).toStartWith('plantstore: ')
+  expect(err).toContain(message)
+  expect(err.trim().split('\n')).toHaveLength(1)
+  if ('PLANTSTORE_TOKEN' in given) expect(err).not.toContain('short-secret')
+})

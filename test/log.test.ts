@@ -1,0 +1,121 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createLog } from '../src/log'
+import { PATIENCE_MS, program, startDaemon, TOKEN, temporaryFolder } from './daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+test('logs its life as lines of JSON on standard error', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.stop()
+
+  const lines = daemon.err().trimEnd().split('\n')
+  const events = lines.map((line) => JSON.parse(line))
+  for (const { time, level } of events) {
+    expect(time).toMatch(RFC3339)
+    expect(level).toBe('info')
+  }
+  expect(events.map(({ event }) => event)).toEqual(['listening', 'stopping', 'stopped'])
+  expect(events[0]).toMatchObject({ url: daemon.url, database })
+  expect(daemon.out()).toBe(`${daemon.out().split('\n')[0]}\n`)
+})
+
+test('logs one line a request where it is asked to, with nothing secret', async () => {
+  using folder = temporaryFolder()
+  const args = ['--log-requests']
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.fetch('/plants/2')
+  await daemon.fetch(`/plants?access_token=${TOKEN}`)
+  await daemon.fetch('/nowhere', { headers: { authorization: 'Bearer pst_wrong_0123456789' } })
+  await daemon.fetch('/plants', { method: 'PATCH' })
+  await fetch(`${daemon.url}/plants/1`, { headers: { authorization: `Basic ${btoa(TOKEN)}` } })
+  await daemon.stop()
+
+  const requests = daemon.events().filter(({ event }) => event === 'request')
+  expect(requests.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+    'POST /plants 200',
+    'GET /plants/2 404',
+    'GET /plants 400',
+    'GET /nowhere 404',
+    'PATCH /plants 405',
+    'GET /plants/1 401',
+  ])
+  for (const { time, ms } of requests) {
+    expect(time).toMatch(RFC3339)
+    expect(ms).toBeNumber()
+  }
+  for (const secret of [TOKEN, btoa(TOKEN), 'pst_wrong', 'Bearer', 'Rose']) {
+    expect(daemon.err()).not.toContain(secret)
+  }
+  expect(daemon.err()).not.toMatch(/authorization/i)
+})
+
+test('logs no requests where it is not asked to', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.fetch('/nowhere')
+  await daemon.stop()
+
+  expect(daemon.err()).not.toContain('"request"')
+})
+
+const hasScript = Bun.spawnSync(['sh', '-c', 'script --version']).stdout.includes('util-linux')
+
+test.skipIf(!hasScript)('logs readable text on a terminal', async () => {
+  using folder = temporaryFolder()
+  const words = [...program, 'serve', '--port', '0', '--database', folder.file('plants.db')]
+  const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`
+  const terminal = Bun.spawn(['script', '--quiet', '--return', '--command', command, '/dev/null'], {
+    env: { PATH: Bun.env.PATH ?? '', SHELL: '/bin/sh' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  let text = ''
+  for await (const chunk of terminal.stdout) {
+    const before = text
+    text += Buffer.from(chunk).toString()
+    if (text.includes('Create a plant:') && !before.includes('Create a plant:')) {
+      process.kill(Number(/pid=(\d+)/.exec(text)?.[1]), 'SIGTERM')
+    }
+  }
+
+  expect(await terminal.exited).toBe(0)
+  const lines = text.split(/\r?\n/)
+  expect(lines.filter((line) => line.startsWith('{'))).toEqual([])
+  const logged = lines.filter((line) => RFC3339.test(line.slice(0, 24)))
+  expect(logged.map((line) => line.slice(26))).toEqual([
+    expect.stringMatching(/^info {3}listening {2}url=http:\/\/127\.0\.0\.1:\d+ {2}database=\S+/),
+    'info   stopping  signal=SIGTERM',
+    'info   stopped',
+  ])
+})
+
+test('keeps an event within its line, whatever is in it', () => {
+  const lines: string[] = []
+  const evil = 'a"b\n{"event":"faked"}\r\u0007\u001b[31m\u2028'
+  for (const format of ['json', 'text'] as const) {
+    createLog(
+      (line) => lines.push(line),
+      format,
+      () => 0,
+    )('warn', 'odd', { path: evil })
+  }
+
+  for (const line of lines) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
+    expect(line).toMatch(/^[^\u0000-\u001f]+\n$/)
+  }
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    time: '1970-01-01T00:00:00.000Z',
+    level: 'warn',
+    event: 'odd',
+    path: evil,
+  })
+})

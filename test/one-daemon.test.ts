@@ -1,0 +1,117 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, linkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type Daemon, PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { expectError, storedPlants } from './plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+test('refuses to serve a file that another daemon serves, by whatever name', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  linkSync(database, folder.file('hard.db'))
+  symlinkSync(database, folder.file('soft.db'))
+
+  const refusals = ['plants.db', 'hard.db', 'soft.db'].map((name) =>
+    runProgram(['serve', '--port', '0', '--database', folder.file(name)]),
+  )
+
+  for (const { out, err, code } of await Promise.all(refusals)) {
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toMatch(/^plantstore: another plantstore serves .+: stop it, .*--database\n$/)
+  }
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+})
+
+test('serves a file again that a daemon has let go of', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {
+    const daemon = await startDaemon({ database })
+    await daemon.stop(signal)
+  }
+
+  await using daemon = await startDaemon({ database })
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+})
+
+/** Expects that nothing is acknowledged any more, nor health claimed. */
+async function expectUnwell(daemon: Daemon): Promise<void> {
+  await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
+  // A probe may have been answered before, and is shared for a while.
+  while ((await daemon.fetch('/health')).status === 200) await Bun.sleep(20)
+  for (let id = 3; id < 6; id++) {
+    await expectError(await daemon.create(`{"id":${id},"name":"Lily"}`), 50302)
+    await expectError(await daemon.fetch('/health'), 50302)
+  }
+  const { port } = new URL(daemon.url)
+  expect((await runProgram(['health', '--port', port])).code).toBe(1)
+  expect(daemon.events().filter(({ level }) => level === 'error')).not.toEqual([])
+}
+
+test.each([
+  ['is deleted', (file: string) => rmSync(file)],
+  [
+    'is deleted with the files beside it',
+    (file: string) => {
+      for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    },
+  ],
+  ['is moved', (file: string) => renameSync(file, `${file}.moved`)],
+  [
+    'is replaced by a copy',
+    (file: string) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+  ],
+  [
+    'is replaced by something else',
+    (file: string) => {
+      writeFileSync(`${file}.new`, 'no database')
+      renameSync(`${file}.new`, file)
+    },
+  ],
+  ['loses its write-ahead log', (file: string) => rmSync(`${file}-wal`)],
+])('acknowledges nothing once its file %s', async (_, interfere) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+
+  interfere(database)
+
+  await expectUnwell(daemon)
+  await daemon.stop()
+})
+
+/** Runs SQL in a process of its own, as any SQLite tool would; returns what went wrong. */
+function sqlElsewhere(database: string, sql: string): string {
+  const script = `
+    const db = new (require('bun:sqlite').Database)(process.argv[1])
+    db.run(process.argv[2])`
+  return Bun.spawnSync([process.execPath, '-e', script, database, sql]).stderr.toString()
+}
+
+test('keeps its hold on the file over an outage of the storage', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  // Asks for the whole file, and would put its log away under the daemon.
+  const seize = () => sqlElsewhere(database, 'PRAGMA journal_mode = DELETE')
+  expect(seize()).toContain('database is locked')
+
+  expect(sqlElsewhere(database, 'ALTER TABLE plants RENAME TO hidden')).toBe('')
+  await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
+  expect(sqlElsewhere(database, 'ALTER TABLE hidden RENAME TO plants')).toBe('')
+  while (!daemon.events().some(({ event }) => event === 'storage-recovered')) await Bun.sleep(10)
+
+  expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
+  expect(seize()).toContain('database is locked')
+  expect((await daemon.create('{"id":4,"name":"Ash"}')).status).toBe(200)
+  const again = await runProgram(['serve', '--port', '0', '--database', database])
+  expect(again.code).toBe(1)
+  await daemon.stop()
+  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 3n, 4n])
+})

@@ -1,0 +1,194 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { PATIENCE_MS, program, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { storedPlants } from './plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+// Nothing is read-only for root: then the program runs as another user.
+const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+const canBeReadOnly =
+  !isRoot || Bun.spawnSync([...asNobody, ...program, '--version']).exitCode === 0
+const unprivileged = isRoot ? asNobody : []
+
+const serve = (database: string, under: readonly string[] = []) =>
+  runProgram(['serve', '--port', '0', '--database', database], { under })
+
+/** Expects one line on standard error that names what is wrong and the fix. */
+function expectLine(
+  result: { out: string; err: string; code: number },
+  code: number,
+  ...parts: string[]
+) {
+  expect({ out: result.out, code: result.code }).toEqual({ out: '', code })
+  expect(result.err).toMatch(/^plantstore: .+\n$/)
+  for (const part of parts) expect(result.err).toContain(part)
+}
+
+test('makes a database that only its owner can read and any SQLite tool can', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  for (const name of readdirSync(folder.path)) {
+    expect({ name, mode: statSync(folder.file(name)).mode & 0o077 }).toEqual({ name, mode: 0 })
+  }
+  await daemon.stop()
+
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+  expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rose', tag: null }])
+  const db = new Database(database, { readonly: true })
+  const { sql } = db.query<{ sql: string }, [string]>(SCHEMA).get('plants') ?? { sql: '' }
+  db.close(true)
+  expect(sql).toBe(
+    'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
+  )
+})
+const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE name = ?'
+
+test('refuses a port that is in use', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { port } = new URL(daemon.url)
+  const database = folder.file('other.db')
+
+  const result = await runProgram(['serve', '--port', port, '--database', database])
+
+  expectLine({ ...result, err: result.err.replace(/^\{.*\}\n/gm, '') }, 1, port, 'use', '--port')
+  expect((await daemon.fetch('/health')).status).toBe(200)
+})
+
+test('refuses a host that is not of this machine', async () => {
+  using folder = temporaryFolder()
+  const args = ['--port', '0', '--host', '192.0.2.1', '--database', folder.file('plants.db')]
+
+  expectLine(await runProgram(['serve', ...args]), 1, '192.0.2.1')
+})
+
+test('refuses a folder that is missing, and does not make it', async () => {
+  using folder = temporaryFolder()
+
+  expectLine(await serve(folder.file('missing/plants.db')), 1, 'missing does not exist', 'make it')
+  expect(existsSync(folder.file('missing'))).toBeFalse()
+})
+
+test('refuses a folder in place of a file', async () => {
+  using folder = temporaryFolder()
+
+  expectLine(await serve(folder.path), 1, `${folder.path} is a folder`, '--database')
+  expect(readdirSync(folder.path)).toEqual([])
+})
+
+test('refuses a file as a folder', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(folder.file('file'), 'text')
+
+  expectLine(await serve(folder.file('file/plants.db')), 1, '--database')
+  expect(readFileSync(folder.file('file'), 'utf8')).toBe('text')
+})
+
+/** Expects that a file is refused, and left as it was, alone in its folder. */
+async function expectUntouched(
+  file: string,
+  folder: string,
+  code: number,
+  ...parts: string[]
+): Promise<void> {
+  const before = readFileSync(file)
+  expectLine(await serve(file), code, file, ...parts)
+  const token = await runProgram(['token', 'create', 'x', '--database', file])
+  expectLine(token, code, file, ...parts)
+  expect(readFileSync(file).equals(before)).toBeTrue()
+  expect(readdirSync(folder)).toHaveLength(1)
+}
+
+test.each([
+  ['a text', 'This is a letter, and no database.\n'.repeat(10)],
+  ['a few bytes', 'x'],
+  ['zeros', '\0'.repeat(8192)],
+  ['the first bytes of a database', 'SQLite format 3\0'],
+])('refuses what is no database: %s', async (_, content) => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  writeFileSync(file, content)
+
+  await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
+})
+
+test.each([0, 0x1234])('refuses the database of another program: %d', async (id) => {
+  using folder = temporaryFolder()
+  const file = folder.file('theirs.db')
+  const db = new Database(file)
+  db.run('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
+  db.run(`PRAGMA application_id = ${id}`)
+  db.close(true)
+
+  await expectUntouched(file, folder.path, 1, 'another program', '--database')
+})
+
+/** A database with one plant in it, made by the program. */
+async function makeDatabase(file: string): Promise<void> {
+  const daemon = await startDaemon({ database: file })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.stop()
+}
+
+test('refuses a schema that is newer than it knows', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  const db = new Database(file)
+  db.run('PRAGMA user_version = 999')
+  db.run('PRAGMA journal_mode = DELETE')
+  db.close(true)
+
+  await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
+})
+
+test('refuses a database whose end is missing, as damaged storage', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  truncateSync(file, 4096)
+
+  await expectUntouched(file, folder.path, 74, 'damaged', 'plantstore restore')
+})
+
+test.skipIf(!canBeReadOnly)('refuses a file that it may not write', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  chmodSync(folder.path, 0o777)
+  chmodSync(file, 0o444)
+  const before = readFileSync(file)
+
+  expectLine(await serve(file, unprivileged), 1, file, 'cannot be written', '--database')
+  expect(readFileSync(file).equals(before)).toBeTrue()
+  expect(readdirSync(folder.path)).toHaveLength(1)
+})
+
+test.skipIf(!canBeReadOnly)('refuses a folder that it may not write', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.file('closed'))
+  const file = folder.file('closed/plants.db')
+  await makeDatabase(file)
+  chmodSync(folder.path, 0o755)
+  chmodSync(file, 0o666)
+  chmodSync(folder.file('closed'), 0o555)
+  const before = readFileSync(file)
+
+  expectLine(await serve(file, unprivileged), 1, file, 'writ', 'folder')
+  expect(readFileSync(file).equals(before)).toBeTrue()
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { openSqlite } from '../src/engine/sqlite'
+import { createLog } from '../src/log'
+import { hashToken } from '../src/token'
+import { temporaryFolder } from './daemon'
+import { testStore } from './store-contract'
+
+const log = createLog(() => {}, 'json', Date.now)
+const open = (path: string, exclusive = true) => openSqlite(path, { exclusive, log })
+
+testStore('SQLite', async () => {
+  const folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  let store = open(path)
+  return {
+    store,
+    async reopen() {
+      await store.close()
+      store = open(path)
+      return store
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+})
+
+test('sees at once what another process does with tokens', async () => {
+  using folder = temporaryFolder()
+  const store = open(folder.file('plants.db'))
+  const other = open(folder.file('plants.db'), false)
+  const hash = hashToken('secret')
+  const token = { name: 'x', hash, scope: 'read', createdAt: 1, expiresAt: null } as const
+  expect(await store.findToken(hash)).toBeNull()
+
+  await other.createToken({ ...token, revokedAt: null })
+  await Bun.sleep(0)
+  expect(await store.findToken(hash)).toEqual({ ...token, revokedAt: null })
+
+  await other.revokeToken('x', 2)
+  await Bun.sleep(0)
+  expect(await store.findToken(hash)).toEqual({ ...token, revokedAt: 2 })
+  await other.close()
+  await store.close()
+})

@@ -1,0 +1,178 @@
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { hashToken } from '../src/token'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { expectError, storedPlants } from './plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const folder = temporaryFolder()
+const database = folder.file('plants.db')
+const daemon = await startDaemon({ database })
+
+afterAll(async () => {
+  await daemon[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+const token = (...args: string[]) => runProgram(['token', ...args, '--database', database])
+const mint = async (...args: string[]) => (await token('create', ...args)).out.trim()
+const withToken = (text: string) => ({ headers: { authorization: `Bearer ${text}` } })
+const list = (text: string) => daemon.fetch('/plants', withToken(text))
+const create = (id: number, text: string) =>
+  daemon.fetch('/plants', { json: { id, name: 'Lily' }, ...withToken(text) })
+
+test('creates a token that the daemon takes at the next request, and shows it once', async () => {
+  const { out, err, code } = await token('create', 'laptop')
+
+  expect(code).toBe(0)
+  expect(out).toMatch(/^pst_[A-Za-z0-9_-]{43}\n$/)
+  expect(err).toContain('laptop')
+  expect(err).not.toContain(out.trim())
+  expect((await create(1, out.trim())).status).toBe(200)
+  expect((await token('list')).out).not.toContain(out.trim())
+})
+
+test('creates a different token each time', async () => {
+  const tokens = await Promise.all(['a', 'b', 'c'].map((name) => mint(name)))
+
+  expect(new Set(tokens).size).toBe(3)
+})
+
+test('revokes a token, which the daemon refuses from the next request on', async () => {
+  const text = await mint('phone')
+  expect((await list(text)).status).toBe(200)
+
+  const { out, code } = await token('revoke', 'phone')
+
+  expect({ out, code }).toEqual({ out: 'revoked phone\n', code: 0 })
+  await expectError(await list(text), 40102)
+  await expectError(await create(2, text), 40102)
+  expect(storedPlants(database).map(({ id }) => id)).not.toContain(2n)
+})
+
+test('revokes one token, and no other', async () => {
+  const [kept] = [await mint('kept'), await mint('lost')]
+
+  await token('revoke', 'lost')
+
+  expect((await list(kept)).status).toBe(200)
+})
+
+test('refuses to revoke a token that is unknown or revoked', async () => {
+  await mint('once')
+  await token('revoke', 'once')
+
+  for (const name of ['once', 'never']) {
+    const { out, err, code } = await token('revoke', name)
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toBe(
+      `plantstore: there is no valid token named ${name}: see "plantstore token list"\n`,
+    )
+  }
+})
+
+test('has one valid token of a name', async () => {
+  const first = await mint('desk')
+
+  const again = await token('create', 'desk')
+  expect({ out: again.out, code: again.code }).toEqual({ out: '', code: 1 })
+  expect(again.err).toMatch(/^plantstore: a token named desk exists: .*\n$/)
+
+  await token('revoke', 'desk')
+  const second = await mint('desk')
+  expect((await list(second)).status).toBe(200)
+  await expectError(await list(first), 40102)
+})
+
+test('lets a token of the scope read read, and no more', async () => {
+  await daemon.create('{"id":10,"name":"Ivy"}')
+  const reader = await mint('dashboard', '--scope', 'read')
+
+  expect((await list(reader)).status).toBe(200)
+  expect((await daemon.fetch('/plants/10', withToken(reader))).status).toBe(200)
+  expect((await daemon.fetch('/metrics', withToken(reader))).status).toBe(200)
+  await expectError(await create(11, reader), 40301)
+  const put = { json: { name: 'Ivory' }, method: 'PUT', ...withToken(reader) }
+  await expectError(await daemon.fetch('/plants/10', put), 40301)
+  const remove = { method: 'DELETE', ...withToken(reader) }
+  await expectError(await daemon.fetch('/plants/10', remove), 40301)
+  const batch = { json: { plants: [{ id: 11, name: 'Lily' }] }, ...withToken(reader) }
+  await expectError(await daemon.fetch('/plants/batch', batch), 40301)
+  const plants = storedPlants(database)
+  expect(plants.map(({ id }) => id)).not.toContain(11n)
+  expect(plants).toContainEqual({ id: 10n, name: 'Ivy', tag: null })
+})
+
+test('lets a token of the scope write read too', async () => {
+  const writer = await mint('writer', '--scope', 'write')
+
+  expect((await create(12, writer)).status).toBe(200)
+  expect((await list(writer)).status).toBe(200)
+})
+
+test('refuses a token that has expired', async () => {
+  const text = await mint('guest', '--expires', '1s')
+  const lasting = await mint('lasting', '--expires', '1y')
+
+  while ((await list(text)).status === 200) await Bun.sleep(50)
+
+  await expectError(await list(text), 40102)
+  await expectError(await create(13, text), 40102)
+  expect((await list(lasting)).status).toBe(200)
+  const { out } = await token('list')
+  expect(out).toMatch(/^guest +write +\S+ \S+ +expired \d/m)
+  expect(out).toMatch(/^lasting +write +\S+ \S+ +valid until \d{4}-\d\d-\d\d \d\d:\d\d$/m)
+})
+
+test('lists every token with its scope and state, and nothing that opens a door', async () => {
+  const text = await mint('listed', '--scope', 'read')
+  await mint('unlisted')
+  await token('revoke', 'unlisted')
+
+  const { out, err, code } = await token('list')
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(out).toMatch(/^NAME +SCOPE +CREATED \(UTC\) +STATE$/m)
+  expect(out).toMatch(/^listed +read +\d{4}-\d\d-\d\d \d\d:\d\d +valid$/m)
+  expect(out).toMatch(/^unlisted +write +\d{4}-\d\d-\d\d \d\d:\d\d +revoked \d{4}-/m)
+  expect(out).not.toContain('pst_')
+  expect(out).not.toContain(hashToken(text))
+})
+
+test('lists a token that is to outlast the calendar, or refuses to make it', async () => {
+  const own = ['--database', folder.file('calendar.db')]
+  await runProgram(['token', 'create', 'usual', ...own])
+  const { code } = await runProgram(['token', 'create', 'eternal', '--expires', '999999y', ...own])
+
+  expect([0, 2]).toContain(code)
+  const list = await runProgram(['token', 'list', ...own])
+  expect({ code: list.code, err: list.err }).toEqual({ code: 0, err: '' })
+})
+
+test('keeps the hash of a token alone', async () => {
+  const text = await mint('kept secret')
+  await create(14, text)
+
+  const files = readdirSync(folder.path).map((name) => readFileSync(folder.file(name), 'latin1'))
+  const content = files.join()
+
+  expect(content).toContain(hashToken(text))
+  expect(content).not.toContain(text)
+  expect(content).not.toContain(text.slice('pst_'.length))
+})
+
+test('makes the database for a first token, and only for that', async () => {
+  const file = folder.file('new.db')
+  for (const action of [['list'], ['revoke', 'x']]) {
+    const { err, code } = await runProgram(['token', ...action, '--database', file])
+    expect(code).toBe(1)
+    expect(err).toMatch(/^plantstore: .*new\.db does not exist: .*--database\n$/)
+    expect(existsSync(file)).toBeFalse()
+  }
+
+  const first = await runProgram(['token', 'create', 'first', '--database', file])
+
+  await using other = await startDaemon({ database: file })
+  expect((await other.fetch('/plants', withToken(first.out.trim()))).status).toBe(200)
+})
