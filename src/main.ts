@@ -1,4 +1,5 @@
 #!/usr/bin/env bun
+import { fstatSync, writeSync } from 'node:fs'
 import packageJson from '../package.json'
 import { backup } from './commands/backup'
 import { check } from './commands/check'
@@ -101,12 +102,24 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
   }
 }
 
+// Not `process.stdout`: Node's streams take as long to load as everything else together. A terminal is a character
+// device; so is /dev/null, where nobody minds.
+function toOutput(fd: number): Output {
+  return {
+    isTTY: fstatSync(fd).isCharacterDevice(),
+    write(text) {
+      const bytes = Buffer.from(text)
+      try {
+        for (let sent = 0; sent < bytes.length; ) sent += writeSync(fd, bytes, sent)
+      } catch {
+        // Whoever read it has gone, and there is nobody left to tell.
+      }
+    },
+  }
+}
+
 if (import.meta.main) {
   // Databases, backups and exports are for this user alone.
   process.umask(0o077)
-  const toOutput = (stream: NodeJS.WriteStream): Output => ({
-    write: (text) => void stream.write(text),
-    isTTY: stream.isTTY === true,
-  })
-  process.exit(await run(Bun.argv.slice(2), toOutput(process.stdout), toOutput(process.stderr)))
+  process.exit(await run(Bun.argv.slice(2), toOutput(1), toOutput(2)))
 }

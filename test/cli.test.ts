@@ -61,7 +61,7 @@ test('offers no flag for a secret', async () => {
   }
 })
 
-test.each([
+test.concurrent.each([
   [['frob'], 'frob'],
   [['--frob'], 'frob'],
   [['constructor'], 'constructor'],

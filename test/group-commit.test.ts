@@ -1,45 +1,6 @@
 import { expect, test } from 'bun:test'
-import { GroupCommit, type GroupCommitLimits, type Outcome } from '../src/engine/group-commit'
-
-const ROOMY = { queuedChanges: 1000, queuedBytes: 1_000_000, batchChanges: 1000 }
-
-/** The next turns of the event loop: enough for what starts in one of them, too few for a timer of some milliseconds. */
-const turns = async () => {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** Commits to an array, when the test says so. A change "no" is refused. */
-function createLedger(limits: Partial<GroupCommitLimits> = {}) {
-  const batches: string[][] = []
-  const measured: number[] = []
-  const running: PromiseWithResolvers<void>[] = []
-  const group = new GroupCommit<string>(
-    async (batch) => {
-      batches.push(batch)
-      const run = Promise.withResolvers<void>()
-      running.push(run)
-      await run.promise
-      return batch.map(
-        (change): Outcome => (change.startsWith('no') ? { error: 40902, message: change } : null),
-      )
-    },
-    { ...ROOMY, ...limits },
-    (changes) => measured.push(changes),
-  )
-  return {
-    group,
-    batches,
-    measured,
-    submit: (change: string, bytes = 1) => group.submit(change, bytes),
-    /** Lets the running commit end, or fail. */
-    async end(error?: Error) {
-      const run = running.shift()
-      if (error) run?.reject(error)
-      else run?.resolve()
-      await turns()
-    },
-  }
-}
+import { GroupCommit } from '../src/engine/group-commit'
+import { createLedger, ROOMY, turns } from './ledger'
 
 test('lets changes of one turn share a commit, in their order', async () => {
   const { submit, batches, measured, end } = createLedger()
@@ -170,70 +131,4 @@ test('takes a change without an outcome for refused', async () => {
 
   expect(results[0]?.status).toBe('fulfilled')
   expect(results[1]).toHaveProperty('reason.error', 50001)
-})
-
-test('refuses with 50301 what is one too many to wait, and commits what waits', async () => {
-  const { group, submit, batches, end } = createLedger({ queuedChanges: 2 })
-  const taken = [submit('a')]
-  await turns()
-  taken.push(submit('b'), submit('c'))
-
-  await expect(submit('d')).rejects.toHaveProperty('error', 50301)
-  expect(group.queued).toBe(2)
-  await end()
-  await end()
-  await Promise.all(taken)
-  expect(batches.flat()).toEqual(['a', 'b', 'c'])
-  const later = submit('e')
-  await turns()
-  while (batches.flat().length < 4) await Bun.sleep(1)
-  await end()
-  await later
-})
-
-test('refuses with 50301 what holds too many bytes, but never a change that waits alone', async () => {
-  const { submit, batches, end } = createLedger({ queuedBytes: 10 })
-  const taken = [submit('a', 1000)]
-  await turns()
-  taken.push(submit('b', 6), submit('c', 4))
-
-  await expect(submit('d', 1)).rejects.toHaveProperty('error', 50301)
-  await end()
-  await end()
-  await Promise.all(taken)
-  expect(batches.flat()).toEqual(['a', 'b', 'c'])
-})
-
-test('commits no more changes at once than the limit', async () => {
-  const { submit, batches, end } = createLedger({ batchChanges: 3 })
-  const all = Promise.all(Array.from('abcdefgh', (change) => submit(change)))
-  for (let batch = 1; batch <= 3; batch++) {
-    while (batches.length < batch) await Bun.sleep(1)
-    await end()
-  }
-  await all
-
-  expect(batches.flat().join('')).toBe('abcdefgh')
-  expect(batches.map(({ length }) => length)).toEqual([3, 3, 2])
-})
-
-test('is drained when nothing waits and nothing is committed', async () => {
-  const { group, submit, batches, end } = createLedger()
-  await group.drained()
-  const first = submit('a')
-  await turns()
-  const second = submit('b')
-  let isDrained = false
-  const drained = group.drained().then(() => {
-    isDrained = true
-  })
-
-  await end()
-  await first
-  expect(isDrained).toBeFalse()
-  while (batches.length < 2) await Bun.sleep(1)
-  expect(isDrained).toBeFalse()
-  await end()
-  await second
-  await drained
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { hashToken, type Token } from '../src/token'
-import type { TestedStore } from './store-contract'
+import type { TestedStore } from './tested-store'
 
 const token = (name: string, more: Partial<Token> = {}): Token => ({
   name,

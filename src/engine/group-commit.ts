@@ -29,8 +29,8 @@ const SHORTEST_HOLD_MS = 1
  * Lets changes that wait together share one commit (group commit).
  *
  * While a batch commits, the changes that come in wait for the next. When it ends, those whose clients were just
- * answered are likely to come back at once, so the next batch holds for them, for at most a quarter of the time that
- * the last commit took: on a slow disk a full batch each time, instead of two half ones that take turns.
+ * answered are likely to come back at once, so the next batch holds for them, for at most half of the time that the
+ * last commit took: on a slow disk a full batch each time, instead of two half ones that take turns.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
@@ -119,7 +119,7 @@ export class GroupCommit<Change> {
     const ended = performance.now()
     this.onCommit(batch.length, ended - started)
     this.#expected = batch.length + this.#waiting.length
-    this.#holdUntil = ended + (ended - started) / 4
+    this.#holdUntil = ended + (ended - started) / 2
     this.#state = 'idle'
     if (this.#waiting.length > 0) this.#arm()
     else for (const resolve of this.#idle.splice(0)) resolve()

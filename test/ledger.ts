@@ -1,0 +1,41 @@
+import { GroupCommit, type GroupCommitLimits, type Outcome } from '../src/engine/group-commit'
+
+export const ROOMY = { queuedChanges: 1000, queuedBytes: 1_000_000, batchChanges: 1000 }
+
+/** The next turns of the event loop: enough for what starts in one of them, too few for a timer of some milliseconds. */
+export const turns = async () => {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Commits to an array, when the test says so. A change "no" is refused. */
+export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
+  const batches: string[][] = []
+  const measured: number[] = []
+  const running: PromiseWithResolvers<void>[] = []
+  const group = new GroupCommit<string>(
+    async (batch) => {
+      batches.push(batch)
+      const run = Promise.withResolvers<void>()
+      running.push(run)
+      await run.promise
+      return batch.map(
+        (change): Outcome => (change.startsWith('no') ? { error: 40902, message: change } : null),
+      )
+    },
+    { ...ROOMY, ...limits },
+    (changes) => measured.push(changes),
+  )
+  return {
+    group,
+    batches,
+    measured,
+    submit: (change: string, bytes = 1) => group.submit(change, bytes),
+    /** Lets the running commit end, or fail. */
+    async end(error?: Error) {
+      const run = running.shift()
+      if (error) run?.reject(error)
+      else run?.resolve()
+      await turns()
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+import type { NewPlant } from '../src/plant'
+import { allPlants, range, type TestedStore } from './tested-store'
+
+const MIN = -(2n ** 63n)
+const MAX = 2n ** 63n - 1n
+
+/** The part of the contract that speaks of many plants. */
+export function testLists(open: () => Promise<TestedStore>): void {
+  test('lists the plants above an id, at most so many, with a tag if one is given', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants: NewPlant[] = [
+      { id: MIN, name: 'a', tag: 'x' },
+      { id: -1n, name: 'b' },
+      { id: 0n, name: 'c', tag: 'x' },
+      { id: 9007199254740993n, name: 'd', tag: '' },
+      { id: MAX, name: 'e', tag: 'x' },
+    ]
+    await store.createPlants(plants.toReversed())
+    const names = async (after: bigint | null, limit: number, tag: string | null) =>
+      (await store.listPlants({ after, limit, tag })).map(({ name }) => name).join('')
+
+    expect(await names(null, 10, null)).toBe('abcde')
+    expect(await names(null, 2, null)).toBe('ab')
+    expect(await names(MIN, 2, null)).toBe('bc')
+    expect(await names(9007199254740992n, 10, null)).toBe('de')
+    expect(await names(9007199254740993n, 10, null)).toBe('e')
+    expect(await names(MAX, 10, null)).toBe('')
+    expect(await names(null, 10, 'x')).toBe('ace')
+    expect(await names(MIN, 1, 'x')).toBe('c')
+    expect(await names(0n, 10, 'x')).toBe('e')
+    expect(await names(null, 10, '')).toBe('d')
+    expect(await names(null, 10, 'X')).toBe('')
+  })
+
+  test('lists by tag what was replaced and deleted', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const tagged = async (tag: string) =>
+      (await store.listPlants({ after: null, limit: 10, tag })).map(({ id }) => id)
+    await store.createPlants([1n, 2n, 3n].map((id) => ({ id, name: '', tag: 'a' })))
+    await store.replacePlant({ id: 1n, name: '', tag: 'b' })
+    await store.replacePlant({ id: 2n, name: '' })
+    await store.deletePlant(3n)
+
+    expect(await tagged('a')).toEqual([])
+    expect(await tagged('b')).toEqual([1n])
+  })
+
+  test('shows in a snapshot the plants as they were at one moment', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants = range(-1250, 2500)
+    for (let at = 0; at < plants.length; at += 1000) {
+      await store.createPlants(plants.slice(at, at + 1000))
+    }
+    const found: NewPlant[] = []
+    for await (const part of store.snapshot()) {
+      if (found.length === 0) {
+        await store.createPlant({ id: 5000n, name: 'late' })
+        await store.replacePlant({ id: 1249n, name: 'changed' })
+        await store.deletePlant(1248n)
+      }
+      found.push(...part)
+    }
+
+    expect(found).toEqual(plants)
+    expect(await store.readPlant(5000n)).toEqual({ id: 5000n, name: 'late' })
+  })
+
+  test('ends a snapshot that is left early', async () => {
+    await using tested = await open()
+    await tested.store.createPlants(range(0, 1000))
+    for await (const part of tested.store.snapshot()) {
+      expect(part.length).toBeGreaterThan(0)
+      break
+    }
+    await tested.store.createPlants(range(1000, 1000))
+
+    expect(await allPlants(await tested.reopen())).toHaveLength(2000)
+  })
+}
