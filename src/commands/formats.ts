@@ -1,4 +1,3 @@
-import type { Parser } from 'csv-parse'
 import { getSchemaValidator } from 'elysia'
 import type { Format } from '../config'
 import { PlantError } from '../errors'
@@ -55,20 +54,23 @@ function readNdjsonLine(
 }
 
 type CsvRecord = { id: unknown; name?: unknown; tag?: unknown }
+type CsvResult = { record: CsvRecord; info: { lines: number } }
+type CsvCell = { readonly column: unknown; readonly quoting: boolean; readonly header: boolean }
 
-// An id stays a text where it is no int64, so that it does not match; a tag that is empty without quotes is none.
-const castCsv = (
-  value: string,
-  { column, quoting, header }: { column: unknown; quoting: boolean; header: boolean },
-) => {
-  if (header) return value
-  if (column === 'id') return parseInt64(value) ?? value
-  return column === 'tag' && value === '' && !quoting ? undefined : value
-}
+// A tag that is empty without quotes is none.
+const castCsv = (text: string, { column, quoting, header }: CsvCell): string | undefined =>
+  column === 'tag' && text === '' && !quoting && !header ? undefined : text
+
+// An id stays a text where it is no int64, so that it does not match.
+const toValue = ({ id, ...rest }: CsvRecord): unknown => ({
+  ...rest,
+  id: typeof id === 'string' ? (parseInt64(id) ?? id) : id,
+})
 
 async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
   // Loaded when it is needed: a daemon never is in need of it.
   const { parse } = await import('csv-parse')
+  const { pipeline, Readable } = await import('node:stream')
   const schema = validator()
   const skipped: Entry[] = []
   const parser = parse({
@@ -87,23 +89,15 @@ async function* readCsv(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Entry
       return undefined
     },
   })
-  const failed = pump(stream, parser)
-  for await (const { record, info } of parser as AsyncIterable<{
-    record: CsvRecord
-    info: { lines: number }
-  }>) {
-    yield* skipped.splice(0)
-    yield check(schema, info.lines, record)
+  // An error of the stream reaches the loop below by the parser.
+  pipeline(Readable.from(stream), parser, () => {})
+  for await (const { record, info } of parser as AsyncIterable<CsvResult>) {
+    // The parser reads ahead of this loop.
+    const before = skipped.findIndex(({ line }) => line > info.lines)
+    yield* skipped.splice(0, before < 0 ? skipped.length : before)
+    yield check(schema, info.lines, toValue(record))
   }
   yield* skipped.splice(0)
-  await failed
-}
-
-async function pump(stream: AsyncIterable<Uint8Array>, parser: Parser): Promise<void> {
-  for await (const chunk of stream) {
-    if (!parser.write(chunk)) await new Promise((resolve) => parser.once('drain', resolve))
-  }
-  parser.end()
 }
 
 /** Reads the plants of a stream of bytes. */

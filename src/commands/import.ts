@@ -32,6 +32,44 @@ const importEntry = (store: Store, entry: Entry, replace: boolean): Promise<Resu
     ? importPlant(store, entry.plant, replace)
     : Promise.resolve({ problem: entry.problem })
 
+type Account = (entry: Entry, result: Result) => void
+
+async function importGroup(
+  store: Store,
+  entries: readonly Entry[],
+  replace: boolean,
+  account: Account,
+): Promise<void> {
+  const results = await Promise.all(entries.map((entry) => importEntry(store, entry, replace)))
+  for (const [index, entry] of entries.entries()) account(entry, results[index] ?? 'skipped')
+}
+
+/** As {@link importGroup}, up to the first entry that is refused; false where there was one. */
+async function importUntilRefused(
+  store: Store,
+  entries: readonly Entry[],
+  replace: boolean,
+  account: Account,
+): Promise<boolean> {
+  const plants = entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
+  if (plants.length === entries.length) {
+    try {
+      await store.createPlants(plants)
+      for (const entry of entries) account(entry, 'created')
+      return true
+    } catch (error) {
+      // Some are there already: which, the plants tell one by one.
+      if (!(error instanceof PlantError) || error.status !== 409) throw error
+    }
+  }
+  for (const entry of entries) {
+    const result = await importEntry(store, entry, replace)
+    account(entry, result)
+    if (typeof result !== 'string') return false
+  }
+  return true
+}
+
 function open(path: string): { stream: AsyncIterable<Uint8Array>; bytes: number | null } {
   if (path === '-') return { stream: Bun.stdin.stream(), bytes: null }
   const stat = statSync(path, { throwIfNoEntry: false })
@@ -81,35 +119,31 @@ it completes. Works while the daemon runs. Exit code 1 if any line was refused.`
     let read = 0
     let done = 0
 
-    function account(entries: readonly Entry[], results: readonly Result[]): void {
-      for (const [index, result] of results.entries()) {
-        if (typeof result === 'string') {
-          counts[result] += 1
-        } else {
-          counts.refused += 1
-          progress.end()
-          err.write(`line ${entries[index]?.line}: ${result.problem}\n`)
-        }
+    const account: Account = ({ line }, result) => {
+      if (typeof result === 'string') {
+        counts[result] += 1
+      } else {
+        counts.refused += 1
+        progress.end()
+        err.write(`line ${line}: ${result.problem}\n`)
       }
-      done += entries.length
+      done += 1
       progress.update(read, done)
     }
 
     try {
-      const entries = readPlants[format](
-        counted(stream, (length) => {
-          read += length
-        }),
-      )
+      const bytesRead = counted(stream, (length) => {
+        read += length
+      })
       // One group is read while the one before it is being committed.
-      let before: Promise<void> = Promise.resolve()
-      for await (const group of grouped(entries)) {
+      let before: Promise<unknown> = Promise.resolve()
+      for await (const group of grouped(readPlants[format](bytesRead))) {
         await before
-        if (config.strict && counts.refused > 0) break
-        const bad = config.strict ? group.findIndex((entry) => 'problem' in entry) : -1
-        const part = bad < 0 ? group : group.slice(0, bad + 1)
-        const results = Promise.all(part.map((entry) => importEntry(store, entry, config.replace)))
-        before = results.then((all) => account(part, all))
+        if (config.strict) {
+          if (!(await importUntilRefused(store, group, config.replace, account))) break
+        } else {
+          before = importGroup(store, group, config.replace, account)
+        }
       }
       await before
     } finally {

@@ -1,0 +1,221 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { runProgram, startDaemon, temporaryFolder } from './daemon'
+
+const plantsOf = (path: string) => {
+  const db = new Database(path, { readonly: true, safeIntegers: true })
+  try {
+    return db
+      .query<{ id: bigint; name: string; tag: string | null }, []>('SELECT * FROM plants')
+      .all()
+  } finally {
+    db.close()
+  }
+}
+
+test('imports NDJSON into a new database, and skips what is there when it is run again', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const file = folder.file('plants.ndjson')
+  await Bun.write(
+    file,
+    '{"id":9223372036854775807,"name":"a","tag":""}\n\n{"id":-1,"name":"b","x":1}',
+  )
+
+  const first = await runProgram(['import', file, ...args])
+  const again = await runProgram(['import', file, ...args])
+
+  expect(first).toEqual({ out: 'created 2, skipped 0, replaced 0, refused 0\n', err: '', code: 0 })
+  expect(again).toEqual({ out: 'created 0, skipped 2, replaced 0, refused 0\n', err: '', code: 0 })
+  expect(plantsOf(folder.file('plants.db'))).toEqual([
+    { id: -1n, name: 'b', tag: null },
+    { id: 9223372036854775807n, name: 'a', tag: '' },
+  ])
+})
+
+test('reports a bad line by its number, and imports the rest', async () => {
+  using folder = temporaryFolder()
+  const stdin =
+    '{"id":1,"name":"a"}\n{"id":1.5,"name":"b"}\nnonsense\n{"id":1,"name":"c"}\n{"id":2,"name":"d"}\n'
+
+  const { out, err, code } = await runProgram(
+    ['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')],
+    { stdin },
+  )
+
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 3\n')
+  expect(err).toBe(
+    `line 2: id: expected an integer from -9223372036854775808 to 9223372036854775807
+line 3: the line is not JSON in UTF-8
+line 4: id 1: a plant with this id exists, with other fields
+`,
+  )
+  expect(code).toBe(1)
+})
+
+test('stops at the first bad line with --strict', async () => {
+  using folder = temporaryFolder()
+  const stdin = '{"id":1,"name":"a"}\nnonsense\n{"id":2,"name":"b"}\n'
+
+  const { out, code } = await runProgram(
+    ['import', '-', '--format', 'ndjson', '--strict', '--database', folder.file('plants.db')],
+    { stdin },
+  )
+
+  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
+})
+
+test('stops at the first plant that conflicts with --strict, and keeps none after it', async () => {
+  using folder = temporaryFolder()
+  const lines = ['{"id":1,"name":"a"}', '{"id":1,"name":"b"}', '{"id":2,"name":"c"}']
+
+  const { out, err, code } = await runProgram(
+    ['import', '-', '--format', 'ndjson', '--strict', '--database', folder.file('plants.db')],
+    { stdin: lines.join('\n') },
+  )
+
+  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
+  expect(err).toStartWith('line 2: ')
+  expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+})
+
+test('replaces plants that differ with --replace', async () => {
+  using folder = temporaryFolder()
+  const args = ['import', '-', '--format', 'csv', '--database', folder.file('plants.db')]
+  await runProgram(args, { stdin: 'id,name,tag\n1,a,x\n2,b,y\n' })
+
+  const { out, code } = await runProgram([...args, '--replace'], {
+    stdin: 'id,name,tag\n1,a,x\n2,c,\n',
+  })
+
+  expect({ out, code }).toEqual({ out: 'created 0, skipped 1, replaced 1, refused 0\n', code: 0 })
+  expect(plantsOf(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a', tag: 'x' },
+    { id: 2n, name: 'c', tag: null },
+  ])
+})
+
+test('imports CSV with quotes, and reports its bad lines', async () => {
+  using folder = temporaryFolder()
+  const stdin =
+    'id,name,tag\r\n1,"a ""quoted"", with\nlines",""\r\n2,b,\r\nx,c,\r\n3,d\r\n4,e,f\r\n'
+
+  const { out, err, code } = await runProgram(
+    ['import', '-', '--format', 'csv', '--database', folder.file('plants.db')],
+    { stdin },
+  )
+
+  expect({ out, code }).toEqual({ out: 'created 3, skipped 0, replaced 0, refused 2\n', code: 1 })
+  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['line 5', 'line 6', ''])
+  expect(plantsOf(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a "quoted", with\nlines', tag: '' },
+    { id: 2n, name: 'b', tag: null },
+    { id: 4n, name: 'e', tag: 'f' },
+  ])
+})
+
+test('refuses a file that is not there, a folder, and a format that nothing tells', async () => {
+  using folder = temporaryFolder()
+  const database = ['--database', folder.file('plants.db')]
+
+  for (const [path, word] of [
+    [folder.file('none.csv'), 'does not exist'],
+    [folder.path, '--format'],
+    ['-', '--format'],
+  ] as const) {
+    const { err, code } = await runProgram(['import', path, ...database])
+    expect({ code, lines: err.split('\n').length }).toEqual({ code: 2, lines: 2 })
+    expect(err).toContain(word)
+  }
+})
+
+test('exports what it imports, for every string that JSON can hold', async () => {
+  using folder = temporaryFolder()
+  const text = fc
+    .string({ unit: 'binary', maxLength: 40 })
+    .filter((it) => it.isWellFormed() && !it.includes('\0'))
+  const awkward = fc.constantFrom(
+    '',
+    ' ',
+    '"',
+    ',',
+    '\n',
+    '\r',
+    '\r\n',
+    '\ufeff',
+    'null',
+    '\\N',
+    '\u2028',
+    '😀',
+  )
+  const value = fc.oneof(text, awkward)
+  const plants = fc.sample(
+    fc.record({
+      id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      name: value,
+      tag: fc.option(value, { nil: undefined }),
+    }),
+    500,
+  )
+  const unique = [...new Map(plants.map((plant) => [plant.id, plant])).values()]
+  const lines = unique.map((plant) =>
+    JSON.stringify({ ...plant, id: 0 }).replace('"id":0', `"id":${plant.id}`),
+  )
+  const file = folder.file('plants.ndjson')
+  await Bun.write(file, lines.join('\n'))
+  await runProgram(['import', file, '--database', folder.file('a.db')])
+  expect(plantsOf(folder.file('a.db'))).toHaveLength(unique.length)
+
+  for (const format of ['ndjson', 'csv']) {
+    const exported = folder.file(`out.${format}`)
+    const made = folder.file(`${format}.db`)
+    const { code } = await runProgram(['export', exported, '--database', folder.file('a.db')])
+    expect(code).toBe(0)
+    const { out } = await runProgram(['import', exported, '--database', made])
+    expect(out).toBe(`created ${unique.length}, skipped 0, replaced 0, refused 0\n`)
+    expect(plantsOf(made)).toEqual(plantsOf(folder.file('a.db')))
+  }
+})
+
+test('exports to standard output, and refuses a database that is not there', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const none = await runProgram(['export', ...args])
+  await runProgram(['import', '-', '--format', 'ndjson', ...args], { stdin: '{"id":1,"name":"a"}' })
+
+  const { out, code } = await runProgram(['export', ...args])
+
+  expect(none.code).toBe(1)
+  expect(none.err).toContain('does not exist')
+  expect({ out, code }).toEqual({ out: '{"id":1,"name":"a"}\n', code: 0 })
+})
+
+test('imports and exports beside a daemon, which goes on creating', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  const stdin = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"imported"}`).join(
+    '\n',
+  )
+  let isOver = false
+  let created = 0
+  const creating = (async () => {
+    for (let id = 1_000_000; !isOver; id++) {
+      const answer = await daemon.create(`{"id":${id},"name":"created"}`)
+      expect(answer.status).toBe(200)
+      created++
+    }
+  })()
+
+  const imported = await runProgram(['import', '-', '--format', 'ndjson', '--database', database], {
+    stdin,
+  })
+  isOver = true
+  await creating
+  const { out } = await runProgram(['export', '--database', database])
+
+  expect(imported.out).toBe('created 20000, skipped 0, replaced 0, refused 0\n')
+  expect(created).toBeGreaterThan(10)
+  expect(out.trimEnd().split('\n')).toHaveLength(20_000 + created)
+})
