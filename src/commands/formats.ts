@@ -1,7 +1,7 @@
 import { getSchemaValidator } from 'elysia'
 import type { Format } from '../config'
 import { PlantError } from '../errors'
-import { withExactId } from '../http/answer'
+import { plantJson } from '../http/answer'
 import { parseBody } from '../http/body'
 import { explainMismatch } from '../http/errors'
 import { NewPlant, parseInt64 } from '../plant'
@@ -115,6 +115,6 @@ export const header: Record<Format, string> = { ndjson: '', csv: 'id,name,tag\n'
 
 /** The line of a plant. */
 export const writePlant: Record<Format, (plant: NewPlant) => string> = {
-  ndjson: (plant) => `${JSON.stringify(withExactId(plant))}\n`,
+  ndjson: (plant) => `${plantJson(plant)}\n`,
   csv: ({ id, name, tag }) => `${id},${csvField(name)},${tag === undefined ? '' : csvField(tag)}\n`,
 }

@@ -9,6 +9,7 @@ import { GroupCommit, type Outcome } from './group-commit'
 import { tryLock, unlock } from './libc'
 import { connect, type OpenedFile, openDatabase, openFile } from './open'
 import { preparePlants } from './plants'
+import { shareReads } from './shared-read'
 import { prepareTokens } from './tokens'
 import { type CheckpointReport, type Failure, startWriter, type Writer } from './writer'
 
@@ -82,6 +83,8 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     const answer = await writer
       .then((it) => it.ask({ write: batch }))
       .catch((error) => ({ failure: { kind: 'failed', detail: String(error) } as const }))
+    // What is read from now on must see this commit.
+    connection.shared.end()
     if (answer === 'done') return batch.map(() => null)
     if ('outcomes' in answer) return answer.outcomes
     const { failure } = answer
@@ -127,14 +130,28 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     writer = undefined
     await it?.ask({ close: true })
     it?.terminate()
+    connection.shared.end()
     connection.db.close()
   }
 
-  /** Runs a read of this thread; a storage that fails it is an outage too. */
-  async function reading<T>(read: (it: typeof connection) => T): Promise<T> {
+  /** Reads by the connection of this thread; a storage that fails is an outage. */
+  const reading = <T>(read: (it: typeof connection) => T): Promise<T> =>
+    using((it) => {
+      it.shared.begin()
+      return read(it)
+    })
+
+  /** Changes something by the connection of this thread, which a read that is open would not allow. */
+  const changing = <T>(change: (it: typeof connection) => T): Promise<T> =>
+    using((it) => {
+      it.shared.end()
+      return change(it)
+    })
+
+  async function using<T>(act: (it: typeof connection) => T): Promise<T> {
     if (outage) throw outage
     try {
-      return read(connection)
+      return act(connection)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
       suspend({ kind: 'failed', detail })
@@ -169,9 +186,9 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     listPlants: (query) => reading((it) => it.plants.list(query)),
     snapshot,
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
-    createToken: (token) => reading((it) => it.tokens.create(token)),
+    createToken: (token) => changing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),
-    revokeToken: (name, now) => reading((it) => it.tokens.revoke(name, now)),
+    revokeToken: (name, now) => changing((it) => it.tokens.revoke(name, now)),
     async probe() {
       await changes.submit(['probe'], CHANGE_BYTES)
       if (checkpointFailure) throw errorOf(checkpointFailure)
@@ -193,5 +210,5 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
 }
 
 function prepareConnection(db: Database) {
-  return { db, plants: preparePlants(db), tokens: prepareTokens(db) }
+  return { db, shared: shareReads(db), plants: preparePlants(db), tokens: prepareTokens(db) }
 }

@@ -1,12 +1,5 @@
 import type { NewPlant } from '../plant'
 
-declare global {
-  interface JSON {
-    /** Text that `JSON.stringify` writes as it is (https://tc39.es/proposal-json-parse-with-source). */
-    rawJSON(text: string): unknown
-  }
-}
-
 /**
  * The headers of every answer: JSON is never to be taken for anything else, and plants are not for caches
  * (RFC 9111, section 5.2.2.5). Built once: a plain object would be read again for each answer.
@@ -25,9 +18,8 @@ export const answerText = (json: string): Response => new Response(json, ok)
 /** 200 with a value as JSON. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), ok)
 
-/** A plant for `JSON.stringify`, with the exact digits of its id. */
-export const withExactId = ({ id, name, tag }: NewPlant) => ({
-  id: JSON.rawJSON(String(id)),
-  name,
-  tag,
-})
+/** A plant as JSON, with the exact digits of its id, which `JSON.stringify` cannot write. */
+export function plantJson({ id, name, tag }: NewPlant): string {
+  const rest = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`
+  return `{"id":${id},"name":${JSON.stringify(name)}${rest}}`
+}

@@ -4,7 +4,7 @@ import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
 import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
 import type { Store } from '../store'
-import { answerJson, jsonHeaders, withExactId } from './answer'
+import { answerJson, answerText, jsonHeaders, plantJson } from './answer'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
@@ -115,10 +115,8 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         const found = await store.listPlants({ limit: limit + 1, after, tag: query.tag ?? null })
         const page = found.slice(0, limit)
         const last = found.length > limit ? page.at(-1) : undefined
-        const answer = answerJson({
-          plants: page.map(withExactId),
-          next: last ? String(last.id) : null,
-        })
+        const next = last ? `"${last.id}"` : null
+        const answer = answerText(`{"plants":[${page.map(plantJson).join(',')}],"next":${next}}`)
         if (last) {
           answer.headers.set('link', `<${nextPage(last.id, limit, query.tag)}>; rel="next"`)
         }
@@ -134,7 +132,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       async ({ params }) => {
         const plant = await store.readPlant(toInt64(params.id))
         if (!plant) throw new PlantError(40402)
-        return answerJson(withExactId(plant))
+        return answerText(plantJson(plant))
       },
       {
         params: PlantPath,
@@ -146,7 +144,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       async ({ params, body }) => {
         const plant = toNewPlant(toInt64(params.id), body)
         await store.replacePlant(plant)
-        return answerJson(withExactId(plant))
+        return answerText(plantJson(plant))
       },
       {
         ...withBody,
