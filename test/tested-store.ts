@@ -18,7 +18,8 @@ export async function allPlants(store: Store): Promise<NewPlant[]> {
   for (;;) {
     const after = found.at(-1)?.id ?? null
     const page = await store.listPlants({ after, limit: 1000, tag: null })
-    if (page.length === 0) return found
+    // A page that does not go on would lead here for ever.
+    if (page.length === 0 || page.at(-1)?.id === after) return found
     found.push(...page)
   }
 }

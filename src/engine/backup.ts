@@ -15,7 +15,7 @@ export function copyDatabase(from: string, to: string): number {
     db.run('PRAGMA busy_timeout = 10000')
     db.run('VACUUM INTO ?', [to])
   } finally {
-    db.close()
+    db.close(true)
   }
   const { problems, plants } = checkDatabase(to)
   if (problems.length > 0) throw new OpenError(`${from} is damaged: ${problems[0]}`, true)

@@ -22,16 +22,16 @@ const OWN_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
 /** What makes one change within a transaction that is open, and says how it ended. Throws where the storage fails. */
 export function prepareChanges(db: Database): (change: Change) => Outcome {
-  const insert = db.prepare<never, [bigint, string, string | null]>(
+  const insert = db.query<never, [bigint, string, string | null]>(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING',
   )
-  const select = db.prepare<{ name: string; tag: string | null }, [bigint]>(
+  const select = db.query<{ name: string; tag: string | null }, [bigint]>(
     'SELECT name, tag FROM plants WHERE id = ?',
   )
-  const update = db.prepare<never, [string, string | null, bigint]>(
+  const update = db.query<never, [string, string | null, bigint]>(
     'UPDATE plants SET name = ?, tag = ? WHERE id = ?',
   )
-  const remove = db.prepare<never, [bigint]>('DELETE FROM plants WHERE id = ?')
+  const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
 
   function create(id: bigint, name: string, tag: string | null): ErrorNumber | null {
     if (insert.run(id, name, tag).changes === 1) return null

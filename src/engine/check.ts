@@ -34,6 +34,6 @@ export function checkDatabase(path: string): Findings {
     const problem = error instanceof Error ? error.message : String(error)
     return { schemaVersion: 0, plants: 0, tokens: 0, problems: [problem] }
   } finally {
-    db.close()
+    db.close(true)
   }
 }

@@ -29,14 +29,17 @@ export function schemaVersion(db: Database): number {
 /** Brings a database to {@link SCHEMA_VERSION}, all steps in one transaction. Returns the version that it had. */
 export function migrate(db: Database): number {
   if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
-  return db
-    .transaction(() => {
-      // Asked again: another process may have migrated while this one waited for its turn.
-      const before = schemaVersion(db)
-      for (const sql of migrations.slice(before)) db.run(sql)
-      db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
-      db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
-      return before
-    })
-    .immediate()
+  db.run('BEGIN IMMEDIATE')
+  try {
+    // Asked again: another process may have migrated while this one waited for its turn.
+    const before = schemaVersion(db)
+    for (const sql of migrations.slice(before)) db.run(sql)
+    db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    db.run('COMMIT')
+    return before
+  } catch (error) {
+    db.run('ROLLBACK')
+    throw error
+  }
 }

@@ -87,7 +87,10 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Opens one more connection to a database that was opened before. */
+/**
+ * Opens one more connection to a database that was opened before. Its statements come by `query`, which keeps them, so
+ * that `close(true)` finalizes them: with one statement left, SQLite goes on holding the file and its locks.
+ */
 export function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
   // How long to wait for another process that writes: 0 by default in Bun.
@@ -186,7 +189,7 @@ export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
     if (migrate(db) !== SCHEMA_VERSION) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
     return db
   } catch (error) {
-    db?.close()
+    db?.close(true)
     throw error instanceof OpenError ? error : explain(error, file.path)
   } finally {
     if (file.locked && !keepLock) unlock(file.fd)

@@ -9,17 +9,15 @@ const toPlant = ({ id, name, tag }: PlantRow): NewPlant =>
 
 /** Reads the plants of a database. Every query is a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database) {
-  const one = db.prepare<PlantRow, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
-  const first = db.prepare<PlantRow, [number]>(
-    'SELECT id, name, tag FROM plants ORDER BY id LIMIT ?',
-  )
-  const after = db.prepare<PlantRow, [bigint, number]>(
+  const one = db.query<PlantRow, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
+  const first = db.query<PlantRow, [number]>('SELECT id, name, tag FROM plants ORDER BY id LIMIT ?')
+  const after = db.query<PlantRow, [bigint, number]>(
     'SELECT id, name, tag FROM plants WHERE id > ? ORDER BY id LIMIT ?',
   )
-  const firstOfTag = db.prepare<PlantRow, [string, number]>(
+  const firstOfTag = db.query<PlantRow, [string, number]>(
     'SELECT id, name, tag FROM plants WHERE tag = ? ORDER BY id LIMIT ?',
   )
-  const afterOfTag = db.prepare<PlantRow, [string, bigint, number]>(
+  const afterOfTag = db.query<PlantRow, [string, bigint, number]>(
     'SELECT id, name, tag FROM plants WHERE tag = ? AND id > ? ORDER BY id LIMIT ?',
   )
 

@@ -6,8 +6,8 @@ import type { Database } from 'bun:sqlite'
  * it must be ended whenever a change was acknowledged in between.
  */
 export function shareReads(db: Database) {
-  const begin = db.prepare('BEGIN')
-  const commit = db.prepare('COMMIT')
+  const begin = db.query('BEGIN')
+  const commit = db.query('COMMIT')
   let isOpen = false
 
   function end(): void {

@@ -131,7 +131,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     await it?.ask({ close: true })
     it?.terminate()
     connection.shared.end()
-    connection.db.close()
+    connection.db.close(true)
   }
 
   /** Reads by the connection of this thread; a storage that fails is an outage. */
@@ -170,7 +170,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
         page = list({ after: page[page.length - 1]?.id ?? null, limit: ROWS_AT_ONCE, tag: null })
       }
     } finally {
-      db.close()
+      db.close(true)
     }
   }
 

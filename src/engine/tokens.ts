@@ -21,17 +21,17 @@ const toToken = (row: TokenRow): Token => ({
 
 /** The tokens of a database, by a connection of the serving thread. */
 export function prepareTokens(db: Database) {
-  const select = db.prepare<TokenRow, [string]>(
+  const select = db.query<TokenRow, [string]>(
     'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens WHERE hash = ?',
   )
-  const selectAll = db.prepare<TokenRow, []>(
+  const selectAll = db.query<TokenRow, []>(
     'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens ORDER BY created_at, name',
   )
-  const insert = db.prepare<never, [string, string, Scope, number, number | null, number | null]>(
+  const insert = db.query<never, [string, string, Scope, number, number | null, number | null]>(
     `INSERT INTO tokens (name, hash, scope, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   )
-  const revoke = db.prepare<never, [number, string]>(
+  const revoke = db.query<never, [number, string]>(
     'UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL',
   )
 

@@ -29,12 +29,12 @@ const identity = (path: string): string => {
 function createWriter(path: string) {
   const db: Database = connect(path)
   const apply = prepareChanges(db)
-  const begin = db.prepare('BEGIN IMMEDIATE')
-  const commit = db.prepare('COMMIT')
-  const checkpoint = db.prepare<{ busy: bigint; log: bigint; checkpointed: bigint }, []>(
+  const begin = db.query('BEGIN IMMEDIATE')
+  const commit = db.query('COMMIT')
+  const checkpoint = db.query<{ busy: bigint; log: bigint; checkpointed: bigint }, []>(
     'PRAGMA wal_checkpoint(PASSIVE)',
   )
-  const walPages = db.prepare<{ log: bigint }, []>('PRAGMA wal_checkpoint(NOOP)')
+  const walPages = db.query<{ log: bigint }, []>('PRAGMA wal_checkpoint(NOOP)')
   // SQLite's own waiting is in steps of up to 100 ms: too coarse beside an import.
   db.run('PRAGMA busy_timeout = 0')
   // A read makes the write-ahead log, if there is none.

@@ -73,7 +73,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
   // `arrayBuffer` leaves the body unread (see `adapter.ts`): it is read here, once the credentials are checked.
   const withBody = {
     parse: 'arrayBuffer',
-    async transform(context: { request: Request; body: unknown }) {
+    transform: async (context: { request: Request; body: unknown }) => {
       context.body = await readBody(context.request)
     },
   } as const
