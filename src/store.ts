@@ -22,16 +22,17 @@ export type StoreStats = {
  * 50701 where the disk is full, or one that it names itself. Whatever it rejects with, nothing was stored.
  * A method that changes something resolves when the change is durable: it outlasts the process and a loss of power.
  * Changes take effect in the order of the calls; a read sees every change that resolved before it was called.
+ * A change whose signal is aborted before it is written, because its client has gone, is not made.
  */
 export interface Store {
   /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
-  createPlant(plant: NewPlant): Promise<void>
+  createPlant(plant: NewPlant, signal?: AbortSignal): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
-  createPlants(plants: readonly NewPlant[]): Promise<void>
+  createPlants(plants: readonly NewPlant[], signal?: AbortSignal): Promise<void>
   /** Replaces the name and the tag of the plant with this id. 40402: there is none. */
-  replacePlant(plant: NewPlant): Promise<void>
+  replacePlant(plant: NewPlant, signal?: AbortSignal): Promise<void>
   /** Removes a plant. 40402: there is none. */
-  deletePlant(id: Int64): Promise<void>
+  deletePlant(id: Int64, signal?: AbortSignal): Promise<void>
   /** The plant with this id; null where there is none. */
   readPlant(id: Int64): Promise<NewPlant | null>
   /** Plants in ascending order of their ids. */

@@ -40,7 +40,7 @@ describe('the source', () => {
   test('is found, with its imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/auth')
-    expect(imports.map(show)).toContain('engine/sqlite.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('engine/open.ts imports bun:sqlite')
   })
 
   test('has root files that import only each other, and schemas', () => {

@@ -167,6 +167,8 @@ answers what is in flight, then closes the database. A second signal ends the wa
       const server = listen(app, config, log)
       const url = localUrl(config.host, server.port ?? config.port)
       log('info', 'listening', { url, database: config.database, version: packageJson.version })
+      // Starts the thread that writes while there is all that it takes, and finds out whether it can.
+      store.probe().catch(() => log('error', 'cannot-write'))
       await introduce(store, url, token !== null, out)
 
       const signal = await stopped

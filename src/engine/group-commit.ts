@@ -18,12 +18,19 @@ export type GroupCommitLimits = {
 type Waiting<Change> = {
   readonly change: Change
   readonly bytes: number
+  readonly signal: AbortSignal | undefined
   readonly resolve: () => void
   readonly reject: (reason: unknown) => void
 }
 
 // A commit shorter than this is not worth waiting for company: a timer is no finer.
 const SHORTEST_HOLD_MS = 1
+
+function isWanted({ signal, reject }: Waiting<unknown>): boolean {
+  if (!signal?.aborted) return true
+  reject(new PlantError(50301, 'the client has gone'))
+  return false
+}
 
 /**
  * Lets changes that wait together share one commit (group commit).
@@ -52,8 +59,11 @@ export class GroupCommit<Change> {
     return this.#waiting.length
   }
 
-  /** Resolves when the change is durable. Rejects with 50301, and nothing is stored, where too much waits already. */
-  submit(change: Change, bytes: number): Promise<void> {
+  /**
+   * Resolves when the change is durable. Rejects with 50301, and nothing is stored, where too much waits already, or
+   * where the signal was aborted before its turn came.
+   */
+  submit(change: Change, bytes: number, signal?: AbortSignal): Promise<void> {
     if (
       this.#waiting.length >= this.limits.queuedChanges ||
       (this.#waitingBytes + bytes > this.limits.queuedBytes && this.#waiting.length > 0)
@@ -61,7 +71,7 @@ export class GroupCommit<Change> {
       return Promise.reject(new PlantError(50301))
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ change, bytes, resolve, reject })
+      this.#waiting.push({ change, bytes, signal, resolve, reject })
       this.#waitingBytes += bytes
       this.#arm()
     })
@@ -103,10 +113,11 @@ export class GroupCommit<Change> {
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
-    const batch = this.#take()
+    const batch = this.#take().filter(isWanted)
     const started = performance.now()
     try {
-      const outcomes = await this.commit(batch.map(({ change }) => change))
+      const changes = batch.map(({ change }) => change)
+      const outcomes = changes.length > 0 ? await this.commit(changes) : []
       batch.forEach(({ resolve, reject }, index) => {
         const outcome = outcomes[index]
         if (outcome === null) resolve()

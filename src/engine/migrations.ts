@@ -34,7 +34,6 @@ export function migrate(db: Database): number {
     // Asked again: another process may have migrated while this one waited for its turn.
     const before = schemaVersion(db)
     for (const sql of migrations.slice(before)) db.run(sql)
-    db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     db.run('COMMIT')
     return before

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OpenError } from '../errors'
 import { dropPageCache, tryLock, unlock } from './libc'
@@ -14,7 +14,8 @@ function fileSize(path: string): number {
 function checkHeader(fd: number, path: string): void {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
-  if (size === 0) return
+  // What a first start or a crash has left in a rollback journal, SQLite puts in order.
+  if (size === 0 || existsSync(`${path}-journal`)) return
   const read = readSync(fd, header, 0, 100, 0)
   if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
     throw new OpenError(`${path} is not a database: name another file with --database`)
@@ -184,6 +185,8 @@ export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
   try {
     if (file.locked) distrustPageCache(file.path)
     db = connect(file.path)
+    // Before all else, and in one page: a first start that is killed leaves a file that the next one knows.
+    if (fstatSync(file.fd).size === 0) db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     db.run('PRAGMA journal_mode = WAL')
     // Migrations go into the file at once, so that its header tells the schema version to an older program.
     if (migrate(db) !== SCHEMA_VERSION) db.run('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -66,13 +66,15 @@ function createWriter(path: string) {
 
   // A COMMIT that failed may have left its pages in the log, whole but for the sync. A commit over them, be it
   // synced or not, keeps them from being taken for committed by whoever reads the log next.
-  function overwriteFailedCommit(): void {
+  function overwriteFailedCommit(): boolean {
     try {
       begin.run()
       apply(['probe'])
       commit.run()
+      return true
     } catch {
       rollback()
+      return false
     }
   }
 
@@ -89,8 +91,10 @@ function createWriter(path: string) {
       return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
     } catch (error) {
       rollback()
-      if (committing) overwriteFailedCommit()
-      return { failure: failure(error) }
+      const { kind, detail } = failure(error)
+      // On a full disk the last page of a commit, which makes it one, was not written.
+      const isDoubtful = committing && !overwriteFailedCommit() && kind === 'failed'
+      return { failure: { kind: isDoubtful ? 'doubtful' : kind, detail } }
     }
   }
 
@@ -126,8 +130,11 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
       reply('done')
     } else if ('close' in request) {
       writer?.close()
+      writer = undefined
       reply('done')
-    } else if (writer) {
+    } else if (!writer) {
+      reply({ failure: { kind: 'failed', detail: 'the database is not open' } })
+    } else {
       reply(writer.write(request.write))
       const tidied = writer.tidy()
       if (tidied) reply(tidied)

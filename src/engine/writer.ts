@@ -1,9 +1,12 @@
 import type { Change } from './changes'
 import type { Outcome } from './group-commit'
 
-/** Why a batch failed whole. `moved`: the file is no longer where it was opened. */
+/**
+ * Why a batch failed whole. `moved`: the file is no longer where it was opened. `doubtful`: the commit failed, and so
+ * did the commit that was to overwrite what it left: only the disk knows whether it is there.
+ */
 export type Failure = {
-  readonly kind: 'full' | 'busy' | 'failed' | 'moved'
+  readonly kind: 'full' | 'busy' | 'failed' | 'moved' | 'doubtful'
   readonly detail: string
 }
 
@@ -33,11 +36,11 @@ export type Writer = {
   terminate(): void
 }
 
-/** Starts the writing thread on a database that this process has open. Rejects where the thread cannot open it. */
-export async function startWriter(
-  path: string,
+/** Starts the writing thread. It lives as long as the store: to start another takes what an outage may lack. */
+export function startWriter(
   onCheckpoint: (report: CheckpointReport) => void,
-): Promise<Writer> {
+  onEnd: () => void,
+): Writer {
   const worker = new Worker(new URL('./writer-thread.ts', import.meta.url).href, { smol: true })
   let asked: PromiseWithResolvers<Answer> | undefined
 
@@ -53,11 +56,12 @@ export async function startWriter(
   }
   worker.onerror = (event) => {
     const detail = `the writing thread ended: ${event.message}`
-    asked?.resolve({ failure: { kind: 'failed', detail } })
+    asked?.resolve({ failure: { kind: 'doubtful', detail } })
     asked = undefined
+    onEnd()
   }
 
-  const writer: Writer = {
+  return {
     ask(request) {
       asked = Promise.withResolvers<Answer>()
       worker.postMessage(JSON.stringify(request))
@@ -65,10 +69,4 @@ export async function startWriter(
     },
     terminate: () => worker.terminate(),
   }
-  const opened = await writer.ask({ open: path })
-  if (typeof opened === 'object' && 'failure' in opened) {
-    worker.terminate()
-    throw new Error(opened.failure.detail)
-  }
-  return writer
 }

@@ -27,6 +27,10 @@ export type AppDeps = {
   readonly isStopping: () => boolean
 }
 
+// Not by `new URL`, which throws where the client's Host is none.
+const pathOf = (url: string): string =>
+  url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
+
 function refuseMethod(): never {
   throw new NotFoundError()
 }
@@ -51,7 +55,7 @@ export function createApp(deps: AppDeps) {
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
     if (logRequests) {
-      const path = new URL(request.url).pathname
+      const path = pathOf(request.url)
       log('info', 'request', { method, path, status: response.status, ms: milliseconds })
     }
     if (isStopping()) response.headers.set('connection', 'close')
@@ -83,7 +87,7 @@ export function createApp(deps: AppDeps) {
     .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) }))
 
   function answerNotFound(request: Request): Response {
-    const allow = methodsOf(routes, new URL(request.url).pathname)
+    const allow = methodsOf(routes, pathOf(request.url))
     return allow.length > 0
       ? answerError(new PlantError(40501), { allow: allow.join(', ') })
       : answerError(new PlantError(40401))

@@ -90,7 +90,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     answer: 'Health',
     example: { status: 'ok' },
     isPublic: true,
-    errors: [50001, 50301, 50302, 50701],
+    errors: [50001, 50302],
   },
   openapi: {
     success: 200,

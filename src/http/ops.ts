@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import { answerJson, jsonHeaders } from './answer'
@@ -18,7 +19,12 @@ export function health(store: Store) {
         probe = store.probe()
         expires = performance.now() + PROBE_SHARED_MS
       }
-      await probe
+      try {
+        await probe
+      } catch (error) {
+        // Whatever keeps it from writing, it is not available.
+        throw new PlantError(50302, error instanceof PlantError ? error.message : undefined)
+      }
       return answerJson({ status: 'ok' })
     },
     { detail: { operationId: 'health', summary: 'Tells whether the store can write' } },

@@ -81,9 +81,9 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
   return new Elysia({ name: 'plants' })
     .post(
       '/plants',
-      async ({ body }) => {
+      async ({ body, request }) => {
         const plant = toNewPlant(body.id, body)
-        await store.createPlant(plant)
+        await store.createPlant(plant, request.signal)
         metrics.created(1)
         return answerJson({ name: plant.name, tag: plant.tag })
       },
@@ -95,8 +95,9 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
     )
     .post(
       '/plants/batch',
-      async ({ body }) => {
-        await store.createPlants(body.plants.map((plant) => toNewPlant(plant.id, plant)))
+      async ({ body, request }) => {
+        const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
+        await store.createPlants(all, request.signal)
         metrics.created(body.plants.length)
         return answerJson({ created: body.plants.length })
       },
@@ -141,9 +142,9 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
     )
     .put(
       '/plants/:id',
-      async ({ params, body }) => {
+      async ({ params, body, request }) => {
         const plant = toNewPlant(toInt64(params.id), body)
-        await store.replacePlant(plant)
+        await store.replacePlant(plant, request.signal)
         return answerText(plantJson(plant))
       },
       {
@@ -155,8 +156,8 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
     )
     .delete(
       '/plants/:id',
-      async ({ params }) => {
-        await store.deletePlant(toInt64(params.id))
+      async ({ params, request }) => {
+        await store.deletePlant(toInt64(params.id), request.signal)
         return new Response(null, { status: 204, headers: jsonHeaders })
       },
       {

@@ -1,0 +1,196 @@
+import type { Database } from 'bun:sqlite'
+import { closeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { PlantError } from '../errors'
+import type { Log } from '../log'
+import type { Change } from './changes'
+import type { Outcome } from './group-commit'
+import { tryLock, unlock } from './libc'
+import { openDatabase, openFile, syncFolder } from './open'
+import { preparePlants } from './plants'
+import { settle } from './settle'
+import { shareReads } from './shared-read'
+import { prepareTokens } from './tokens'
+import {
+  type Answer,
+  type CheckpointReport,
+  type Failure,
+  type Request,
+  startWriter,
+} from './writer'
+
+const RETRY_MS = 1000
+// Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
+const TURN_MS = 4
+
+export type StorageOptions = {
+  /** Whether no other daemon may open the same file: false for commands that work beside one. */
+  readonly exclusive: boolean
+  readonly create?: boolean
+  readonly log: Log
+}
+
+const errorOf = ({ kind }: Failure): PlantError =>
+  new PlantError(kind === 'full' ? 50701 : kind === 'busy' ? 50301 : 50302)
+
+const prepareConnection = (db: Database) => ({
+  db,
+  shared: shareReads(db),
+  plants: preparePlants(db),
+  tokens: prepareTokens(db),
+})
+
+/** The connection of the serving thread. */
+export type Connection = ReturnType<typeof prepareConnection>
+
+/**
+ * The file of a database, with a connection of this thread for reads and a thread of its own for changes; closed and
+ * opened anew when the storage failed. Throws an `OpenError` where the file cannot be opened.
+ */
+export function openStorage(path: string, options: StorageOptions) {
+  const { log, exclusive } = options
+  const file = openFile(path, options)
+  let connection: Connection | null = null
+  let writer: ReturnType<typeof startWriter> | undefined
+  let isWriterOpen = false
+  /** Why nothing is written or read for now; null while the storage works. */
+  let outage: PlantError | null = null
+  /** Why the last checkpoint failed; the log grows until one succeeds. */
+  let checkpointFailure: Failure | null = null
+  let afterOutage: PromiseWithResolvers<void> | undefined
+  let isClosed = false
+
+  function open(): Connection {
+    connection = prepareConnection(openDatabase(file, exclusive))
+    return connection
+  }
+
+  function onCheckpoint(report: CheckpointReport): void {
+    if ('checkpointFailure' in report) {
+      const failure = report.checkpointFailure
+      if (!checkpointFailure) log('error', 'checkpoint-failed', { detail: failure.detail })
+      checkpointFailure = failure
+      if (failure.kind === 'failed') suspend(failure)
+    } else {
+      if (checkpointFailure) log('info', 'checkpoint-recovered')
+      checkpointFailure = null
+    }
+  }
+
+  async function ask(request: Request): Promise<Answer> {
+    writer ??= startWriter(onCheckpoint, () => {
+      writer = undefined
+      isWriterOpen = false
+    })
+    if (!isWriterOpen) {
+      const answer = await writer.ask({ open: file.path })
+      if (answer !== 'done') return answer
+      isWriterOpen = true
+    }
+    return writer.ask(request)
+  }
+
+  // A command that writes without a pause would keep the daemon that serves the same file from its turn.
+  async function giveTurn(): Promise<void> {
+    if (tryLock(file.fd)) unlock(file.fd)
+    else await Bun.sleep(TURN_MS)
+  }
+
+  /** Makes a batch of changes durable; says how each ended, or throws where none was stored. */
+  async function write(batch: Change[]): Promise<Outcome[]> {
+    if (outage) throw outage
+    if (!exclusive) await giveTurn()
+    const answer = await ask({ write: batch })
+    // What is read from now on must see this commit.
+    connection?.shared.end()
+    if (answer === 'done') return batch.map(() => null)
+    if ('outcomes' in answer) return answer.outcomes
+    const { failure } = answer
+    if (failure.kind !== 'full' && failure.kind !== 'busy') suspend(failure)
+    if (failure.kind !== 'doubtful') throw errorOf(failure)
+    // To say that nothing was stored might be wrong: nobody is answered before the disk has been read again.
+    await afterOutage?.promise
+    return use(({ plants }) => batch.map((change) => settle(change, plants)))
+  }
+
+  // After a failed write or sync nothing is trusted that was not read from the disk again: everything is closed,
+  // what the page cache holds is dropped, and everything is opened anew.
+  function suspend(failure: Failure): void {
+    if (outage || isClosed) return
+    outage = errorOf(failure)
+    afterOutage = Promise.withResolvers()
+    // Whether anybody waits for it or not.
+    afterOutage.promise.catch(() => {})
+    log('error', 'storage-failed', { detail: failure.detail })
+    if (failure.kind !== 'moved') setTimeout(recover, RETRY_MS)
+  }
+
+  async function recover(): Promise<void> {
+    if (isClosed) return
+    try {
+      await letGo()
+      open()
+      const answer = await ask({ write: [['probe']] })
+      if (answer !== 'done')
+        throw new Error('failure' in answer ? answer.failure.detail : 'no write')
+      outage = null
+      checkpointFailure = null
+      log('info', 'storage-recovered')
+      afterOutage?.resolve()
+    } catch (error) {
+      log('warn', 'storage-still-fails', { detail: String(error) })
+      setTimeout(recover, RETRY_MS)
+    }
+  }
+
+  async function letGo(): Promise<void> {
+    if (writer && isWriterOpen) {
+      const answer = await writer.ask({ close: true })
+      isWriterOpen = false
+      if (answer !== 'done') log('warn', 'close-failed', { detail: JSON.stringify(answer) })
+    }
+    const last = connection
+    connection = null
+    last?.shared.end()
+    last?.db.close(true)
+    // The last connection removes the log: so that it stays removed.
+    syncFolder(dirname(file.path))
+  }
+
+  /** Acts by the connection of this thread; a storage that fails is an outage. */
+  async function use<T>(act: (it: Connection) => T): Promise<T> {
+    if (outage || !connection) throw outage ?? new PlantError(50302)
+    try {
+      return act(connection)
+    } catch (error) {
+      suspend({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) })
+      throw new PlantError(50302, undefined, { cause: error })
+    }
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true
+    afterOutage?.reject(new PlantError(50302))
+    try {
+      await letGo()
+    } finally {
+      writer?.terminate()
+      closeSync(file.fd)
+    }
+  }
+
+  try {
+    open()
+  } catch (error) {
+    closeSync(file.fd)
+    throw error
+  }
+  return {
+    path: file.path,
+    write,
+    use,
+    /** Why the store cannot go on for ever as it is; null where it can. */
+    problem: () => outage ?? (checkpointFailure && errorOf(checkpointFailure)),
+    close,
+  }
+}

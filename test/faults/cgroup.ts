@@ -1,0 +1,51 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after } from './lab.ts'
+
+export interface MemoryLimit {
+  /** Put before a command, it runs within the limit. */
+  wrap: string[]
+  /** How often the kernel killed for want of memory. */
+  kills: () => number
+}
+
+const root = '/sys/fs/cgroup'
+
+function readNumber(file: string, key: string): number {
+  return Number(new RegExp(`^${key} (\\d+)`, 'm').exec(readFileSync(file, 'utf8'))?.[1] ?? '0')
+}
+
+function limitedGroup(parent: string, limitFile: string, eventsFile: string, megabytes: number) {
+  const group = join(parent, `plantstore-faults-${process.pid}-${Bun.nanoseconds()}`)
+  mkdirSync(group)
+  after(async () => {
+    for (let i = 0; i < 50 && existsSync(group); i++) {
+      try {
+        rmdirSync(group)
+      } catch {
+        // What was killed in it is not gone yet.
+        await Bun.sleep(100)
+      }
+    }
+  })
+  writeFileSync(join(group, limitFile), `${megabytes * 1024 * 1024}`)
+  const script = `echo $$ > ${group}/cgroup.procs && exec "$@"`
+  return {
+    wrap: ['sh', '-c', script, 'sh'],
+    kills: () => readNumber(join(group, eventsFile), 'oom_kill'),
+  }
+}
+
+/** A control group with a memory limit; undefined where none may be made. */
+export function memoryLimit(megabytes: number): MemoryLimit | undefined {
+  try {
+    if (existsSync(join(root, 'cgroup.controllers'))) {
+      writeFileSync(join(root, 'cgroup.subtree_control'), '+memory')
+      return limitedGroup(root, 'memory.max', 'memory.events', megabytes)
+    }
+    const parent = join(root, 'memory')
+    return limitedGroup(parent, 'memory.limit_in_bytes', 'memory.oom_control', megabytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+import type { Ledger } from './load.ts'
+
+export interface Outcome {
+  tried: string
+  many: string
+  lost: string
+  problems: string[]
+}
+
+export interface Fault {
+  name: string
+  about: string
+  run: (folder: string) => Promise<Outcome>
+}
+
+/** Thrown by a fault that this machine cannot inject: it is shown, and counted apart. */
+export class Skipped extends Error {}
+
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
+}
+
+export function tally(ledger: Ledger): { stored: number; refused: number; unknown: number } {
+  const all = { stored: 0, refused: 0, unknown: 0 }
+  for (const entry of ledger.values()) all[entry.fate]++
+  return all
+}
+
+export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
+  let timer: Timer | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: not within ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export async function until(ms: number, holds: () => Promise<boolean> | boolean): Promise<boolean> {
+  const end = performance.now() + ms
+  for (;;) {
+    if (await holds()) return true
+    if (performance.now() > end) return false
+    await Bun.sleep(20)
+  }
+}

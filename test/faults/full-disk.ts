@@ -1,0 +1,97 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { serve } from './daemon.ts'
+import { count, type Fault, type Outcome, tally, until } from './fault.ts'
+import { attachLoop, mount, need, sh } from './lab.ts'
+import { acknowledged, health, recovers, settle, startLoad } from './load.ts'
+import { faultsOf, verify } from './verify.ts'
+
+/** Takes all the space that is left. */
+function fill(file: string): void {
+  const fd = openSync(file, 'w')
+  try {
+    for (let size = 1 << 20; size >= 512; size /= 2) {
+      const block = Buffer.alloc(size, 1)
+      try {
+        while (writeSync(fd, block) === size);
+      } catch {
+        // Full for blocks of this size.
+      }
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+async function fullDisk(disk: string, about: string): Promise<Outcome> {
+  const database = join(disk, 'plants.db')
+  const ballast = join(disk, 'ballast')
+  const problems: string[] = []
+  let daemon = await serve(database)
+  const load = startLoad(daemon)
+  if (!(await acknowledged(load.ledger, 300, 10_000))) problems.push('too slow')
+  const rounds = 3
+  for (let round = 0; round < rounds; round++) {
+    fill(ballast)
+    const refusals = () => load.errors.get(50701) ?? 0
+    const before = refusals()
+    const noticed = await until(15_000, () => refusals() > before + 20)
+    if (!noticed) problems.push(`round ${round + 1}: no 50701`)
+    if (!(await until(4000, async () => (await health(daemon)) >= 500))) {
+      problems.push('health does not show it')
+    }
+    rmSync(ballast)
+    if (!(await acknowledged(load.ledger, 100, 15_000))) problems.push('it did not heal')
+    if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+      problems.push('health stays bad')
+    }
+  }
+  fill(ballast)
+  await Bun.sleep(500)
+  if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
+  await daemon.kill()
+  await load.stop()
+  problems.push(...faultsOf(verify(database, load.ledger)))
+  rmSync(ballast)
+  daemon = await serve(database)
+  await settle(daemon, load.ledger)
+  if (!(await recovers(daemon, load.ledger, 5000))) problems.push('no creates after a restart')
+  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  const verdict = verify(database, load.ledger)
+  problems.push(...faultsOf(verdict))
+  const wrong = [...load.errors.keys()].filter((error) => error !== 50701 && error !== 50301)
+  if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}`)
+  const { stored, refused } = tally(load.ledger)
+  return {
+    tried: about,
+    many: `full ${rounds + 1} times, ${count(stored, 'plant')} acknowledged, ${refused} refused`,
+    lost: `${verdict.lost} lost, ${verdict.returned} came back`,
+    problems,
+  }
+}
+
+export const fullDiskFaults: Fault[] = [
+  {
+    name: 'full-tmpfs',
+    about: 'a full tmpfs, then space again without a restart, then kill -9 while it is full',
+    async run(folder) {
+      await need()
+      await mount(folder, '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs')
+      return fullDisk(folder, this.about)
+    },
+  },
+  {
+    name: 'full-ext4',
+    about: 'a full ext4, then space again without a restart, then kill -9 while it is full',
+    async run(folder) {
+      await need('mkfs.ext4', 'losetup')
+      const image = join(folder, 'image')
+      await sh('truncate', '-s', '32M', image)
+      await sh('mkfs.ext4', '-q', '-m', '0', image)
+      const { device } = await attachLoop(image)
+      const disk = join(folder, 'disk')
+      await mount(disk, device)
+      return fullDisk(disk, this.about)
+    },
+  },
+]

@@ -1,0 +1,121 @@
+import { join } from 'node:path'
+import { type Daemon, type Start, serve } from './daemon.ts'
+import { count, type Fault, type Outcome, tally, until } from './fault.ts'
+import { type Injection, injections, syncs, type Where } from './injections.ts'
+import { after, need, preload } from './lab.ts'
+import { acknowledged, health, type Load, recovers, settle, startLoad } from './load.ts'
+import { faultsOf, verify } from './verify.ts'
+
+function flags(database: string, where: Where, inject: string): string[] {
+  const paths = { all: [], wal: ['-P', `${database}-wal`], database: ['-P', database] }
+  const calls = inject.slice(0, inject.indexOf(':'))
+  return ['-f', '-qq', '-o', '/dev/null', ...paths[where], '-e', calls, '-e', `inject=${inject}`]
+}
+
+/** Attaches strace to all threads, those to come too; returns what detaches it. */
+export async function afflict(
+  daemon: Daemon,
+  database: string,
+  { where, inject }: Pick<Injection, 'where' | 'inject'>,
+): Promise<() => Promise<void>> {
+  const command = ['strace', ...flags(database, where, inject), '-p', `${daemon.pid}`]
+  const strace = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
+  return after(async () => {
+    strace.kill('SIGTERM')
+    await strace.exited
+  })
+}
+
+/** Kills what was hurt, starts it unhurt, and compares: before the restart, and after it. */
+async function aftermath(database: string, daemon: Daemon, load: Load): Promise<string[]> {
+  const problems: string[] = []
+  if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
+  await daemon.kill()
+  await load.stop()
+  for (const problem of faultsOf(verify(database, load.ledger))) {
+    problems.push(`${problem} (before the restart)`)
+  }
+  const next = await serve(database)
+  await settle(next, load.ledger)
+  if (!(await recovers(next, load.ledger, 5000))) problems.push('no creates after a restart')
+  if ((await next.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  problems.push(...faultsOf(verify(database, load.ledger)))
+  return problems
+}
+
+function outcome(about: string, load: Load, problems: string[]): Outcome {
+  const { stored, refused } = tally(load.ledger)
+  const seen = [...load.errors].map(([error, times]) => `${error} ${times} times`)
+  return {
+    tried: about,
+    many: `${count(stored, 'plant')} acknowledged, ${refused} refused (${seen.join(', ') || 'none'})`,
+    lost: problems.length === 0 ? '0 lost, 0 came back' : 'see',
+    problems,
+  }
+}
+
+async function injectErrors(folder: string, injection: Injection): Promise<Outcome> {
+  await need('strace')
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database)
+  const load = startLoad(daemon, { reconnect: true })
+  const problems: string[] = []
+  if (!(await acknowledged(load.ledger, 200, 10_000))) problems.push('too slow')
+  const bad = async () => (await health(daemon)) >= 500
+  const heal = await afflict(daemon, database, injection)
+  if (!(await until(15_000, bad))) problems.push('health does not show it')
+  await Bun.sleep(1200)
+  await heal()
+  if (!(await acknowledged(load.ledger, 50, 15_000))) problems.push('it did not heal')
+  if (!(await until(5000, async () => !(await bad())))) problems.push('health stays bad')
+  await afflict(daemon, database, injection)
+  await Bun.sleep(500 + Math.random() * 500)
+  problems.push(...(await aftermath(database, daemon, load)))
+  const wrong = [...load.errors.keys()].filter((error) => !injection.allowed.includes(error))
+  if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}`)
+  return outcome(`${injection.about}; heal; again; kill -9`, load, problems)
+}
+
+async function harmless(folder: string, about: string, start: Start): Promise<Outcome> {
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database, start)
+  const load = startLoad(daemon)
+  const problems: string[] = []
+  if (!(await acknowledged(load.ledger, 100, 20_000))) problems.push('too slow')
+  await Bun.sleep(1000)
+  problems.push(...(await aftermath(database, daemon, load)))
+  if (load.errors.size > 0) problems.push('plants were refused')
+  return outcome(about, load, problems)
+}
+
+export const ioErrorFaults: Fault[] = [
+  ...injections.map(
+    (injection): Fault => ({
+      name: injection.name,
+      about: injection.about,
+      run: (folder) => injectErrors(folder, injection),
+    }),
+  ),
+  {
+    name: 'fsync-slow',
+    about: 'each fsync takes 100 ms more',
+    async run(folder) {
+      await need('strace')
+      const database = join(folder, 'plants.db')
+      const slow = flags(database, 'all', `${syncs}:delay_enter=100000`)
+      return harmless(folder, this.about, { wrap: ['strace', '-D', '--seccomp-bpf', ...slow] })
+    },
+  },
+  {
+    name: 'write-short',
+    about: 'every third write is cut in half',
+    async run(folder) {
+      const env = {
+        LD_PRELOAD: await preload(folder, 'recorder'),
+        FAULT_PREFIX: join(folder, 'plants.db'),
+        FAULT_SHORT: '3',
+      }
+      return harmless(folder, this.about, { env })
+    },
+  },
+]

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { control, type Program, plantstore, serve } from './daemon.ts'
+import { count, type Fault, type Outcome, tally } from './fault.ts'
+import { attachLoop, mount, need, sh } from './lab.ts'
+import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
+import { faultsOf, type Verdict, verify } from './verify.ts'
+
+interface FileSystem {
+  name: string
+  size: string
+  make: string[]
+}
+
+const fileSystems: FileSystem[] = [
+  { name: 'ext4', size: '128M', make: ['mkfs.ext4', '-q'] },
+  { name: 'xfs', size: '320M', make: ['mkfs.xfs', '-q'] },
+]
+
+const rounds = 8
+
+interface Outage {
+  ledger: Ledger
+  verdicts: Verdict[]
+  problems: string[]
+}
+
+/**
+ * Cuts the power again and again: a file system that is shut down without flushing its log keeps
+ * what was synced, and forgets what was in memory when it is mounted anew.
+ */
+async function outages(folder: string, on: FileSystem, program: Program): Promise<Outage> {
+  const image = join(folder, `${Bun.nanoseconds()}.image`)
+  await sh('truncate', '-s', on.size, image)
+  await sh(...on.make, image)
+  const { device } = await attachLoop(image)
+  const disk = join(folder, `${Bun.nanoseconds()}`)
+  const database = join(disk, 'plants.db')
+  const ledger: Ledger = new Map()
+  const verdicts: Verdict[] = []
+  const problems: string[] = []
+  let unmount = await mount(disk, device)
+  for (let round = 0; round < rounds; round++) {
+    const daemon = await serve(database, { program })
+    await settle(daemon, ledger)
+    const load = startLoad(daemon, { ledger })
+    if (!(await acknowledged(ledger, 50, 10_000))) problems.push('too slow')
+    await Bun.sleep(Math.random() * 300)
+    await sh('xfs_io', '-x', '-c', 'shutdown', disk)
+    await Bun.sleep(200)
+    if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
+    await daemon.kill()
+    await load.stop()
+    await unmount()
+    unmount = await mount(disk, device)
+    verdicts.push(verify(database, ledger))
+  }
+  const daemon = await serve(database, { program })
+  await settle(daemon, ledger)
+  if (!(await recovers(daemon, ledger, 5000))) problems.push('no creates after a restart')
+  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  verdicts.push(verify(database, ledger))
+  await unmount()
+  return { ledger, verdicts, problems }
+}
+
+async function powerLoss(folder: string, on: FileSystem, about: string): Promise<Outcome> {
+  await need('losetup', 'xfs_io', on.make[0] ?? '')
+  const real = await outages(folder, on, plantstore)
+  const lax = await outages(folder, on, control('--synchronous', 'normal'))
+  const problems = [...real.problems, ...real.verdicts.flatMap(faultsOf)]
+  const forgotten = Math.max(...lax.verdicts.map(({ lost }) => lost))
+  if (forgotten === 0) problems.push('the control with synchronous=NORMAL lost nothing')
+  const lost = Math.max(...real.verdicts.map((verdict) => verdict.lost))
+  return {
+    tried: about,
+    many: `${rounds} outages, ${count(tally(real.ledger).stored, 'plant')} acknowledged`,
+    lost: `${lost} lost (control: ${forgotten} of ${tally(lax.ledger).stored})`,
+    problems,
+  }
+}
+
+export const powerFaults: Fault[] = fileSystems.map((on) => ({
+  name: `power-${on.name}`,
+  about: `an ${on.name} that is shut down under load without a flush, and mounted again`,
+  run(folder) {
+    return powerLoss(folder, on, this.about)
+  },
+}))

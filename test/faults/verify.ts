@@ -1,0 +1,87 @@
+import { Database } from 'bun:sqlite'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { count } from './fault.ts'
+import { type Ledger, plantOf } from './load.ts'
+
+interface Row {
+  id: bigint
+  name: string
+  tag: string | null
+}
+
+export interface Verdict {
+  /** Acknowledged and not there. */
+  lost: number
+  /** There with other fields than were acknowledged. */
+  altered: number
+  /** Refused with an error, and there all the same. */
+  returned: number
+  /** There, and never sent. */
+  strange: number
+  integrity: string
+}
+
+/**
+ * Compares every field of every plant in the file with what the clients were told. It reads a copy,
+ * so that recovering the file is left to the daemon. No daemon may be running.
+ */
+export function verify(database: string, ledger: Ledger): Verdict {
+  const folder = mkdtempSync(join(tmpdir(), 'plantstore-verify-'))
+  try {
+    const copy = join(folder, 'copy.db')
+    for (const suffix of ['', '-wal', '-journal']) {
+      if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
+    }
+    return compare(copy, ledger)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The same on the file itself, which SQLite thereby recovers. */
+export function compare(database: string, ledger: Ledger): Verdict {
+  const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
+  const rows = new Map<bigint, Row>()
+  try {
+    const db = new Database(database, { readwrite: true, safeIntegers: true })
+    try {
+      verdict.integrity = db
+        .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
+        .all()
+        .map((row) => row.integrity_check)
+        .join('; ')
+      for (const row of db.query<Row, []>('SELECT id, name, tag FROM plants').all()) {
+        rows.set(row.id, row)
+      }
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    verdict.integrity = `${error}`
+  }
+  for (const [n, { fate }] of ledger) {
+    const plant = plantOf(n)
+    const row = rows.get(plant.id)
+    rows.delete(plant.id)
+    if (row === undefined) {
+      if (fate === 'stored') verdict.lost++
+    } else if (fate === 'refused') verdict.returned++
+    else if (row.name !== plant.name || row.tag !== (plant.tag ?? null)) verdict.altered++
+  }
+  verdict.strange = rows.size
+  return verdict
+}
+
+/** What is wrong, in words; empty when nothing is. */
+export function faultsOf(verdict: Verdict): string[] {
+  const problems: string[] = []
+  const { lost, altered, returned, strange, integrity } = verdict
+  if (lost > 0) problems.push(`${count(lost, 'acknowledged plant')} lost`)
+  if (altered > 0) problems.push(`${count(altered, 'plant')} altered`)
+  if (returned > 0) problems.push(`${count(returned, 'refused plant')} stored`)
+  if (strange > 0) problems.push(`${count(strange, 'plant')} that nobody sent`)
+  if (integrity !== 'ok') problems.push(`integrity: ${integrity.slice(0, 200)}`)
+  return problems
+}

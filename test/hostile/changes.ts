@@ -1,0 +1,217 @@
+import { type Body, bare, type Case, type Expected, type Row, request } from './case'
+
+const put = (name: string, path: string, body: Body, answer: Expected, replaces?: Row): Case => ({
+  name,
+  bytes: request({ line: `PUT ${path} HTTP/1.1`, body }),
+  answers: [answer],
+  ...(replaces ? { replaces: [replaces] } : {}),
+})
+
+const remove = (name: string, path: string, answer: Expected, replaces?: Row[]): Case => ({
+  name,
+  bytes: bare(`DELETE ${path}`),
+  answers: [answer],
+  ...(replaces ? { replaces } : {}),
+})
+
+const batch = (name: string, body: Body, answer: Expected, stores: readonly Row[] = []): Case => ({
+  name,
+  bytes: request({ line: 'POST /plants/batch HTTP/1.1', body }),
+  answers: [answer],
+  stores,
+})
+
+const plants = (...texts: readonly string[]): string => `{"plants":[${texts.join(',')}]}`
+const numbered = (count: number): Row[] =>
+  Array.from({ length: count }, (_, n) => [n + 10, 'a'] as const)
+const toText = ([id, name]: Row): string => `{"id":${id},"name":"${name}"}`
+
+/** Changes, deletions and batches. */
+export const changes: readonly Case[] = [
+  put('replaces a plant', '/plants/1', '{"name":"b"}', [200, '{"id":1,"name":"b"}'], [1, 'b']),
+  put(
+    'replaces a plant and ignores the id of its body',
+    '/plants/1',
+    '{"id":"x","name":"b"}',
+    [200, '{"id":1,"name":"b"}'],
+    [1, 'b'],
+  ),
+  put(
+    'replaces a plant and ignores __proto__',
+    '/plants/1',
+    '{"name":"b","__proto__":{"tag":"x"}}',
+    [200, '{"id":1,"name":"b"}'],
+    [1, 'b'],
+  ),
+  put('replaces no plant that is missing', '/plants/2', '{"name":"b"}', 40402),
+  put(
+    'replaces no plant at an edge of int64',
+    '/plants/-9223372036854775808',
+    '{"name":"b"}',
+    40402,
+  ),
+  put('refuses to replace by no name', '/plants/1', '{"tag":"b"}', 40002),
+  put('refuses to replace by a name that is a number', '/plants/1', '{"name":5}', 40002),
+  put('refuses to replace by a name with U+0000', '/plants/1', '{"name":"\\u0000"}', 40002),
+  put('refuses to replace by an unpaired surrogate', '/plants/1', '{"name":"\\ud800"}', 40002),
+  put('refuses to replace by a tag of null', '/plants/1', '{"name":"b","tag":null}', 40002),
+  put('refuses to replace by an array', '/plants/1', '[{"name":"b"}]', 40002),
+  put('refuses to replace by null', '/plants/1', 'null', 40002),
+  put('refuses to replace by no JSON', '/plants/1', '{"name":"b"', 40001),
+  put('refuses to replace by nothing', '/plants/1', '', 40001),
+  put(
+    'refuses to replace by what is not UTF-8',
+    '/plants/1',
+    Buffer.from('{"name":"\xe9"}', 'latin1'),
+    40001,
+  ),
+  put('refuses to replace by too much', '/plants/1', `{"name":"${'a'.repeat(1_048_576)}"}`, 41301),
+  put('refuses to replace by 100,000 levels', '/plants/1', '['.repeat(100_000), 40001),
+  put('refuses to replace what is no int64', '/plants/x', '{"name":"b"}', 40002),
+  put(
+    'refuses to replace what is beyond int64',
+    '/plants/9223372036854775808',
+    '{"name":"b"}',
+    40002,
+  ),
+  {
+    name: 'refuses to replace without a body',
+    bytes: bare('PUT /plants/1', { fields: ['Content-Type: application/json'] }),
+    answers: [40001],
+  },
+  {
+    name: 'refuses to replace by another type',
+    bytes: request({ line: 'PUT /plants/1 HTTP/1.1', type: 'text/plain', body: '{"name":"b"}' }),
+    answers: [41501],
+  },
+  remove('deletes a plant', '/plants/1', 204, []),
+  remove('deletes no plant that is missing', '/plants/2', 40402),
+  remove('deletes nothing for what is no int64', '/plants/x', 40002),
+  remove('deletes nothing for a star', '/plants/*', 40002),
+  remove('deletes nothing for a condition', '/plants/1%20OR%201=1', 40002),
+  remove('deletes nothing for two ids', '/plants/1,2', 40002),
+  remove('deletes nothing beyond int64', `/plants/${2n ** 64n + 1n}`, 40002),
+  {
+    name: 'deletes nobody without credentials',
+    bytes: bare('DELETE /plants/1', { authorization: null }),
+    answers: [40101],
+  },
+  {
+    name: 'deletes a plant for a DELETE with a body that nobody reads',
+    bytes: request({ line: 'DELETE /plants/1 HTTP/1.1', type: null, body: '{"id":2}' }),
+    answers: [204],
+    replaces: [],
+  },
+  batch(
+    'creates a batch',
+    plants('{"id":10,"name":"a"}', '{"id":11,"name":"b","tag":"t"}'),
+    [200, '{"created":2}'],
+    [
+      [10, 'a'],
+      [11, 'b', 't'],
+    ],
+  ),
+  batch(
+    'creates a batch with ids that are not safe',
+    plants(
+      '{"id":9007199254740993,"name":"a"}',
+      '{"id":9007199254740992,"name":"b"}',
+      '{"id":1e1,"name":"c"}',
+    ),
+    [200, '{"created":3}'],
+    [
+      [10, 'c'],
+      [9007199254740992n, 'b'],
+      [9007199254740993n, 'a'],
+    ],
+  ),
+  batch(
+    'creates a batch of 1,000',
+    plants(...numbered(1000).map(toText)),
+    [200, '{"created":1000}'],
+    numbered(1000),
+  ),
+  batch(
+    'ignores unknown fields of a batch',
+    `{"x":1,"__proto__":{"plants":[]},"plants":[{"id":10,"name":"a","x":2}]}`,
+    [200, '{"created":1}'],
+    [[10, 'a']],
+  ),
+  batch(
+    'counts the last of two batches in a body',
+    `{"plants":[],"plants":[{"id":10,"name":"a"}]}`,
+    [200, '{"created":1}'],
+    [[10, 'a']],
+  ),
+  batch('refuses a batch of 1,001', plants(...numbered(1001).map(toText)), 40002),
+  batch('refuses a batch of 20,000', plants(...numbered(20_000).map(toText)), 40002),
+  batch('refuses an empty batch', plants(), 40002),
+  batch('refuses a batch without plants', '{}', 40002),
+  batch('refuses a batch of null', '{"plants":null}', 40002),
+  batch(
+    'refuses a batch that is an object',
+    '{"plants":{"0":{"id":10,"name":"a"},"length":1}}',
+    40002,
+  ),
+  batch('refuses a batch that is a text', '{"plants":"[]"}', 40002),
+  batch('refuses a batch that is an array', '[{"id":10,"name":"a"}]', 40002),
+  batch(
+    'refuses a batch within __proto__',
+    '{"__proto__":{"plants":[{"id":10,"name":"a"}]}}',
+    40002,
+  ),
+  batch('refuses a batch within a batch', plants(plants('{"id":10,"name":"a"}')), 40002),
+  batch(
+    'refuses a batch whose last plant is wrong',
+    plants('{"id":10,"name":"a"}', '{"id":11}'),
+    40002,
+  ),
+  batch(
+    'refuses a batch whose first plant is wrong',
+    plants('{"id":"9","name":"a"}', '{"id":10,"name":"a"}'),
+    40002,
+  ),
+  batch('refuses a batch with null', plants('{"id":10,"name":"a"}', 'null'), 40002),
+  batch(
+    'refuses a batch with an id that is rounded',
+    plants('{"id":10,"name":"a"}', '{"id":11.5,"name":"a"}'),
+    40002,
+  ),
+  batch(
+    'refuses a batch with an unpaired surrogate',
+    plants('{"id":10,"name":"a"}', '{"id":11,"name":"\\ud800"}'),
+    40002,
+  ),
+  batch(
+    'refuses a batch whose every plant is wrong',
+    plants(...Array.from({ length: 1000 }, () => '{"id":{},"name":[],"tag":1}')),
+    40002,
+  ),
+  batch(
+    'refuses a batch whose plants have long ids that are wrong',
+    plants(...Array.from({ length: 100 }, () => `{"id":"${'9'.repeat(1000)}","name":1}`)),
+    40002,
+  ),
+  batch(
+    'refuses a batch with the fixture as it is',
+    plants('{"id":10,"name":"a"}', '{"id":1,"name":"Fern","tag":"green"}'),
+    40901,
+  ),
+  batch(
+    'refuses a batch with the id of the fixture',
+    plants('{"id":10,"name":"a"}', '{"id":1,"name":"b"}'),
+    40902,
+  ),
+  batch(
+    'refuses a batch that has an id twice',
+    plants('{"id":10,"name":"a"}', '{"id":10,"name":"b"}'),
+    40902,
+  ),
+  batch('refuses a batch that is no JSON', '{"plants":[{"id":10,"name":"a"},]}', 40001),
+  batch('refuses a batch that does not end', plants('{"id":10,"name":"a"}').slice(0, -1), 40001),
+  batch(
+    'refuses a batch beyond the limit',
+    plants(`{"id":10,"name":"${'a'.repeat(1_048_576)}"}`),
+    41301,
+  ),
+]

@@ -1,0 +1,216 @@
+import { bare, type Case, create, type Outcome, request } from './case'
+
+const body = '{"id":10,"name":"a"}'
+const accepted: Outcome = [10, 'a']
+
+const type = (text: string, outcome: Outcome): Case =>
+  create(
+    `${outcome === accepted ? 'takes' : 'refuses'} the content type ${JSON.stringify(text).slice(0, 60)}`,
+    outcome,
+    { body, type: text },
+  )
+
+const field = (name: string, outcome: Outcome, ...fields: readonly string[]): Case =>
+  create(name, outcome, { body, fields })
+
+/** A field that the parser refuses, so that the daemon never sees the request. */
+const malformed = (what: string, line: string): Case => ({
+  name: `closes at ${what}`,
+  bytes: bare('GET /plants/1', { fields: [line] }),
+  answers: [400],
+})
+
+const harmless = (what: string, ...fields: readonly string[]): Case => ({
+  name: `is not impressed by ${what}`,
+  bytes: bare('GET /plants/1', { fields }),
+  answers: [[200, '{"id":1,"name":"Fern","tag":"green"}']],
+})
+
+const fieldsOf = (count: number): string[] => Array.from({ length: count }, (_, n) => `X-${n}: y`)
+
+/** Fields of the head: the type and the encoding of the body, and fields that are odd. */
+export const headers: readonly Case[] = [
+  ...[
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'APPLICATION/JSON; CHARSET=UTF-8',
+    'application/json; charset="utf-8"',
+    'application/json ; charset=utf-8',
+    'application/json\t;\tcharset=utf-8',
+    'application/json;',
+    'application/json; charset=utf-8;',
+  ].map((text) => type(text, accepted)),
+  ...[
+    '',
+    'json',
+    'text/json',
+    'text/plain',
+    'text/html',
+    'application/x-json',
+    'application/jsonp',
+    'application/json5',
+    'application/json-seq',
+    'application/ld+json',
+    'application/problem+json',
+    'application/vnd.api+json',
+    'application/merge-patch+json',
+    'application/x-ndjson',
+    'application/cbor',
+    'application/xml',
+    'application/octet-stream',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/*',
+    '*/*',
+    'application',
+    'application/',
+    '/json',
+    'application /json',
+    'application/ json',
+    'application%2Fjson',
+    '"application/json"',
+    'xapplication/json',
+    'application/json\xa0',
+    'application/json\\',
+    'application/json#',
+    'application/json, application/json',
+    'application/json, text/plain',
+    'text/plain; application/json',
+    'text/plain, application/json',
+    'application/json charset=utf-8',
+    'application/json; charset=',
+    'application/json; charset=""',
+    'application/json; charset=utf8',
+    'application/json; charset=utf-16',
+    'application/json; charset=utf-16le',
+    'application/json; charset=utf-32',
+    'application/json; charset=utf-7',
+    'application/json; charset=latin1',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=us-ascii',
+    'application/json; charset=x-user-defined',
+    "application/json; charset='utf-8'",
+    'application/json; charset="utf-8',
+    'application/json; charset=utf-8"',
+    'application/json; charset =utf-8',
+    'application/json; charset= utf-8',
+    'application/json; charset=utf-8; charset=latin1',
+    'application/json; charset=latin1; charset=utf-8',
+    'application/json; charset=utf-8 x',
+    'application/json; version=2',
+    'application/json; boundary=x',
+    'application/json; x="charset=utf-8"',
+    `application/json; x=${'y'.repeat(8000)}`,
+    `${'a'.repeat(8000)}/json`,
+    `application/json${';'.repeat(8000)}x`,
+    `application/json${' '.repeat(8000)}x`,
+  ].map((text) => type(text, 41501)),
+  create('refuses a body without a content type', 41501, { body, type: null }),
+  create('refuses two content types, though both are JSON', 41501, {
+    body,
+    fields: ['Content-Type: application/json'],
+  }),
+  create('refuses a second content type', 41501, { body, fields: ['Content-Type: text/plain'] }),
+  create('refuses a content type before another', 41501, {
+    body,
+    type: 'text/plain',
+    fields: ['Content-Type: application/json'],
+  }),
+  ...['gzip', 'identity', 'br', 'deflate', 'zstd', 'x-gzip', 'gzip, gzip', 'utf-8', 'GZIP', ''].map(
+    (coding) =>
+      field(`refuses the content encoding "${coding}"`, 41501, `Content-Encoding: ${coding}`),
+  ),
+  create('refuses a body that really is compressed', 41501, {
+    body: Bun.gzipSync(Buffer.from(body)),
+    fields: ['Content-Encoding: gzip'],
+  }),
+  field(
+    'refuses two content encodings',
+    41501,
+    'Content-Encoding: identity',
+    'Content-Encoding: gzip',
+  ),
+  field('takes a request that accepts no JSON', accepted, 'Accept: text/html'),
+  field(
+    'takes a request that accepts only gzip',
+    accepted,
+    'Accept-Encoding: gzip;q=1, identity;q=0',
+  ),
+  field(
+    'takes a request for another language',
+    accepted,
+    'Accept-Language: xx',
+    'Content-Language: xx',
+  ),
+  field('takes a request of another origin', accepted, 'Origin: null', 'Referer: http://x/'),
+  field(
+    'obeys no other method',
+    accepted,
+    'X-HTTP-Method-Override: DELETE',
+    'X-Method-Override: PUT',
+  ),
+  field('obeys no other path', accepted, 'X-Original-URL: /health', 'X-Rewrite-URL: /metrics'),
+  field('obeys no condition', accepted, 'If-Match: "x"', 'If-None-Match: *', 'Range: bytes=0-1'),
+  field('takes an expectation that it does not know', accepted, 'Expect: 200-ok'),
+  {
+    name: 'tells a client to go on that asks first',
+    bytes: request({ body, fields: ['Expect: 100-continue'] }),
+    answers: [100, [200, '{"name":"a"}']],
+    stores: [[10, 'a']],
+  },
+  harmless(
+    'an offer of websockets',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Version: 13',
+  ),
+  harmless(
+    'an offer of HTTP/2',
+    'Connection: Upgrade, HTTP2-Settings',
+    'Upgrade: h2c',
+    'HTTP2-Settings: AAMAAABk',
+  ),
+  harmless(
+    'fields that are named like those of every object',
+    '__proto__: x',
+    'constructor: y',
+    'toString: z',
+  ),
+  harmless('a field of Latin-1', 'X: \xe9\xff'),
+  harmless('a field with a tab', 'X: a\tb'),
+  harmless('a field of 8,000 bytes', `X: ${'y'.repeat(8000)}`),
+  harmless('a field whose name has 5,000 letters', `${'X'.repeat(5000)}: y`),
+  harmless('150 fields', ...fieldsOf(150)),
+  harmless('an empty field', 'X:'),
+  harmless(
+    'fields for those between',
+    'Forwarded: for=_x',
+    'X-Forwarded-For: 127.0.0.1',
+    'X-Forwarded-Host: x',
+  ),
+  harmless('cookies', 'Cookie: a=b; c="d'),
+  harmless('what attacks a shell', 'User-Agent: () { :; }; echo x', 'X: $(id) `id`'),
+  malformed('a field without a colon', 'X'),
+  malformed('a field without a name', ': y'),
+  malformed('a name with a space', 'X Y: z'),
+  malformed('a space before the colon', 'X : y'),
+  malformed('a name with a parenthesis', 'X(: y'),
+  malformed('a name that is not ASCII', 'X\xe9: y'),
+  malformed('a zero byte in a name', 'X\0: y'),
+  malformed('a zero byte in a value', 'X: a\0b'),
+  malformed('a control character in a value', 'X: a\x01b'),
+  malformed('an escape character in a value', 'X: a\x1b[31m'),
+  {
+    name: 'closes at 1,000 fields',
+    bytes: bare('GET /plants/1', { fields: fieldsOf(1000) }),
+    answers: [431],
+  },
+  {
+    name: 'closes at a field of 20,000 bytes',
+    bytes: bare('GET /plants/1', { fields: [`X: ${'y'.repeat(20_000)}`] }),
+    answers: [431],
+  },
+]

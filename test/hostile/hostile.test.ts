@@ -1,0 +1,185 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../daemon'
+import { storedPlants } from '../plants'
+import {
+  bare,
+  type Case,
+  type Expected,
+  fixture,
+  type Row,
+  request,
+  rowsAfter,
+  tokens,
+} from './case'
+import { catalogue } from './catalogue'
+import { expectRefusal, expectSilence } from './expect'
+import { type Answer, type Connection, connect } from './raw'
+
+setDefaultTimeout(PATIENCE_MS)
+
+// As long as a daemon may take that would answer a request before it is whole.
+const SILENT_MS = 40
+
+const folder = temporaryFolder()
+const database = folder.file('plants.db')
+
+async function mint(name: string, ...args: readonly string[]): Promise<string> {
+  const { out, code, err } = await runProgram([
+    'token',
+    'create',
+    name,
+    '--database',
+    database,
+    ...args,
+  ])
+  if (code !== 0) throw new Error(err)
+  return out.trim()
+}
+
+const minted = {
+  read: await mint('read', '--scope', 'read'),
+  expired: await mint('expired', '--expires', '1s'),
+  revoked: await mint('revoked'),
+}
+const expires = performance.now() + 1000
+const daemon = await startDaemon({ database })
+const port = Number(new URL(daemon.url).port)
+await runProgram(['token', 'revoke', 'revoked', '--database', database])
+await send(request({ body: JSON.stringify({ id: fixture[0], name: fixture[1], tag: fixture[2] }) }))
+await Bun.sleep(Math.max(0, expires - performance.now()))
+
+afterAll(async () => {
+  await daemon[Symbol.asyncDispose]()
+  folder[Symbol.dispose]()
+})
+
+/** The bytes of a case, with the tokens of this run. */
+function withTokens(bytes: Uint8Array): Uint8Array {
+  const text = Buffer.from(bytes).toString('latin1')
+  if (!text.includes('test_re') && !text.includes('test_exp')) return bytes
+  return Buffer.from(
+    text
+      .replaceAll(tokens.read, minted.read)
+      .replaceAll(tokens.expired, minted.expired)
+      .replaceAll(tokens.revoked, minted.revoked),
+    'latin1',
+  )
+}
+
+/** Sends a request that a test needs done. */
+async function send(bytes: Uint8Array): Promise<Answer> {
+  const connection = await connect(port)
+  connection.write(bytes)
+  const answer = await connection.answer()
+  connection.end()
+  if (!answer || answer.status >= 300) throw new Error(`answered ${JSON.stringify(answer)}`)
+  return answer
+}
+
+const stored = () =>
+  storedPlants(database).map(({ id, name, tag }) => (tag === null ? [id, name] : [id, name, tag]))
+
+const wholeRow = ([id, name, tag]: Row) =>
+  tag === undefined ? [BigInt(id), name] : [BigInt(id), name, tag]
+
+/** Waits for what the daemon still stores: a change that changes nothing takes its turn behind it. */
+async function settle(): Promise<void> {
+  const connection = await connect(port)
+  connection.write(bare('DELETE /plants/-999'))
+  const answer = await connection.answer()
+  connection.end()
+  if (answer?.status !== 404) throw new Error(`answered ${JSON.stringify(answer)}`)
+}
+
+/** Leaves the store with the fixture alone. */
+async function reset(): Promise<void> {
+  const [number, name, tag] = fixture
+  const id = BigInt(number)
+  const rows = storedPlants(database)
+  const others = rows.filter((row) => row.id !== id)
+  for (let at = 0; at < others.length; at += 100) {
+    const some = others.slice(at, at + 100)
+    await Promise.all(some.map((row) => send(bare(`DELETE /plants/${row.id}`))))
+  }
+  if (!rows.some((row) => row.id === id)) await send(request({ body: `{"id":${id},"name":""}` }))
+  await send(request({ line: `PUT /plants/${id} HTTP/1.1`, body: JSON.stringify({ name, tag }) }))
+}
+
+function expectAnswer(answer: Answer | null, expected: Expected, sent: Case): void {
+  if (!answer) throw new Error('the daemon closed the connection without an answer')
+  const [status, body] = typeof expected === 'number' ? [expected, undefined] : expected
+  if (status > 1000) {
+    expectRefusal(answer, status, sent.bytes)
+  } else if (status < 400) {
+    expect(answer.status).toBe(status)
+    if (body !== undefined) expect(answer.body).toBe(body)
+  } else {
+    expect({ status: answer.status, body: answer.body }).toEqual({ status, body: '' })
+  }
+}
+
+const isClosing = ({ answers, method, after }: Case): boolean => {
+  const last = answers.at(-1)
+  const isParsers = typeof last === 'number' && last >= 400 && last < 1000 && method !== 'HEAD'
+  return after === 'closed' || isParsers
+}
+
+async function expectEnd(connection: Connection, sent: Case): Promise<void> {
+  if (isClosing(sent)) {
+    expect(await connection.closed).toBe('')
+    return
+  }
+  if (sent.after === 'waiting') {
+    await expectSilence(connection, SILENT_MS)
+    return
+  }
+  // What is left over of a request would be read as the beginning of this one.
+  connection.write(bare('GET /health', { fields: ['Connection: close'] }))
+  const answer = await connection.answer()
+  expect(answer?.body).toBe('{"status":"ok"}')
+  expect(await connection.closed).toBe('')
+}
+
+async function play(sent: Case): Promise<void> {
+  const connection = await connect(port)
+  try {
+    connection.write(withTokens(sent.bytes))
+    if (sent.isCut) connection.cut()
+    for (const expected of sent.answers) {
+      expectAnswer(await connection.answer(sent.method), expected, sent)
+    }
+    await expectEnd(connection, sent)
+  } finally {
+    connection.end()
+  }
+}
+
+for (const [theme, cases] of Object.entries(catalogue)) {
+  describe(theme, () => {
+    test.each(cases.map((sent): [string, Case] => [sent.name, sent]))('%s', async (_, sent) => {
+      try {
+        await play(sent)
+        expect((await send(bare('GET /health'))).body).toBe('{"status":"ok"}')
+        await settle()
+        const rows = rowsAfter(sent).map(wholeRow)
+        if (sent.isUnknown) expect([rows, [wholeRow(fixture)]]).toContainEqual(stored())
+        else expect(stored()).toEqual(rows)
+      } finally {
+        if (!Bun.deepEquals(stored(), [wholeRow(fixture)])) await reset()
+      }
+    })
+  })
+}
+
+test('the catalogue has at least 300 cases, each with a name of its own', () => {
+  const names = Object.entries(catalogue).flatMap(([theme, cases]) =>
+    cases.map(({ name }) => `${theme}: ${name}`),
+  )
+
+  expect(new Set(names).size).toBe(names.length)
+  expect(names.length).toBeGreaterThanOrEqual(300)
+})
+
+test('the daemon logged nothing unexpected', () => {
+  expect(daemon.events().filter(({ event }) => event === 'unexpected')).toEqual([])
+})

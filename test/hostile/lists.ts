@@ -1,0 +1,112 @@
+import { bare, type Case, type Expected, request } from './case'
+
+const page = (...plants: readonly string[]): Expected => [
+  200,
+  `{"plants":[${plants.join(',')}],"next":null}`,
+]
+const fern = '{"id":1,"name":"Fern","tag":"green"}'
+
+const queries = (answer: Expected, ...texts: readonly string[]): Case[] =>
+  texts.map((query) => ({
+    name: `${answer === 40002 ? 'refuses' : 'lists for'} the query ${JSON.stringify(query).slice(0, 60)}`,
+    bytes: bare(`GET /plants?${query}`),
+    answers: [answer],
+  }))
+
+/** Reads, and the parameters of a list. */
+export const lists: readonly Case[] = [
+  ...queries(
+    40002,
+    'limit=0',
+    'limit=1001',
+    'limit=-1',
+    'limit=01',
+    'limit=1.0',
+    'limit=1e2',
+    'limit=',
+  ),
+  ...queries(
+    40002,
+    'limit',
+    'limit=x',
+    'limit=NaN',
+    'limit=%201',
+    'limit=+1',
+    'limit=1%00',
+    'limit=[1]',
+  ),
+  ...queries(
+    40002,
+    'limit=%EF%BC%91',
+    'limit=1;after=2',
+    'limit=1#x',
+    'limit=1,2',
+    'limit=99999999999',
+  ),
+  ...queries(40002, 'after=x', 'after=', 'after=1e3', 'after=1.0', 'after=9223372036854775808'),
+  ...queries(
+    40002,
+    `after=${'1'.repeat(5000)}`,
+    'after=null',
+    "after=1'--",
+    'after=-',
+    'after=%2D',
+  ),
+  ...queries(
+    40002,
+    'tag=%00',
+    'tag=a%00b',
+    'x=1',
+    'Limit=1',
+    'limit%20=1',
+    'limit[]=1',
+    'tag[x]=1',
+  ),
+  ...queries(
+    40002,
+    '__proto__=1',
+    '__proto__[tag]=1',
+    'constructor=1',
+    'toString=1',
+    '=1',
+    '=',
+    '?',
+  ),
+  ...queries(40002, 'offset=1', 'access_token=x', 'id=1', 'limit=1&x=1', 'limit=1&__proto__=1'),
+  ...queries(
+    page(fern),
+    'limit=1',
+    'limit=1000',
+    'limit=%31',
+    'after=0',
+    'after=-9223372036854775808',
+  ),
+  ...queries(page(fern), '&', '&&&', 'tag=green', 'tag=gr%65en', 'limit=1&after=0&tag=green'),
+  ...queries(page(), 'after=1', 'after=9223372036854775807', 'tag=', 'tag=GREEN', 'tag=green%20'),
+  ...queries(
+    page(),
+    'tag=a,b',
+    'tag=[1]',
+    'tag={"a":1}',
+    'tag=%7B%22a%22:1%7D',
+    'tag=true',
+    'tag=null',
+  ),
+  ...queries(page(), "tag='%20OR%201=1", 'tag=gree_', 'tag=%25', 'tag=*', 'tag=%F0%9F%8C%B5'),
+  ...queries(page(), `tag=${'a'.repeat(8000)}`, 'tag=green%0d%0aX:%20y', 'tag=../../etc/passwd'),
+  {
+    name: 'lists nobody without credentials, though the query is wrong',
+    bytes: bare('GET /plants?limit=x', { authorization: null }),
+    answers: [40101],
+  },
+  {
+    name: 'lists for a GET with a body that nobody reads',
+    bytes: request({ line: 'GET /plants HTTP/1.1', type: 'text/plain', body: 'x'.repeat(1000) }),
+    answers: [page(fern)],
+  },
+  {
+    name: 'reads for a GET with a body in chunks that nobody reads',
+    bytes: request({ line: 'GET /plants/1 HTTP/1.1', body: 'x'.repeat(1000), framing: 'chunked' }),
+    answers: [[200, fern]],
+  },
+]
