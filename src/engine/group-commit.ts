@@ -3,8 +3,11 @@ import { type ErrorNumber, PlantError } from '../errors'
 /** How one change of a batch ended: null when it is durable, else why nothing of it was stored. */
 export type Outcome = { readonly error: ErrorNumber; readonly message?: string } | null
 
-/** Makes a batch of changes durable, in their order, and says how each ended. Rejects where the batch failed whole. */
-export type Commit<Change> = (batch: Change[]) => Promise<Outcome[]>
+/**
+ * Makes a batch of changes durable, in their order, and says how each ended, or promises to where that is not known
+ * yet. Rejects where the batch failed whole.
+ */
+export type Commit<Change> = (batch: Change[]) => Promise<(Outcome | Promise<Outcome>)[]>
 
 export type GroupCommitLimits = {
   /** Changes that may wait at a time. */
@@ -25,6 +28,11 @@ type Waiting<Change> = {
 
 // A commit shorter than this is not worth waiting for company: a timer is no finer.
 const SHORTEST_HOLD_MS = 1
+
+function end({ resolve, reject }: Waiting<unknown>, outcome: Outcome | undefined): void {
+  if (outcome === null) resolve()
+  else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
+}
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
   if (!signal?.aborted) return true
@@ -118,11 +126,13 @@ export class GroupCommit<Change> {
     try {
       const changes = batch.map(({ change }) => change)
       const outcomes = changes.length > 0 ? await this.commit(changes) : []
-      batch.forEach(({ resolve, reject }, index) => {
+      batch.forEach((waiting, index) => {
         const outcome = outcomes[index]
-        if (outcome === null) resolve()
-        else
-          reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
+        if (outcome instanceof Promise) {
+          outcome.then((late) => end(waiting, late), waiting.reject)
+        } else {
+          end(waiting, outcome)
+        }
       })
     } catch (error) {
       for (const { reject } of batch) reject(error)

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Change } from './changes'
-import type { Outcome } from './group-commit'
+import type { Commit } from './group-commit'
 import { tryLock, unlock } from './libc'
 import { openDatabase, openFile, syncFolder } from './open'
 import { preparePlants } from './plants'
@@ -96,8 +96,8 @@ export function openStorage(path: string, options: StorageOptions) {
     else await Bun.sleep(TURN_MS)
   }
 
-  /** Makes a batch of changes durable; says how each ended, or throws where none was stored. */
-  async function write(batch: Change[]): Promise<Outcome[]> {
+  /** Makes a batch of changes durable, as {@link Commit} says. */
+  const write: Commit<Change> = async (batch) => {
     if (outage) throw outage
     if (!exclusive) await giveTurn()
     const answer = await ask({ write: batch })
@@ -109,8 +109,12 @@ export function openStorage(path: string, options: StorageOptions) {
     if (failure.kind !== 'full' && failure.kind !== 'busy') suspend(failure)
     if (failure.kind !== 'doubtful') throw errorOf(failure)
     // To say that nothing was stored might be wrong: nobody is answered before the disk has been read again.
-    await afterOutage?.promise
-    return use(({ plants }) => batch.map((change) => settle(change, plants)))
+    const known = afterOutage?.promise
+    return batch.map(async (change) => {
+      if (change[0] === 'probe') throw errorOf(failure)
+      await known
+      return use(({ plants }) => settle(change, plants))
+    })
   }
 
   // After a failed write or sync nothing is trusted that was not read from the disk again: everything is closed,

@@ -30,7 +30,7 @@ export type CheckpointReport =
 
 export type Answer = Exclude<Reply, CheckpointReport>
 
-/** The thread that writes, seen from the one that serves. */
+/** The thread that writes, seen from the one that serves. Requests are answered one after another. */
 export type Writer = {
   ask(request: Request): Promise<Answer>
   terminate(): void
@@ -43,6 +43,7 @@ export function startWriter(
 ): Writer {
   const worker = new Worker(new URL('./writer-thread.ts', import.meta.url).href, { smol: true })
   let asked: PromiseWithResolvers<Answer> | undefined
+  let turn: Promise<unknown> = Promise.resolve()
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
     const reply: Reply = JSON.parse(data)
@@ -63,9 +64,13 @@ export function startWriter(
 
   return {
     ask(request) {
-      asked = Promise.withResolvers<Answer>()
-      worker.postMessage(JSON.stringify(request))
-      return asked.promise
+      const answer = turn.then(() => {
+        asked = Promise.withResolvers<Answer>()
+        worker.postMessage(JSON.stringify(request))
+        return asked.promise
+      })
+      turn = answer
+      return answer
     },
     terminate: () => worker.terminate(),
   }

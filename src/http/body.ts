@@ -71,9 +71,24 @@ async function readChunked(request: Request, limit: number): Promise<Uint8Array>
 }
 
 // A body of many keys takes ten times its length in memory until it is collected, which the engine of JavaScript
-// does late: so it is told to, once long bodies of this length together were read.
-const COLLECT_BYTES = 2 * 1024 * 1024
+// does late. So of a long body only the fields that a schema may ask for are kept, and once long bodies of this
+// length together were read, the engine is told to collect.
 const LONG_BODY_BYTES = 64 * 1024
+const COLLECT_BYTES = 1024 * 1024
+
+function pick(value: unknown, names: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const own = names.filter((name) => Object.hasOwn(value, name))
+  return Object.fromEntries(own.map((name) => [name, Reflect.get(value, name)]))
+}
+
+function keepFields(body: unknown): unknown {
+  const kept = pick(body, ['id', 'name', 'tag', 'plants']) as { plants?: unknown } | null
+  if (Array.isArray(kept?.plants)) {
+    kept.plants = kept.plants.map((plant) => pick(plant, ['id', 'name', 'tag']))
+  }
+  return kept
+}
 
 /**
  * Reads the bodies of requests as JSON: of at most `limit` bytes each, and not too many at once.
@@ -106,13 +121,13 @@ export function createBodyReader(limit: number) {
     } finally {
       reading -= reserved
     }
-    if (bytes.length > LONG_BODY_BYTES) {
-      uncollected += bytes.length
-      if (uncollected > COLLECT_BYTES) {
-        uncollected = 0
-        Bun.gc(true)
-      }
+    if (bytes.length <= LONG_BODY_BYTES) return parseBody(bytes)
+    const body = keepFields(parseBody(bytes))
+    uncollected += bytes.length
+    if (uncollected > COLLECT_BYTES) {
+      uncollected = 0
+      Bun.gc(true)
     }
-    return parseBody(bytes)
+    return body
   }
 }

@@ -1,0 +1,128 @@
+// `bun run growth`: what a create costs as the store grows.
+import { statSync } from 'node:fs'
+import { type Figures, measure } from '../lib/beside.ts'
+import { importPlants } from '../lib/fill.ts'
+import { number, readFlags } from '../lib/flags.ts'
+import type { Order } from '../lib/ids.ts'
+import { database, plantstore } from '../lib/plantstore.ts'
+import { memory } from '../lib/proc.ts'
+import { removeFolder, temporaryFolder } from '../lib/processes.ts'
+import { writePicture, writeResults } from '../lib/results.ts'
+import { startServer } from '../lib/server.ts'
+import { ceiling } from '../lib/servers.ts'
+import { setUp } from '../lib/setup.ts'
+import { lines, type Panel } from '../lib/svg.ts'
+import { decimals, megabytes, milliseconds, table, thousands } from '../lib/table.ts'
+import { allSucceeded, createLoader } from '../lib/wrk.ts'
+
+const flags = readFlags('Creates a second, latency, memory and file size from empty to full.', {
+  plants: { default: '10000000', means: 'how far the store grows' },
+  orders: { default: 'ascending,random', means: 'orders of the ids' },
+  fill: { default: 'http', means: 'how it grows between the measurements: http or import' },
+  connections: { default: '64', means: 'connections at once' },
+  seconds: { default: '12', means: 'how long creates are measured at each size' },
+})
+const most = number(flags.plants)
+const connections = number(flags.connections)
+const slices = Math.max(1, Math.round(number(flags.seconds) / 4))
+const sizes = [...[0, 1e5, 1e6, 2e6, 5e6, 1e7].filter((size) => size < most), most]
+
+type Point = Figures & {
+  order: Order
+  plants: number
+  ratio: number
+  rss: number
+  peak: number
+  file: number
+}
+
+await setUp()
+const least = await startServer(ceiling)
+const leastLoader = createLoader(least)
+
+const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+
+async function grow(order: Order): Promise<Point[]> {
+  const folder = temporaryFolder()
+  const file = database(folder)
+  const points: Point[] = []
+  let server = await startServer(plantstore, folder)
+  const loader = createLoader(server, order)
+  let plants = 0
+  for (const size of sizes) {
+    if (flags.fill === 'import' && loader.next() < size) {
+      const from = loader.next()
+      await server.stop()
+      await importPlants(folder, order, from, size)
+      server = await startServer(plantstore, folder)
+      loader.resume(server, size - from)
+      plants += size - from
+    }
+    const create = async (count: number, seconds: number) => {
+      const load = await loader.create(count, seconds)
+      allSucceeded('plantstore', load)
+      plants += load.requests
+      return load
+    }
+    while (plants < size) await create(256, Math.min(20, Math.ceil((size - plants) / 30_000)))
+    await create(connections, 1)
+    const at = plants
+    const figures = await measure('plantstore', create, leastLoader.create, {
+      connections,
+      slices,
+      seconds: 4,
+    })
+    const { rss, peak } = memory(server.pid)
+    const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
+    points.push({ ...figures, order, plants: at, rss, peak, file: bytes })
+    console.error(`${order}: ${thousands(at)} plants, ${thousands(figures.perSecond)} creates/s`)
+  }
+  await server.stop()
+  loader.check('plantstore', plantstore.rows ? await plantstore.rows(folder) : 0)
+  removeFolder(folder)
+  return points
+}
+
+const orders = flags.orders.split(',') as Order[]
+const grown: Point[][] = []
+for (const order of orders) grown.push(await grow(order))
+await least.stop()
+
+const head = ['ids', 'plants', 'creates/s', 'of ceiling', 'instructions', 'p50', 'p99', 'p99.9']
+head.push('max', 'RSS', 'peak RSS', 'file')
+const line = (point: Point) => [
+  point.order,
+  thousands(point.plants),
+  thousands(point.perSecond),
+  decimals(point.ratio),
+  thousands(point.instructions),
+  ...[point.p50, point.p99, point.p999, point.max].map(milliseconds),
+  ...[point.rss, point.peak, point.file].map(megabytes),
+]
+console.log(table(head, grown.flat().map(line)))
+writeResults('growth', { connections, points: grown.flat() })
+
+function panel(title: string, value: (point: Point) => number, show: Panel['show']): Panel {
+  return {
+    title,
+    show,
+    lines: grown.map((points, n) => ({
+      name: `${orders[n]} ids`,
+      points: points.map((point) => ({ x: point.plants, y: value(point) })),
+    })),
+  }
+}
+writePicture(
+  'growth',
+  lines(
+    'plantstore from empty to full',
+    [
+      panel('creates a second, of the ceiling', (point) => point.ratio, decimals),
+      panel('p99 of a create', (point) => point.p99, milliseconds),
+      panel('p99.9 of a create', (point) => point.p999, milliseconds),
+      panel('resident memory', (point) => point.rss, megabytes),
+      panel('file', (point) => point.file, megabytes),
+    ],
+    (plants) => `${decimals(plants / 1e6, most < 1e6 ? 2 : 1)} M`,
+  ),
+)

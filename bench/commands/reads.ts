@@ -1,0 +1,75 @@
+// `bun run reads`: one plant, and pages of 100 and 1000, against a server that answers a constant.
+import { measure, type Sample } from '../lib/beside.ts'
+import { seed } from '../lib/fill.ts'
+import { number, numbers, readFlags } from '../lib/flags.ts'
+import { plantstore } from '../lib/plantstore.ts'
+import { removeFolder } from '../lib/processes.ts'
+import { writeResults } from '../lib/results.ts'
+import { type Running, startServer } from '../lib/server.ts'
+import { readCeiling } from '../lib/servers.ts'
+import { setUp } from '../lib/setup.ts'
+import { median } from '../lib/statistics.ts'
+import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
+import { wrk } from '../lib/wrk.ts'
+
+const flags = readFlags('Reads of one plant and of pages.', {
+  rounds: { default: '5', means: 'how often everything is measured' },
+  seconds: { default: '4', means: 'how long each read is measured in a round' },
+  connections: { default: '1,64', means: 'connections at once' },
+  plants: { default: '20000', means: 'plants in the store' },
+})
+const slices = number(flags.seconds)
+const plants = number(flags.plants)
+const reads = [
+  { name: 'one plant', path: '/plants/#', constant: '/plants/#' },
+  { name: 'page of 100', path: '/plants?limit=100&after=#', constant: '/pages/100/#' },
+  { name: 'page of 1000', path: '/plants?limit=1000&after=#', constant: '/pages/1000/#' },
+]
+
+await setUp()
+const server = await startServer(plantstore)
+await seed(server, 0, plants)
+const least = await startServer(readCeiling)
+
+const reader = (running: Running, path: string) => (connections: number, seconds: number) => {
+  // No page starts so near the end that it is not full.
+  const args = [path, running.create.token, String(Math.max(1, plants - 1000)), 'ascending']
+  return wrk('read', args, { url: running.url, pid: running.pid, connections, seconds })
+}
+
+const samples: Sample[] = []
+for (let n = 1; n <= number(flags.rounds); n++) {
+  console.error(`round ${n} of ${flags.rounds}`)
+  for (const connections of numbers(flags.connections)) {
+    for (const { name, path, constant } of reads) {
+      await reader(server, path)(connections, 1)
+      await reader(least, constant)(connections, 1)
+      const load = { connections, slices }
+      samples.push(await measure(name, reader(server, path), reader(least, constant), load))
+    }
+  }
+}
+await Promise.all([server.stop(), least.stop()])
+removeFolder(server.folder)
+
+const head = ['read', 'connections', 'of constant', 'reads/s', 'constant/s', 'p50', 'p99']
+head.push('instructions', 'x constant')
+const rows = numbers(flags.connections).flatMap((connections) =>
+  reads.map(({ name }) => {
+    const own = samples.filter((s) => s.name === name && s.connections === connections)
+    const middle = (value: (sample: Sample) => number) => median(own.map(value))
+    return [
+      name,
+      String(connections),
+      decimals(middle((sample) => sample.ratio)),
+      thousands(middle((sample) => sample.perSecond)),
+      thousands(middle((sample) => sample.ceiling.perSecond)),
+      milliseconds(middle((sample) => sample.p50)),
+      milliseconds(middle((sample) => sample.p99)),
+      thousands(middle((sample) => sample.instructions)),
+      decimals(middle((sample) => sample.instructions / sample.ceiling.instructions)),
+    ]
+  }),
+)
+console.log(table(head, rows))
+writeResults('reads', { plants, samples })

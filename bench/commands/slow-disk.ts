@@ -1,0 +1,82 @@
+// `bun run slow-disk`: creates and reads while every sync of the disk takes its time.
+import { seed } from '../lib/fill.ts'
+import { number, numbers, readFlags } from '../lib/flags.ts'
+import { plantstore } from '../lib/plantstore.ts'
+import { type Command, removeFolder } from '../lib/processes.ts'
+import { writeResults } from '../lib/results.ts'
+import { startServer } from '../lib/server.ts'
+import { setUp } from '../lib/setup.ts'
+import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
+import { allSucceeded, createLoader, type Load, wrk } from '../lib/wrk.ts'
+
+const flags = readFlags('Creates and reads on a disk whose syncs are slow.', {
+  delays: { default: '0,5,20,100', means: 'milliseconds added to every sync' },
+  connections: { default: '256', means: 'connections that create' },
+  seconds: { default: '10', means: 'how long each delay is measured' },
+})
+const connections = number(flags.connections)
+const seconds = number(flags.seconds)
+const seeded = 2000
+
+type Slow = { delay: number; creates: Load; reads: Load }
+
+// strace holds a system call only if it starts the process: with its seccomp filter every other
+// call runs at full speed, and that filter is set before the first instruction.
+function slowed(delay: number) {
+  const syncs = 'fsync,fdatasync'
+  return (command: Command): Command => ({
+    ...command,
+    argv: [
+      ...['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${syncs}`],
+      ...(delay > 0 ? ['-e', `inject=${syncs}:delay_enter=${delay * 1000}`] : []),
+      ...command.argv,
+    ],
+  })
+}
+
+async function measureAt(delay: number): Promise<Slow> {
+  const server = await startServer(plantstore, undefined, slowed(delay))
+  await seed(server, 0, seeded)
+  const loader = createLoader(server, 'ascending', seeded)
+  await loader.create(connections, 2)
+  const reading = ['/plants/#', server.create.token, String(seeded), 'ascending']
+  const [creates, reads] = await Promise.all([
+    loader.create(connections, seconds),
+    wrk('read', reading, { url: server.url, pid: server.pid, connections: 1, seconds }),
+  ])
+  allSucceeded('plantstore', creates)
+  allSucceeded('plantstore', reads)
+  await Bun.sleep(delay * 3)
+  await server.stop()
+  loader.check('plantstore', ((await plantstore.rows?.(server.folder)) ?? 0) - seeded)
+  removeFolder(server.folder)
+  return { delay, creates, reads }
+}
+
+await setUp({ strace: true })
+const measured: Slow[] = []
+for (const delay of numbers(flags.delays)) {
+  console.error(`syncs delayed by ${delay} ms`)
+  measured.push(await measureAt(delay))
+}
+
+const head = ['added to a sync', 'creates/s', 'connections / sync', 'ratio', 'p50', 'p99']
+head.push('reads/s', 'read p50', 'read p99', 'read max')
+const line = ({ delay, creates, reads }: Slow) => {
+  const expected = connections / (delay / 1000)
+  return [
+    `${delay} ms`,
+    thousands(creates.perSecond),
+    thousands(expected),
+    decimals(delay > 0 ? creates.perSecond / expected : Number.NaN),
+    milliseconds(creates.p50),
+    milliseconds(creates.p99),
+    thousands(reads.perSecond),
+    milliseconds(reads.p50),
+    milliseconds(reads.p99),
+    milliseconds(reads.max),
+  ]
+}
+console.log(`${connections} connections create, one reads\n`)
+console.log(table(head, measured.map(line)))
+writeResults('slow-disk', { connections, seconds, measured })

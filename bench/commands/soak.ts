@@ -1,0 +1,109 @@
+// `bun run soak`: mixed load for a long time; memory, open files and latency have to stay flat.
+import { seed } from '../lib/fill.ts'
+import { number, readFlags } from '../lib/flags.ts'
+import { plantstore } from '../lib/plantstore.ts'
+import { memory, openFiles } from '../lib/proc.ts'
+import { removeFolder } from '../lib/processes.ts'
+import { writePicture, writeResults } from '../lib/results.ts'
+import { startServer } from '../lib/server.ts'
+import { setUp } from '../lib/setup.ts'
+import { median, trend } from '../lib/statistics.ts'
+import { lines } from '../lib/svg.ts'
+import { decimals, megabytes, milliseconds, table, thousands } from '../lib/table.ts'
+import { allSucceeded, wrk } from '../lib/wrk.ts'
+
+const flags = readFlags('Creates, reads, lists, replacements and deletions for a long time.', {
+  minutes: { default: '30', means: 'how long' },
+  every: { default: '30', means: 'seconds from one sample to the next' },
+  connections: { default: '64', means: 'connections at once' },
+  plants: { default: '20000', means: 'plants in the store, kept so by deletions' },
+})
+const minutes = number(flags.minutes)
+const every = number(flags.every)
+const connections = number(flags.connections)
+const plants = number(flags.plants)
+const margin = 4 * connections
+
+type Sample = {
+  minute: number
+  perSecond: number
+  p50: number
+  p99: number
+  instructions: number
+  rss: number
+  files: number
+}
+
+await setUp()
+const server = await startServer(plantstore)
+await seed(server, 0, plants)
+let [low, high] = [0, plants]
+const samples: Sample[] = []
+
+const from = performance.now()
+while (performance.now() - from < minutes * 60_000) {
+  const args = [server.create.token, String(low), String(high), String(margin)]
+  const { url, pid } = server
+  const load = await wrk('mixed', args, { url, pid, connections, seconds: every })
+  allSucceeded('plantstore', load)
+  const [lowest = 0, highest = 0] = load.counters.split(' ').map(Number)
+  // Creates that were on the way when wrk ended may not have landed.
+  await seed(server, Math.max(high, highest - margin), highest)
+  ;[low, high] = [lowest, highest]
+  const sample = {
+    minute: (performance.now() - from) / 60_000,
+    perSecond: load.perSecond,
+    p50: load.p50,
+    p99: load.p99,
+    instructions: (load.instructions ?? Number.NaN) / load.requests,
+    rss: memory(pid).rss,
+    files: openFiles(pid),
+  }
+  samples.push(sample)
+  console.error(
+    `${decimals(sample.minute, 1)} min: ${thousands(sample.perSecond)}/s, p99 ${milliseconds(sample.p99)}, ${megabytes(sample.rss)}, ${sample.files} files`,
+  )
+}
+await server.stop()
+const rows = (await plantstore.rows?.(server.folder)) ?? 0
+removeFolder(server.folder)
+
+// The first quarter warms caches and compilers up; a leak would show in what follows.
+const steady = samples.slice(Math.floor(samples.length / 4))
+type Measure = { name: string; value: (sample: Sample) => number; show: (value: number) => string }
+const measures: Measure[] = [
+  { name: 'requests/s', value: (sample) => sample.perSecond, show: thousands },
+  { name: 'p50', value: (sample) => sample.p50, show: milliseconds },
+  { name: 'p99', value: (sample) => sample.p99, show: milliseconds },
+  { name: 'instructions', value: (sample) => sample.instructions, show: thousands },
+  { name: 'RSS', value: (sample) => sample.rss, show: megabytes },
+  { name: 'open files', value: (sample) => sample.files, show: (files) => decimals(files, 0) },
+]
+const span = (steady.at(-1)?.minute ?? 0) - (steady[0]?.minute ?? 0)
+const signed = (share: number) => `${share >= 0 ? '+' : ''}${decimals(share * 100, 1)}%`
+
+// Flat is what drifts by less than a tenth, or by no more than its own noise explains.
+function verdict({ name, value, show }: Measure): string[] {
+  const middle = median(steady.map(value))
+  const { slope, error } = trend(steady.map((sample) => ({ x: sample.minute, y: value(sample) })))
+  const [drift, noise] = [(slope * span) / middle, (2 * error * span) / middle]
+  const flat = Math.abs(drift) < Math.max(0.1, noise)
+  const extremes = [Math.min(...steady.map(value)), middle, Math.max(...steady.map(value))]
+  const found = [`${signed(drift)} ± ${decimals(noise * 100, 1)}%`, flat ? 'flat' : 'not flat']
+  return [name, ...extremes.map(show), ...found]
+}
+console.log(table(['', 'least', 'median', 'most', 'drift', ''], measures.map(verdict)))
+console.log(`\n${thousands(rows)} plants at the end, ${thousands(plants)} at the beginning`)
+writeResults('soak', { minutes, connections, plants, rows, samples })
+writePicture(
+  'soak',
+  lines(
+    'plantstore under mixed load',
+    measures.map(({ name, value, show }) => ({
+      title: name,
+      show,
+      lines: [{ name: 'plantstore', points: samples.map((s) => ({ x: s.minute, y: value(s) })) }],
+    })),
+    (minute) => `${decimals(minute, 1)} min`,
+  ),
+)

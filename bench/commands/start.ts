@@ -1,0 +1,88 @@
+// `bun run start`: from exec to the first answer, memory at rest and the executable's size, beside
+// an empty Bun server that is compiled in the same way.
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { number, readFlags } from '../lib/flags.ts'
+import { executable, plantstore, project } from '../lib/plantstore.ts'
+import { memory } from '../lib/proc.ts'
+import { removeFolder, run, start, stop, temporaryFolder } from '../lib/processes.ts'
+import { writeResults } from '../lib/results.ts'
+import { freePort, type Server, untilAnswers } from '../lib/server.ts'
+import { setUp } from '../lib/setup.ts'
+import { median } from '../lib/statistics.ts'
+import { decimals, megabytes, table } from '../lib/table.ts'
+import { createLoader } from '../lib/wrk.ts'
+
+const flags = readFlags('Time to the first answer, memory at rest, size of the executable.', {
+  rounds: { default: '20', means: 'how often each is started' },
+  extra: { default: '', means: 'more flags for `bun build` of the empty server, with spaces' },
+})
+
+const empty = join(import.meta.dir, '..', '.cache', 'empty')
+
+/** The flags of the project's own build that are not about its files. */
+function buildFlags(): string[] {
+  const source = readFileSync(join(project, 'build.ts'), 'utf8')
+  const all = [...source.matchAll(/'(--[\w=-]+)'/g)].map((match) => match[1] ?? '')
+  return all.filter((flag) => !/^--(root|external|outfile|target)/.test(flag))
+}
+
+async function buildEmpty(): Promise<void> {
+  const entry = join(import.meta.dir, '..', 'servers', 'empty.ts')
+  const extra = flags.extra ? flags.extra.split(' ') : []
+  const argv = [process.execPath, 'build', ...buildFlags(), ...extra, entry, '--outfile', empty]
+  await run({ argv, env: { NODE_ENV: 'production' } })
+}
+
+const emptyServer: Server = {
+  name: 'empty Bun.serve',
+  what: 'an executable that answers a constant',
+  durable: 'keeps nothing',
+  command: (port, folder) => ({ argv: [empty], env: { EMPTY_PORT: String(port) }, cwd: folder }),
+  create: () => ({ path: '/', token: '', body: '' }),
+}
+
+type Start = { name: string; milliseconds: number; rss: number; anonymous: number; loaded: number }
+
+async function once(server: Server): Promise<Start> {
+  const folder = temporaryFolder()
+  const log = join(folder, 'log')
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const from = performance.now()
+  const child = start(server.command(port, folder), log)
+  await untilAnswers(`${url}/health`, child, log, 0.2)
+  const took = performance.now() - from
+  await Bun.sleep(1000)
+  const { rss, anonymous } = memory(child.pid)
+  const create = await server.create(url)
+  await createLoader({ url, pid: child.pid, folder, create, stop: () => stop(child) }).create(64, 3)
+  const loaded = memory(child.pid).rss
+  await stop(child)
+  removeFolder(folder)
+  return { name: server.name, milliseconds: took, rss, anonymous, loaded }
+}
+
+await setUp()
+await buildEmpty()
+const servers = [plantstore, emptyServer]
+const starts: Start[] = []
+for (let n = 0; n < number(flags.rounds); n++) {
+  for (const server of servers) starts.push(await once(server))
+}
+
+const size = (server: Server) => statSync(server === plantstore ? executable : empty).size
+const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'loaded RSS', 'size']
+const rows = servers.map((server) => {
+  const own = starts.filter((one) => one.name === server.name)
+  return [
+    server.name,
+    `${decimals(median(own.map((one) => one.milliseconds)), 1)} ms`,
+    megabytes(median(own.map((one) => one.rss))),
+    megabytes(median(own.map((one) => one.anonymous))),
+    megabytes(median(own.map((one) => one.loaded))),
+    megabytes(size(server)),
+  ]
+})
+console.log(table(head, rows))
+writeResults('start', { flags: buildFlags(), starts, sizes: servers.map(size) })

@@ -1,0 +1,44 @@
+// plantstore itself: the executable that the project builds.
+import { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from './processes.ts'
+import type { Server } from './server.ts'
+
+export const project = join(import.meta.dir, '..', '..')
+export const executable = join(project, 'dist', 'plantstore')
+export const token = 'a-token-for-the-bench'
+export const plant = '{"id":#,"name":"Monstera deliciosa","tag":"aroid"}'
+
+export const database = (folder: string) => join(folder, 'plants.db')
+
+export function countRows(file: string): number {
+  const db = new Database(file, { readonly: true })
+  try {
+    const row = db.query<{ rows: number }, []>('SELECT count(*) AS rows FROM plants').get()
+    return row?.rows ?? 0
+  } finally {
+    db.close()
+  }
+}
+
+export const plantstore: Server = {
+  name: 'plantstore',
+  what: 'group commit, bearer token',
+  durable: 'yes',
+  command: (port, folder) => ({
+    argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
+    env: { PLANTSTORE_TOKEN: token },
+    cwd: folder,
+  }),
+  create: () => ({ path: '/plants', token, body: plant }),
+  rows: (folder) => countRows(database(folder)),
+}
+
+/** Builds the executable if it is not there. */
+export async function buildPlantstore(): Promise<void> {
+  if (existsSync(executable)) return
+  console.error('building plantstore')
+  await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: project })
+  await run({ argv: [process.execPath, 'run', 'build'], cwd: project })
+}

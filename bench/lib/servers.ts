@@ -1,0 +1,91 @@
+// Everything that is set side by side.
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { countRows, database, plant, plantstore, token } from './plantstore.ts'
+import { pocketbase } from './pocketbase.ts'
+import type { Server } from './server.ts'
+
+const root = join(import.meta.dir, '..')
+const script = (name: string) => join(root, 'servers', name)
+const create = () => ({ path: '/plants', token, body: plant })
+
+function onBun(name: string, what: string): Server {
+  return {
+    name,
+    what,
+    durable: 'keeps nothing',
+    command: (port, folder) => ({
+      argv: [process.execPath, script(`${name}.ts`), String(port)],
+      cwd: folder,
+    }),
+    create,
+  }
+}
+
+function withSqlite(name: string, what: string, argv: string[]): Server {
+  return {
+    name,
+    what,
+    durable: 'yes',
+    command: (port, folder) => ({
+      argv: [...argv, String(port), database(folder), token],
+      cwd: folder,
+    }),
+    create,
+    rows: (folder) => countRows(database(folder)),
+  }
+}
+
+function onNode(name: string, what: string): Server {
+  return {
+    ...withSqlite(name, what, ['node', script(`${name}.mjs`)]),
+    missing: () => {
+      if (!Bun.which('node')) return 'no Node.js here'
+      const addon = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'
+      if (!existsSync(join(root, addon))) return 'better-sqlite3 could not be built'
+      return undefined
+    },
+  }
+}
+
+const jsonServer: Server = {
+  name: 'json-server',
+  what: 'Node, writes the whole file for each create, no authentication',
+  durable: 'no',
+  missing: () => (Bun.which('node') ? undefined : 'no Node.js here'),
+  command: (port, folder) => {
+    writeFileSync(join(folder, 'plants.json'), '{"plants":[]}')
+    const program = join(root, 'node_modules/json-server/lib/cli/bin.js')
+    return {
+      argv: ['node', program, '--quiet', '--port', String(port), 'plants.json'],
+      cwd: folder,
+    }
+  },
+  create,
+  rows: async (folder) => {
+    const { plants } = await Bun.file(join(folder, 'plants.json')).json()
+    return plants.length
+  },
+}
+
+export const ceiling = onBun('ceiling', 'bare Bun.serve that echoes')
+export const readCeiling = onBun('ceiling-reads', 'bare Bun.serve that answers a constant')
+
+export const servers: Server[] = [
+  ceiling,
+  onBun('elysia-validates', 'Elysia that validates and keeps nothing'),
+  plantstore,
+  withSqlite('elysia-sqlite', 'Elysia on Bun, one commit for each create', [
+    process.execPath,
+    script('elysia-sqlite.ts'),
+  ]),
+  withSqlite('hono-sqlite', 'Hono on Bun, one commit for each create', [
+    process.execPath,
+    script('hono-sqlite.ts'),
+  ]),
+  onNode('fastify-sqlite', 'Fastify on Node, one commit for each create'),
+  onNode('express-sqlite', 'Express on Node, one commit for each create'),
+  pocketbase({ durable: true }),
+  pocketbase({ durable: false }),
+  jsonServer,
+]

@@ -1,0 +1,47 @@
+// Brings what the benchmarks need. This file and what it imports use no installed package.
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { buildPlantstore } from './plantstore.ts'
+import { buildPocketbase } from './pocketbase.ts'
+import { run } from './processes.ts'
+
+const root = join(import.meta.dir, '..')
+
+/** Missing programs end the command unless they are `optional`. */
+async function program(name: string, aptPackage: string, optional = false): Promise<void> {
+  if (Bun.which(name)) return
+  try {
+    await run({ argv: ['apt-get', 'install', '-y', aptPackage] })
+  } catch {
+    if (optional) return
+    console.error(`${name} is needed: install it, by the name of ${aptPackage} in Debian`)
+    process.exit(1)
+  }
+}
+
+async function packages(): Promise<void> {
+  // better-sqlite3 may have to be compiled, against the headers of the Node that is here.
+  const node = Bun.which('node')
+  const prefix = node && dirname(dirname(realpathSync(node)))
+  const headers = prefix && existsSync(join(prefix, 'include/node/node.h'))
+  await run({
+    argv: [process.execPath, 'install', '--frozen-lockfile'],
+    cwd: root,
+    ...(headers ? { env: { npm_config_nodedir: prefix } } : {}),
+  })
+}
+
+export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): Promise<void> {
+  if (process.platform !== 'linux') {
+    console.error('these benchmarks read /proc: run them on Linux')
+    process.exit(1)
+  }
+  await program('wrk', 'wrk')
+  await program('perf', 'linux-perf', true)
+  if (needs.strace) await program('strace', 'strace')
+  if (needs.peers) {
+    await packages()
+    await buildPocketbase()
+  }
+  await buildPlantstore()
+}

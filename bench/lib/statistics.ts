@@ -1,0 +1,27 @@
+export function quantile(values: number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (sorted.length - 1) * q
+  const below = sorted[Math.floor(at)] ?? Number.NaN
+  const above = sorted[Math.ceil(at)] ?? Number.NaN
+  return below + (above - below) * (at - Math.floor(at))
+}
+
+export function median(values: number[]): number {
+  return quantile(values, 0.5)
+}
+
+export function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+type Point = { x: number; y: number }
+
+/** The slope of a straight line through at least three points, by least squares, and its error. */
+export function trend(points: Point[]): { slope: number; error: number } {
+  const x = sum(points.map((p) => p.x)) / points.length
+  const y = sum(points.map((p) => p.y)) / points.length
+  const spread = sum(points.map((p) => (p.x - x) ** 2))
+  const slope = sum(points.map((p) => (p.x - x) * (p.y - y))) / spread
+  const rest = sum(points.map((p) => (p.y - y - slope * (p.x - x)) ** 2))
+  return { slope, error: Math.sqrt(rest / (points.length - 2) / spread) }
+}

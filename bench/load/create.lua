@@ -1,0 +1,26 @@
+-- wrk -s create.lua URL -- PATH TOKEN BODY FIRST ORDER
+-- A '#' in BODY becomes the id; ids are ORDER (ascending or random) from the FIRSTth on.
+local folder = debug.getinfo(1, 'S').source:match('@(.*/)')
+dofile(folder .. 'report.lua')
+dofile(folder .. 'ids.lua')
+
+local before, after, n, order
+
+function init(args)
+  local body = args[3]
+  n = tonumber(args[4]) - 1
+  order = args[5] == 'random' and random or ascending
+  local at = body:find('#', 1, true)
+  local length = at and #body + 9 or #body
+  local head = 'POST ' .. args[1] .. ' HTTP/1.1\r\nHost: ' .. wrk.host .. ':' .. wrk.port
+    .. '\r\nAuthorization: Bearer ' .. args[2]
+    .. '\r\nContent-Type: application/json\r\nContent-Length: ' .. length .. '\r\n\r\n'
+  before = head .. (at and body:sub(1, at - 1) or body)
+  after = at and body:sub(at + 1)
+end
+
+function request()
+  if not after then return before end
+  n = n + 1
+  return before .. string.format('%d', order(n)) .. after
+end

@@ -1,0 +1,58 @@
+// PocketBase as its users run it, plus a collection of plants that any signed-in user may create.
+// With PLANTS_DURABLE=1 its databases are opened with synchronous=FULL; its default is NORMAL,
+// which in WAL mode does not sync a commit before it is answered.
+package main
+
+import (
+	"log"
+	"os"
+
+	"github.com/pocketbase/dbx"
+	"github.com/pocketbase/pocketbase"
+	"github.com/pocketbase/pocketbase/core"
+	"github.com/pocketbase/pocketbase/tools/types"
+)
+
+// The pragmas of core.DefaultDBConnect, but for synchronous.
+const pragmas = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)" +
+	"&_pragma=journal_size_limit(200000000)&_pragma=synchronous(FULL)" +
+	"&_pragma=foreign_keys(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32000)"
+
+func main() {
+	config := pocketbase.Config{HideStartBanner: true}
+	if os.Getenv("PLANTS_DURABLE") == "1" {
+		config.DBConnect = func(path string) (*dbx.DB, error) {
+			return dbx.Open("sqlite", path+pragmas)
+		}
+	}
+	app := pocketbase.NewWithConfig(config)
+	app.OnServe().BindFunc(func(e *core.ServeEvent) error {
+		if err := createPlants(e.App); err != nil {
+			return err
+		}
+		return e.Next()
+	})
+	if err := app.Start(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func createPlants(app core.App) error {
+	plants := core.NewBaseCollection("plants")
+	plants.CreateRule = types.Pointer("@request.auth.id != ''")
+	plants.Fields.Add(
+		&core.TextField{Name: "name", Required: true},
+		&core.TextField{Name: "tag"},
+	)
+	if err := app.Save(plants); err != nil {
+		return err
+	}
+	users, err := app.FindCollectionByNameOrId("users")
+	if err != nil {
+		return err
+	}
+	user := core.NewRecord(users)
+	user.SetEmail("bench@example.com")
+	user.SetPassword("a long password")
+	return app.Save(user)
+}
