@@ -1,0 +1,66 @@
+// `bun run backup`: how long creates wait while a backup, an export or an import works on the same file.
+
+import { importPlants } from '../lib/fill.ts'
+import { number, readFlags } from '../lib/flags.ts'
+import { database, executable, plantstore } from '../lib/plantstore.ts'
+import { removeFolder, run, temporaryFolder } from '../lib/processes.ts'
+import { writeResults } from '../lib/results.ts'
+import { startServer } from '../lib/server.ts'
+import { setUp } from '../lib/setup.ts'
+import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
+import { createLoader } from '../lib/wrk.ts'
+
+const flags = readFlags('Creates while a command works on the same file.', {
+  plants: { default: '1000000', means: 'plants in the store' },
+  connections: { default: '16', means: 'connections at once' },
+  seconds: { default: '5', means: 'how long creates are measured beside each command' },
+})
+const plants = number(flags.plants)
+const [connections, seconds] = [number(flags.connections), number(flags.seconds)]
+
+await setUp()
+const folder = temporaryFolder()
+await importPlants(folder, 'ascending', 0, plants)
+const server = await startServer(plantstore, folder)
+const loader = createLoader(server, 'ascending', 2 * plants)
+const file = database(folder)
+
+// A command is over sooner than the measurement: it is run again and again.
+async function beside(command: ((n: number) => Promise<unknown>) | null) {
+  let isOver = false
+  const working = (async () => {
+    for (let n = 0; command && !isOver; n++) await command(n)
+  })()
+  const load = await loader.create(connections, seconds)
+  isOver = true
+  await working
+  return load
+}
+
+const own = ['--database', file]
+const commands: [string, ((n: number) => Promise<unknown>) | null][] = [
+  ['nothing', null],
+  ['backup', (n) => run({ argv: [executable, 'backup', `${folder}/backup-${n}`, ...own] })],
+  ['export', (n) => run({ argv: [executable, 'export', `${folder}/out-${n}.ndjson`, ...own] })],
+  ['import', (n) => importPlants(folder, 'ascending', plants * (9 + n), plants * (9 + n) + 50_000)],
+]
+await loader.create(connections, 2)
+const rows: string[][] = []
+let usual = 0
+for (const [name, command] of commands) {
+  const load = await beside(command)
+  usual ||= load.p99
+  rows.push([
+    name,
+    thousands(load.perSecond),
+    milliseconds(load.p50),
+    milliseconds(load.p99),
+    decimals(load.p99 / usual),
+    milliseconds(load.max),
+  ])
+}
+await server.stop()
+removeFolder(server.folder)
+
+console.log(table(['beside', 'creates/s', 'p50', 'p99', 'x usual p99', 'longest'], rows))
+writeResults('backup', { plants, rows })
