@@ -31,10 +31,12 @@ const server = await startServer(plantstore)
 await seed(server, 0, plants)
 const least = await startServer(readCeiling)
 
-const reader = (running: Running, path: string) => (connections: number, seconds: number) => {
+const reader = (running: Running, path: string) => {
   // No page starts so near the end that it is not full.
   const args = [path, running.create.token, String(Math.max(1, plants - 1000)), 'ascending']
-  return wrk('read', args, { url: running.url, pid: running.pid, connections, seconds })
+  const { url, pid } = running
+  return (connections: number, seconds: number, isCounted = false) =>
+    wrk('read', args, { url, pid, connections, seconds, isCounted })
 }
 
 const samples: Sample[] = []

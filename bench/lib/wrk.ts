@@ -1,4 +1,4 @@
-// Runs wrk with one of the scripts in load/, and counts the server's instructions meanwhile.
+// Runs wrk with one of the scripts in load/, and counts the server's instructions meanwhile if it is asked to.
 import { join } from 'node:path'
 import type { Order } from './ids.ts'
 import { countInstructions } from './perf.ts'
@@ -29,13 +29,22 @@ export type Load = {
 const scripts = join(import.meta.dir, '..', 'load')
 
 type Script = 'create' | 'read' | 'mixed'
-type Options = { url: string; pid: number; connections: number; seconds: number }
+type Options = {
+  url: string
+  pid: number
+  connections: number
+  seconds: number
+  /** To count costs time at each switch of the process: never while a rate or a latency is measured. */
+  isCounted?: boolean
+}
 
 export async function wrk(script: Script, args: string[], options: Options): Promise<Load> {
-  const { url, pid, connections, seconds } = options
+  const { url, pid, connections, seconds, isCounted = false } = options
   const argv = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`]
   argv.push('-s', join(scripts, `${script}.lua`), url, '--', ...args)
-  const { command, read } = countInstructions(pid, argv)
+  const { command, read } = isCounted
+    ? countInstructions(pid, argv)
+    : { command: argv, read: () => undefined }
   const out = await run({ argv: command })
   const line = out.split('\n').find((text) => text.startsWith('{"requests"'))
   if (!line) throw new Error(`wrk said nothing of use:\n${out}`)
@@ -62,7 +71,7 @@ export function createLoader(running: Running, order: Order = 'ascending', first
   let answered = 0
   let unanswered = 0
   return {
-    async create(connections: number, seconds: number): Promise<Load> {
+    async create(connections: number, seconds: number, isCounted = false): Promise<Load> {
       const { path, token, body } = server.create
       const args = [path, token, body, String(next), order]
       const load = await wrk('create', args, {
@@ -70,6 +79,7 @@ export function createLoader(running: Running, order: Order = 'ascending', first
         pid: server.pid,
         connections,
         seconds,
+        isCounted,
       })
       // wrk asks for one request that it never sends, and leaves one a connection in flight.
       next += 1 + load.requests + connections
