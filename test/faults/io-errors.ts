@@ -54,6 +54,16 @@ function outcome(about: string, load: Load, problems: string[]): Outcome {
   }
 }
 
+// What the daemon itself gave as the reasons of its outages.
+const reasons = (log: string): string =>
+  [
+    ...new Set(
+      [...log.matchAll(/"(storage-failed|checkpoint-failed|storage-still-fails)".*/g)].map(
+        ([line]) => line,
+      ),
+    ),
+  ].join(' ')
+
 async function injectErrors(folder: string, injection: Injection): Promise<Outcome> {
   await need('strace')
   const database = join(folder, 'plants.db')
@@ -72,7 +82,8 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
   await Bun.sleep(500 + Math.random() * 500)
   problems.push(...(await aftermath(database, daemon, load)))
   const wrong = [...load.errors.keys()].filter((error) => !injection.allowed.includes(error))
-  if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}`)
+  if (wrong.length > 0)
+    problems.push(`answered with ${wrong.join(', ')}: ${reasons(daemon.stderr())}`)
   return outcome(`${injection.about}; heal; again; kill -9`, load, problems)
 }
 
