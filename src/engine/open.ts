@@ -114,8 +114,6 @@ export type OpenedFile = {
   readonly fd: number
   /** Whether this process holds the file's lock. */
   readonly locked: boolean
-  /** Whether the path still leads to the file that was opened. */
-  isInPlace(): boolean
 }
 
 // A command holds the lock for the moment that it takes to open the database: a daemon that starts waits for that.
@@ -158,18 +156,18 @@ export function openFile(
     }
     throw explain(error, full)
   }
-  const { dev, ino } = fstatSync(fd)
-  const isInPlace = () => {
-    const now = statSync(full, { throwIfNoEntry: false })
-    return now?.ino === ino && now.dev === dev
-  }
   try {
     let locked = exclusive
     if (exclusive) lock(fd, full)
     else locked = tryLock(fd)
-    if (!isInPlace()) throw new OpenError(`${full} was replaced just now: try again`)
+    // It may have been replaced between being opened and being locked.
+    const opened = fstatSync(fd)
+    const inPlace = statSync(full, { throwIfNoEntry: false })
+    if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
+      throw new OpenError(`${full} was replaced just now: try again`)
+    }
     if (check) checkHeader(fd, full)
-    return { path: full, fd, locked, isInPlace }
+    return { path: full, fd, locked }
   } catch (error) {
     closeSync(fd)
     throw error instanceof OpenError ? error : explain(error, full)
