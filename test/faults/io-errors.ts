@@ -4,6 +4,7 @@ import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
 import { after, need, preload } from './lab.ts'
 import { acknowledged, health, type Load, recovers, settle, startLoad } from './load.ts'
+import { halt } from './process.ts'
 import { faultsOf, verify } from './verify.ts'
 
 function flags(database: string, where: Where, inject: string): string[] {
@@ -21,8 +22,11 @@ export async function afflict(
   const command = ['strace', ...flags(database, where, inject), '-p', `${daemon.pid}`]
   const strace = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' })
   return after(async () => {
+    // A call that strace has changed when it lets go ends with ENOSYS, another error than the one that was asked for.
+    const stand = daemon.alive() ? await halt(daemon.pid) : undefined
     strace.kill('SIGTERM')
     await strace.exited
+    stand?.()
   })
 }
 

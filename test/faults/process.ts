@@ -12,6 +12,23 @@ export function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
+const switches = (pid: number): number =>
+  readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')
+    const counts = [...status.matchAll(/_ctxt_switches:\s+(\d+)/g)]
+    return counts.reduce((all, [, count]) => all + Number(count), sum)
+  }, 0)
+
+/** Stops all threads of a process between two system calls; returns what lets them go on. */
+export async function halt(pid: number): Promise<() => void> {
+  process.kill(pid, 'SIGSTOP')
+  for (let last = -1, now = switches(pid); now !== last; now = switches(pid)) {
+    last = now
+    await Bun.sleep(20)
+  }
+  return () => process.kill(pid, 'SIGCONT')
+}
+
 export interface Watch {
   peak: () => number
   stop: () => void
