@@ -104,8 +104,17 @@ export class GroupCommit<Change> {
     }
     clearTimeout(this.#hold)
     this.#state = 'due'
-    // After the other requests that this turn of the event loop has read.
-    setImmediate(() => this.#flush())
+    this.#flushAfterTurn(0)
+  }
+
+  // After the other requests that this turn of the event loop has read; and after another turn as long as each brings
+  // more of those that are expected.
+  #flushAfterTurn(before: number): void {
+    setImmediate(() => {
+      const now = this.#waiting.length
+      if (now > before && now < this.#expected) this.#flushAfterTurn(now)
+      else this.#flush()
+    })
   }
 
   #take(): Waiting<Change>[] {

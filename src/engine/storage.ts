@@ -1,23 +1,19 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { PlantError } from '../errors'
+import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Change } from './changes'
 import type { Commit } from './group-commit'
-import { tryLock, unlock } from './libc'
+import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile, syncFolder } from './open'
 import { preparePlants } from './plants'
 import { settle } from './settle'
 import { shareReads } from './shared-read'
+import type { CheckpointReport, Failure } from './thread'
 import { prepareTokens } from './tokens'
-import {
-  type Answer,
-  type CheckpointReport,
-  type Failure,
-  type Request,
-  startWriter,
-} from './writer'
+import { filesOf } from './write'
+import { createWriter } from './writer'
 
 const RETRY_MS = 1000
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
@@ -51,18 +47,23 @@ export function openStorage(path: string, options: StorageOptions) {
   const { log, exclusive } = options
   const file = openFile(path, options)
   let connection: Connection | null = null
-  let writer: ReturnType<typeof startWriter> | undefined
-  let isWriterOpen = false
   /** Why nothing is written or read for now; null while the storage works. */
   let outage: PlantError | null = null
   /** Why the last checkpoint failed; the log grows until one succeeds. */
   let checkpointFailure: Failure | null = null
   let afterOutage: PromiseWithResolvers<void> | undefined
   let isClosed = false
+  const writer = createWriter(onCheckpoint)
+  const inode = watchInode(file.path)
+  const opened = inode()
 
-  function open(): Connection {
+  function open(): void {
+    // Another file at the path is another store, which nobody has asked for.
+    if (inode() !== opened) throw new OpenError(`${file.path} was moved, replaced or deleted`, true)
     connection = prepareConnection(openDatabase(file, exclusive))
-    return connection
+    // A read makes the write-ahead log, if there is none.
+    connection.plants.read(0n)
+    writer.open(filesOf(file.path))
   }
 
   function onCheckpoint(report: CheckpointReport): void {
@@ -77,19 +78,6 @@ export function openStorage(path: string, options: StorageOptions) {
     }
   }
 
-  async function ask(request: Request): Promise<Answer> {
-    writer ??= startWriter(onCheckpoint, () => {
-      writer = undefined
-      isWriterOpen = false
-    })
-    if (!isWriterOpen) {
-      const answer = await writer.ask({ open: file.path })
-      if (answer !== 'done') return answer
-      isWriterOpen = true
-    }
-    return writer.ask(request)
-  }
-
   // A command that writes without a pause would keep the daemon that serves the same file from its turn.
   async function giveTurn(): Promise<void> {
     if (tryLock(file.fd)) unlock(file.fd)
@@ -100,7 +88,7 @@ export function openStorage(path: string, options: StorageOptions) {
   const write: Commit<Change> = async (batch) => {
     if (outage) throw outage
     if (!exclusive) await giveTurn()
-    const answer = await ask({ write: batch })
+    const answer = await writer.commit(batch)
     // What is read from now on must see this commit.
     connection?.shared.end()
     if (answer === 'done') return batch.map(() => null)
@@ -134,7 +122,7 @@ export function openStorage(path: string, options: StorageOptions) {
     try {
       await letGo()
       open()
-      const answer = await ask({ write: [['probe']] })
+      const answer = await writer.commit([['probe']])
       if (answer !== 'done')
         throw new Error('failure' in answer ? answer.failure.detail : 'no write')
       outage = null
@@ -148,11 +136,8 @@ export function openStorage(path: string, options: StorageOptions) {
   }
 
   async function letGo(): Promise<void> {
-    if (writer && isWriterOpen) {
-      const answer = await writer.ask({ close: true })
-      isWriterOpen = false
-      if (answer !== 'done') log('warn', 'close-failed', { detail: JSON.stringify(answer) })
-    }
+    const answer = await writer.close()
+    if (answer !== 'done') log('warn', 'close-failed', { detail: JSON.stringify(answer) })
     const last = connection
     connection = null
     last?.shared.end()
@@ -178,7 +163,7 @@ export function openStorage(path: string, options: StorageOptions) {
     try {
       await letGo()
     } finally {
-      writer?.terminate()
+      writer.terminate()
       closeSync(file.fd)
     }
   }

@@ -1,77 +1,64 @@
 import type { Change } from './changes'
-import type { Outcome } from './group-commit'
+import { createInlineWriter } from './inline-writer'
+import { type Answer, type CheckpointReport, type Request, startThread } from './thread'
+import type { Files } from './write'
 
 /**
- * Why a batch failed whole. `moved`: the file is no longer where it was opened. `doubtful`: the commit failed, and so
- * did the commit that was to overwrite what it left: only the disk knows whether it is there.
+ * What commits the batches of a store, one at a time, in whichever thread is the faster. The thread that writes is
+ * started with the first change, and outlives every opening: to start another takes what an outage may lack.
  */
-export type Failure = {
-  readonly kind: 'full' | 'busy' | 'failed' | 'moved' | 'doubtful'
-  readonly detail: string
-}
+export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
+  let thread: ReturnType<typeof startThread> | undefined
+  let files: Files | undefined
+  let inline: ReturnType<typeof createInlineWriter> | undefined
+  let isThreadOpen = false
+  let isTidying = false
 
-/** What the serving thread asks of the one that writes: one request at a time. */
-export type Request =
-  | { readonly open: string }
-  | { readonly write: Change[] }
-  | { readonly close: true }
-
-/** What the writing thread says: first an answer to each request, then, unasked, how a checkpoint went. */
-export type Reply =
-  | 'done'
-  | { readonly outcomes: Outcome[] }
-  | { readonly failure: Failure }
-  | CheckpointReport
-
-/** How a checkpoint went: the pages of the log, and how many of them are in the database now. */
-export type CheckpointReport =
-  | { readonly checkpointed: number; readonly pages: number }
-  | { readonly checkpointFailure: Failure }
-
-export type Answer = Exclude<Reply, CheckpointReport>
-
-/** The thread that writes, seen from the one that serves. Requests are answered one after another. */
-export type Writer = {
-  ask(request: Request): Promise<Answer>
-  terminate(): void
-}
-
-/** Starts the writing thread. It lives as long as the store: to start another takes what an outage may lack. */
-export function startWriter(
-  onCheckpoint: (report: CheckpointReport) => void,
-  onEnd: () => void,
-): Writer {
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url).href, { smol: true })
-  let asked: PromiseWithResolvers<Answer> | undefined
-  let turn: Promise<unknown> = Promise.resolve()
-
-  worker.onmessage = ({ data }: MessageEvent<string>) => {
-    const reply: Reply = JSON.parse(data)
-    if (typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)) {
-      onCheckpoint(reply)
-      return
+  async function ask(request: Request): Promise<Answer> {
+    if (!files) return { failure: { kind: 'failed', detail: 'the database is not open' } }
+    thread ??= startThread(onCheckpoint, () => {
+      thread = undefined
+      isThreadOpen = false
+    })
+    if (!isThreadOpen) {
+      const answer = await thread.ask({ open: files })
+      if (answer !== 'done') return answer
+      isThreadOpen = true
     }
-    const { resolve } = asked ?? {}
-    asked = undefined
-    resolve?.(reply)
+    return thread.ask(request)
   }
-  worker.onerror = (event) => {
-    const detail = `the writing thread ended: ${event.message}`
-    asked?.resolve({ failure: { kind: 'doubtful', detail } })
-    asked = undefined
-    onEnd()
+
+  async function tidy(): Promise<void> {
+    isTidying = true
+    const answer = await ask({ tidy: true })
+    isTidying = false
+    if (typeof answer === 'object' && 'failure' in answer) {
+      onCheckpoint({ checkpointFailure: answer.failure })
+    }
   }
 
   return {
-    ask(request) {
-      const answer = turn.then(() => {
-        asked = Promise.withResolvers<Answer>()
-        worker.postMessage(JSON.stringify(request))
-        return asked.promise
-      })
-      turn = answer
+    open(opened: Files): void {
+      files = opened
+      inline = createInlineWriter(opened, tidy)
+    },
+    /** Makes a batch durable, and says how each of its changes ended. */
+    async commit(batch: readonly Change[]): Promise<Answer> {
+      const started = performance.now()
+      // While the log is copied the disk is busy, and only the other thread may wait for it.
+      const answer = (isTidying ? null : inline?.write(batch)) ?? (await ask({ write: batch }))
+      inline?.took(performance.now() - started)
       return answer
     },
-    terminate: () => worker.terminate(),
+    /** Closes the connections of both threads. */
+    async close(): Promise<Answer> {
+      const answer = thread && isThreadOpen ? await thread.ask({ close: true }) : 'done'
+      isThreadOpen = false
+      files = undefined
+      inline?.close()
+      inline = undefined
+      return answer
+    },
+    terminate: () => thread?.terminate(),
   }
 }

@@ -29,7 +29,7 @@ export type Case = {
   readonly isCut?: true
   /** The plants beside the {@link fixture}, if not none. */
   readonly stores?: readonly Row[]
-  /** Whether the daemon may have stored these plants or not: nothing was acknowledged. */
+  /** Whether the daemon may close without an answer: then it has stored these plants, or has not. */
   readonly isUnknown?: true
   /** The plants that are there instead of the fixture. */
   readonly replaces?: readonly Row[]

@@ -140,15 +140,20 @@ async function expectEnd(connection: Connection, sent: Case): Promise<void> {
   expect(await connection.closed).toBe('')
 }
 
-async function play(sent: Case): Promise<void> {
+/** Sends a case, and looks at what it promises; whether all was answered that could be. */
+async function play(sent: Case): Promise<boolean> {
   const connection = await connect(port)
   try {
     connection.write(withTokens(sent.bytes))
     if (sent.isCut) connection.cut()
+    let isAnswered = true
     for (const expected of sent.answers) {
-      expectAnswer(await connection.answer(sent.method), expected, sent)
+      const answer = await connection.answer(sent.method)
+      isAnswered = answer !== null
+      if (isAnswered || !sent.isUnknown) expectAnswer(answer, expected, sent)
     }
     await expectEnd(connection, sent)
+    return isAnswered
   } finally {
     connection.end()
   }
@@ -158,11 +163,11 @@ for (const [theme, cases] of Object.entries(catalogue)) {
   describe(theme, () => {
     test.each(cases.map((sent): [string, Case] => [sent.name, sent]))('%s', async (_, sent) => {
       try {
-        await play(sent)
+        const isAnswered = await play(sent)
         expect((await send(bare('GET /health'))).body).toBe('{"status":"ok"}')
         await settle()
         const rows = rowsAfter(sent).map(wholeRow)
-        if (sent.isUnknown) expect([rows, [wholeRow(fixture)]]).toContainEqual(stored())
+        if (!isAnswered) expect([rows, [wholeRow(fixture)]]).toContainEqual(stored())
         else expect(stored()).toEqual(rows)
       } finally {
         if (!Bun.deepEquals(stored(), [wholeRow(fixture)])) await reset()

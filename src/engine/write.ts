@@ -1,0 +1,123 @@
+import { type Database, SQLiteError } from 'bun:sqlite'
+import { type Change, prepareChanges } from './changes'
+import type { Outcome } from './group-commit'
+import { watchInode } from './libc'
+import { connect } from './open'
+import type { Answer, CheckpointReport, Failure } from './thread'
+
+// Pages (of 4 KiB) that a commit may leave in the write-ahead log before the log is copied into the database.
+const CHECKPOINT_PAGES = 1000
+
+/** What SQLite threw, as a reason for all who wait. */
+export const toFailure = (error: unknown): Failure => {
+  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
+  const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
+  if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
+  if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
+  return { kind: 'failed', detail }
+}
+
+/** The files of a database that is open: those at its path must go on being these. */
+export type Files = { readonly path: string; readonly inodes: readonly (string | null)[] }
+
+const watch = (path: string) => [path, `${path}-wal`].map(watchInode)
+
+/** The files of a database that has just been opened. */
+export const filesOf = (path: string): Files => ({
+  path,
+  inodes: watch(path).map((inode) => inode()),
+})
+
+const moved: Failure = { kind: 'moved', detail: 'the database was moved, replaced or deleted' }
+
+/**
+ * A connection that makes changes durable, in whichever thread it is used: it waits for the disk, and for `busyMs`
+ * milliseconds for another process that writes.
+ */
+export function openForWriting({ path, inodes }: Files, busyMs: number) {
+  const db: Database = connect(path)
+  const apply = prepareChanges(db)
+  const begin = db.query('BEGIN IMMEDIATE')
+  const commit = db.query('COMMIT')
+  const checkpoint = db.query<{ busy: bigint; log: bigint; checkpointed: bigint }, []>(
+    'PRAGMA wal_checkpoint(PASSIVE)',
+  )
+  const walPages = db.query<{ log: bigint }, []>('PRAGMA wal_checkpoint(NOOP)')
+  // SQLite's own waiting is in steps of up to 100 ms: too coarse beside an import.
+  db.run('PRAGMA busy_timeout = 0')
+  const watched = watch(path)
+  const isMoved = () => watched.some((inode, index) => inode() !== inodes[index])
+  let checkpointAt = CHECKPOINT_PAGES
+
+  function beginImmediate(): void {
+    const deadline = performance.now() + busyMs
+    for (;;) {
+      try {
+        begin.run()
+        return
+      } catch (error) {
+        if (toFailure(error).kind !== 'busy' || performance.now() > deadline) throw error
+        Bun.sleepSync(1)
+      }
+    }
+  }
+
+  function rollback(): void {
+    try {
+      if (db.inTransaction) db.run('ROLLBACK')
+    } catch {
+      // SQLite has rolled back by itself, or does so when the connection closes.
+    }
+  }
+
+  // A COMMIT that failed may have left its pages in the log, whole but for the sync. A commit over them, be it
+  // synced or not, keeps them from being taken for committed by whoever reads the log next.
+  function overwriteFailedCommit(): boolean {
+    try {
+      begin.run()
+      apply(['probe'])
+      commit.run()
+      return true
+    } catch {
+      rollback()
+      return false
+    }
+  }
+
+  function write(changes: readonly Change[]): Answer {
+    if (isMoved()) return { failure: moved }
+    let committing = false
+    try {
+      beginImmediate()
+      const outcomes: Outcome[] = changes.map(apply)
+      committing = true
+      commit.run()
+      if (isMoved()) return { failure: moved }
+      return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
+    } catch (error) {
+      rollback()
+      const { kind, detail } = toFailure(error)
+      // On a full disk the last page of a commit, which makes it one, was not written.
+      const isDoubtful = committing && !overwriteFailedCommit() && kind === 'failed'
+      return { failure: { kind: isDoubtful ? 'doubtful' : kind, detail } }
+    }
+  }
+
+  // Copies the log into the database when it is long enough, so that SQLite can start it anew.
+  function tidy(): CheckpointReport | null {
+    try {
+      const pages = Number(walPages.get()?.log)
+      if (pages < CHECKPOINT_PAGES) checkpointAt = CHECKPOINT_PAGES
+      if (pages < checkpointAt) return null
+      const result = checkpoint.get()
+      // A reader that holds an old state keeps the log growing: try again when it has grown as much again.
+      checkpointAt =
+        result?.log === result?.checkpointed ? CHECKPOINT_PAGES : pages + CHECKPOINT_PAGES
+      return { checkpointed: Number(result?.checkpointed), pages: Number(result?.log) }
+    } catch (error) {
+      return { checkpointFailure: toFailure(error) }
+    }
+  }
+
+  return { write, tidy, close: () => db.close(true) }
+}
