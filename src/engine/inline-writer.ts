@@ -17,7 +17,7 @@ const TIDY_EVERY = 100
 export function createInlineWriter(files: Files, tidy: () => void) {
   let writing: ReturnType<typeof openForWriting> | undefined
   let usualMs = 0
-  // The first change has the other thread started, while there is all that it takes.
+  // The first batch has the other thread started, while there is all that it takes.
   let untidied = TIDY_EVERY - 1
 
   const isSmall = (batch: readonly Change[]): boolean =>
@@ -38,7 +38,7 @@ export function createInlineWriter(files: Files, tidy: () => void) {
       if (typeof answer === 'object' && 'failure' in answer && answer.failure.kind === 'busy') {
         return null
       }
-      if (batch.some(([kind]) => kind !== 'probe')) untidied += 1
+      untidied += 1
       if (untidied === TIDY_EVERY) {
         untidied = 0
         tidy()

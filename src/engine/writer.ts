@@ -5,27 +5,29 @@ import type { Files } from './write'
 
 /**
  * What commits the batches of a store, one at a time, in whichever thread is the faster. The thread that writes is
- * started with the first change, and outlives every opening: to start another takes what an outage may lack.
+ * started with the first batch, and outlives every opening: to start another takes what an outage may lack.
  */
 export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
   let thread: ReturnType<typeof startThread> | undefined
   let files: Files | undefined
   let inline: ReturnType<typeof createInlineWriter> | undefined
-  let isThreadOpen = false
+  /** How the opening of the thread's connection went, or goes. */
+  let opening: Promise<Answer> | undefined
   let isTidying = false
 
   async function ask(request: Request): Promise<Answer> {
     if (!files) return { failure: { kind: 'failed', detail: 'the database is not open' } }
     thread ??= startThread(onCheckpoint, () => {
       thread = undefined
-      isThreadOpen = false
+      opening = undefined
     })
-    if (!isThreadOpen) {
-      const answer = await thread.ask({ open: files })
-      if (answer !== 'done') return answer
-      isThreadOpen = true
+    opening ??= thread.ask({ open: files })
+    const opened = await opening
+    if (opened !== 'done') {
+      opening = undefined
+      return opened
     }
-    return thread.ask(request)
+    return thread?.ask(request) ?? { failure: { kind: 'failed', detail: 'the thread has ended' } }
   }
 
   async function tidy(): Promise<void> {
@@ -52,9 +54,10 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
     },
     /** Closes the connections of both threads. */
     async close(): Promise<Answer> {
-      const answer = thread && isThreadOpen ? await thread.ask({ close: true }) : 'done'
-      isThreadOpen = false
       files = undefined
+      const opened = await opening
+      const answer = opened === 'done' && thread ? await thread.ask({ close: true }) : 'done'
+      opening = undefined
       inline?.close()
       inline = undefined
       return answer

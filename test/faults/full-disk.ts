@@ -76,7 +76,7 @@ export const fullDiskFaults: Fault[] = [
     about: 'a full tmpfs, then space again without a restart, then kill -9 while it is full',
     async run(folder) {
       await need()
-      await mount(folder, '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs')
+      await mount(folder, '-t', 'tmpfs', '-o', 'size=64m', 'tmpfs')
       return fullDisk(folder, this.about)
     },
   },
