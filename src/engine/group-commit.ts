@@ -28,6 +28,8 @@ type Waiting<Change> = {
 
 // A commit shorter than this is not worth waiting for company: a timer is no finer.
 const SHORTEST_HOLD_MS = 1
+// The changes of a larger batch take longer than its sync: more of them would make it no cheaper.
+const SMALL_BATCH = 64
 
 function end({ resolve, reject }: Waiting<unknown>, outcome: Outcome | undefined): void {
   if (outcome === null) resolve()
@@ -108,11 +110,11 @@ export class GroupCommit<Change> {
   }
 
   // After the other requests that this turn of the event loop has read; and after another turn as long as each brings
-  // more of those that are expected.
+  // more of those that are expected, and the batch is small.
   #flushAfterTurn(before: number): void {
     setImmediate(() => {
       const now = this.#waiting.length
-      if (now > before && now < this.#expected) this.#flushAfterTurn(now)
+      if (now > before && now < Math.min(this.#expected, SMALL_BATCH)) this.#flushAfterTurn(now)
       else this.#flush()
     })
   }
