@@ -79,6 +79,26 @@ test('holds the next commit for those who were just answered', async () => {
   await Promise.all(second)
 })
 
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('waits for those who were just answered as long as each turn brings some of them', async () => {
+  const { submit, batches, end } = createLedger()
+  const first = ['a', 'b', 'c', 'd'].map((change) => submit(change))
+  await turns()
+  await end()
+  await Promise.all(first)
+
+  const second = [submit('a2')]
+  await turn()
+  second.push(submit('b2'))
+  await turn()
+  second.push(submit('c2'))
+  await turns()
+  expect(batches.at(-1)).toEqual(['a2', 'b2', 'c2'])
+  await end()
+  await Promise.all(second)
+})
+
 test('holds no longer than a part of a commit for those who do not come back', async () => {
   const { submit, batches, end } = createLedger()
   const first = [submit('a'), submit('b')]
