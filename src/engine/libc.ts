@@ -1,4 +1,5 @@
 import { dlopen, type Library } from 'bun:ffi'
+import { statSync } from 'node:fs'
 
 const symbols = {
   flock: { args: ['i32', 'i32'], returns: 'i32' },
@@ -47,7 +48,8 @@ export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
 
 /**
- * What tells the inode of a path on its device, asked again and again; null where there is nothing (statx(2)).
+ * What tells the inode of a path on its device, asked again and again; null where there is nothing (statx(2)). Throws
+ * where the file system cannot tell.
  *
  * Of the inode, its number only: a file whose times were asked for gets new ones at its next write (multigrain
  * timestamps, since Linux 6.13), and then each fsync has to write its inode too, which takes half as long again.
@@ -56,9 +58,13 @@ export function watchInode(path: string): () => string | null {
   const name = Buffer.from(`${path}\0`)
   const answer = new DataView(new ArrayBuffer(256))
   const bytes = new Uint8Array(answer.buffer)
-  return () =>
-    libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0
-      ? // stx_ino, stx_dev_major and stx_dev_minor, laid out alike on every machine.
-        `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
-      : null
+  return () => {
+    // stx_ino, stx_dev_major and stx_dev_minor, laid out alike on every machine.
+    if (libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0) {
+      return `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
+    }
+    // Nothing there, or an error: errno does not outlive a call by FFI.
+    if (statSync(path, { throwIfNoEntry: false })) throw new Error(`${path} came and went`)
+    return null
+  }
 }

@@ -3,8 +3,9 @@ import type { Outcome } from './group-commit'
 import type { Files } from './write'
 
 /**
- * Why a batch failed whole. `moved`: the file is no longer where it was opened. `doubtful`: the commit failed, and so
- * did the commit that was to overwrite what it left: only the disk knows whether it is there.
+ * Why a batch failed whole. `moved`: the file is no longer where it was opened. `doubtful`: only the disk knows whether
+ * it is there, for the commit failed, and so did the one that was to overwrite what it left; or it was made, and where
+ * could not be told.
  */
 export type Failure = {
   readonly kind: 'full' | 'busy' | 'failed' | 'moved' | 'doubtful'

@@ -85,20 +85,23 @@ export function openForWriting({ path, inodes }: Files, busyMs: number) {
   }
 
   function write(changes: readonly Change[]): Answer {
-    if (isMoved()) return { failure: moved }
-    let committing = false
+    let state: 'open' | 'committing' | 'committed' = 'open'
     try {
+      if (isMoved()) return { failure: moved }
       beginImmediate()
       const outcomes: Outcome[] = changes.map(apply)
-      committing = true
+      state = 'committing'
       commit.run()
+      state = 'committed'
       if (isMoved()) return { failure: moved }
       return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
     } catch (error) {
       rollback()
       const { kind, detail } = toFailure(error)
       // On a full disk the last page of a commit, which makes it one, was not written.
-      const isDoubtful = committing && !overwriteFailedCommit() && kind === 'failed'
+      const isDoubtful =
+        state === 'committed' ||
+        (state === 'committing' && !overwriteFailedCommit() && kind === 'failed')
       return { failure: { kind: isDoubtful ? 'doubtful' : kind, detail } }
     }
   }
