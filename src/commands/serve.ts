@@ -4,6 +4,7 @@ import packageJson from '../../package.json'
 import { type Config, UsageError } from '../config'
 import { openSqlite } from '../engine/sqlite'
 import { OpenError, PlantError } from '../errors'
+import { routesOf } from '../http/adapter'
 import { createApp } from '../http/app'
 import { answerError } from '../http/errors'
 import { createLog, type Log } from '../log'
@@ -100,7 +101,7 @@ async function drain(server: Server<unknown>, isOver: () => boolean): Promise<vo
 
 function listen(app: ReturnType<typeof createApp>, config: Config, log: Log): Server<unknown> {
   try {
-    app.listen({
+    return Bun.serve({
       hostname: config.host,
       port: config.port,
       // A second daemon must not share the port in silence.
@@ -112,6 +113,8 @@ function listen(app: ReturnType<typeof createApp>, config: Config, log: Log): Se
         log('error', 'unexpected', { detail: error.stack ?? error.message })
         return answerError(new PlantError(50001))
       },
+      routes: routesOf(app),
+      fetch: app.fetch,
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
@@ -122,8 +125,6 @@ function listen(app: ReturnType<typeof createApp>, config: Config, log: Log): Se
       throw new OpenError(`${place} is not allowed to this user: choose a --port above 1023`)
     throw new OpenError(`${place} cannot be listened on: ${message}`)
   }
-  if (!app.server) throw new OpenError('the server did not start')
-  return app.server as Server<unknown>
 }
 
 export const serve: Command = {
@@ -167,7 +168,7 @@ answers what is in flight, then closes the database. A second signal ends the wa
       const server = listen(app, config, log)
       const url = localUrl(config.host, server.port ?? config.port)
       log('info', 'listening', { url, database: config.database, version: packageJson.version })
-      // Starts the thread that writes while there is all that it takes, and finds out whether it can.
+      // Whether it can write at all is known before the first create.
       store.probe().catch(() => log('error', 'cannot-write'))
       await introduce(store, url, token !== null, out)
 

@@ -17,8 +17,7 @@ const TIDY_EVERY = 100
 export function createInlineWriter(files: Files, tidy: () => void) {
   let writing: ReturnType<typeof openForWriting> | undefined
   let usualMs = 0
-  // The first batch has the other thread started, while there is all that it takes.
-  let untidied = TIDY_EVERY - 1
+  let untidied = 0
 
   const isSmall = (batch: readonly Change[]): boolean =>
     batch.length <= MOST_CHANGES && batch.every(([kind]) => kind !== 'createAll')

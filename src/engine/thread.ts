@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import type { Change } from './changes'
 import type { Outcome } from './group-commit'
 import type { Files } from './write'
@@ -35,18 +36,39 @@ export type Answer = Exclude<Reply, CheckpointReport>
 
 /** The thread that writes, seen from the one that serves. Requests are answered one after another. */
 export type Thread = {
+  /** How it opened the files. */
+  readonly opened: Promise<Answer>
   ask(request: Request): Promise<Answer>
   terminate(): void
 }
 
-/** Starts the writing thread. It lives as long as the store: to start another takes what an outage may lack. */
+const RESERVED_DESCRIPTORS = 12
+const LONGEST_START_MS = 2000
+
+/** Keeps the descriptors that a thread takes to start and to open the files; returns what lets them go. */
+export function reserveDescriptors(): () => void {
+  const reserved = Array.from({ length: RESERVED_DESCRIPTORS }, () => openSync('/dev/null', 'r'))
+  return () => {
+    for (const fd of reserved.splice(0)) closeSync(fd)
+  }
+}
+
+/**
+ * Starts the writing thread, and has it open the files. It lives as long as the store: to start another takes what an
+ * outage may lack.
+ *
+ * The serving thread waits for it, some milliseconds, so that nobody who connects takes the descriptors that were let
+ * go for it: Bun ends a process that has none when a thread starts.
+ */
 export function startThread(
+  files: Files,
   onCheckpoint: (report: CheckpointReport) => void,
   onEnd: () => void,
 ): Thread {
-  const worker = new Worker(new URL('./writer-thread.ts', import.meta.url).href, { smol: true })
+  const isOpen = new Int32Array(new SharedArrayBuffer(4))
+  const url = new URL('./writer-thread.ts', import.meta.url).href
+  const worker = new Worker(url, { smol: true })
   let asked: PromiseWithResolvers<Answer> | undefined
-  let turn: Promise<unknown> = Promise.resolve()
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
     const reply: Reply = JSON.parse(data)
@@ -65,15 +87,21 @@ export function startThread(
     onEnd()
   }
 
+  function post(request: Request): Promise<Answer> {
+    asked = Promise.withResolvers<Answer>()
+    worker.postMessage(JSON.stringify(request))
+    return asked.promise
+  }
+
+  worker.postMessage(isOpen)
+  const opened = post({ open: files })
+  Atomics.wait(isOpen, 0, 0, LONGEST_START_MS)
+  let turn = opened
   return {
+    opened,
     ask(request) {
-      const answer = turn.then(() => {
-        asked = Promise.withResolvers<Answer>()
-        worker.postMessage(JSON.stringify(request))
-        return asked.promise
-      })
-      turn = answer
-      return answer
+      turn = turn.then(() => post(request))
+      return turn
     },
     terminate: () => worker.terminate(),
   }

@@ -8,6 +8,8 @@ declare const self: Worker
 
 const BUSY_MS = 10_000
 
+/** What the thread that started this one waits for; the first message. */
+let isOpen: Int32Array | undefined
 let writing: ReturnType<typeof openForWriting> | undefined
 
 // Requests and replies are JSON in one string: the cheapest message that there is between two threads of Bun.
@@ -18,7 +20,11 @@ function tidy(): void {
   if (report) reply(report)
 }
 
-self.onmessage = ({ data }: MessageEvent<string>) => {
+self.onmessage = ({ data }: MessageEvent<Int32Array | string>) => {
+  if (typeof data !== 'string') {
+    isOpen = data
+    return
+  }
   const request: Request = JSON.parse(data)
   try {
     if ('open' in request) {
@@ -39,5 +45,10 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
     }
   } catch (error) {
     reply({ failure: toFailure(error) })
+  }
+  if (isOpen) {
+    Atomics.store(isOpen, 0, 1)
+    Atomics.notify(isOpen, 0)
+    isOpen = undefined
   }
 }

@@ -1,14 +1,22 @@
 import type { Change } from './changes'
 import { createInlineWriter } from './inline-writer'
-import { type Answer, type CheckpointReport, type Request, startThread } from './thread'
+import {
+  type Answer,
+  type CheckpointReport,
+  type Request,
+  reserveDescriptors,
+  startThread,
+  type Thread,
+} from './thread'
 import type { Files } from './write'
 
 /**
  * What commits the batches of a store, one at a time, in whichever thread is the faster. The thread that writes is
- * started with the first batch, and outlives every opening: to start another takes what an outage may lack.
+ * started when it is needed first, and outlives every opening.
  */
 export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
-  let thread: ReturnType<typeof startThread> | undefined
+  const letGoDescriptors = reserveDescriptors()
+  let thread: Thread | undefined
   let files: Files | undefined
   let inline: ReturnType<typeof createInlineWriter> | undefined
   /** How the opening of the thread's connection went, or goes. */
@@ -17,10 +25,14 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
 
   async function ask(request: Request): Promise<Answer> {
     if (!files) return { failure: { kind: 'failed', detail: 'the database is not open' } }
-    thread ??= startThread(onCheckpoint, () => {
-      thread = undefined
-      opening = undefined
-    })
+    if (!thread) {
+      letGoDescriptors()
+      thread = startThread(files, onCheckpoint, () => {
+        thread = undefined
+        opening = undefined
+      })
+      opening = thread.opened
+    }
     opening ??= thread.ask({ open: files })
     const opened = await opening
     if (opened !== 'done') {
@@ -62,6 +74,9 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
       inline = undefined
       return answer
     },
-    terminate: () => thread?.terminate(),
+    terminate(): void {
+      thread?.terminate()
+      letGoDescriptors()
+    },
   }
 }

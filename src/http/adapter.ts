@@ -1,4 +1,6 @@
+import type { AnyElysia } from 'elysia'
 import { BunAdapter } from 'elysia/adapter/bun'
+import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 
 const { composeHandler } = BunAdapter
 
@@ -13,4 +15,24 @@ export const adapter = {
     ...composeHandler,
     parser: { ...composeHandler.parser, arrayBuffer: () => 'c.body=c.request\n' },
   },
+}
+
+type Handler = (request: Request) => Response | Promise<Response>
+
+/**
+ * The routes of an app for Bun's own router, each compiled by Elysia at its first request. `app.listen` gives Bun the
+ * same, but makes it three times, which is a sixth of the time that the daemon takes to start.
+ */
+export function routesOf(app: AnyElysia): Record<string, Record<string, Handler>> {
+  const routes: Record<string, Record<string, Handler>> = {}
+  for (const route of app.routes) {
+    let handler: Handler | undefined
+    const methods = routes[route.path] ?? {}
+    routes[route.path] = methods
+    methods[route.method] = (request) => {
+      handler ??= createBunRouteHandler(app, route) as Handler
+      return handler(request)
+    }
+  }
+  return routes
 }
