@@ -40,13 +40,8 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Resolves when anything at all answers at `url`, asked again after `pause` milliseconds. */
-export async function untilAnswers(
-  url: string,
-  child: Subprocess,
-  log: string,
-  pause = 5,
-): Promise<void> {
+// Resolves when anything at all answers at `url`.
+async function untilAnswers(url: string, child: Subprocess, log: string): Promise<void> {
   const deadline = Date.now() + 30_000
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`the server ended early:\n${readLog(log)}`)
@@ -54,7 +49,7 @@ export async function untilAnswers(
       await (await fetch(url)).arrayBuffer()
       return
     } catch {
-      await Bun.sleep(pause)
+      await Bun.sleep(5)
     }
   }
   throw new Error(`no answer at ${url}:\n${readLog(log)}`)
