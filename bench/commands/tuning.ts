@@ -1,0 +1,185 @@
+// `bun run tuning`: what SQLite's settings bring to commits of random ids in a large store. Each is measured beside the
+// store's own settings, a slice of time of each in turn. No server takes part.
+import { Database } from 'bun:sqlite'
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrate } from '../../src/engine/migrations.ts'
+import { number, readFlags } from '../lib/flags.ts'
+import { nthId } from '../lib/ids.ts'
+import { temporaryFolder } from '../lib/processes.ts'
+import { writeResults } from '../lib/results.ts'
+import { median, quantile } from '../lib/statistics.ts'
+import { decimals, table, thousands } from '../lib/table.ts'
+
+const flags = readFlags('What the settings of SQLite bring to durable commits of random ids.', {
+  plants: { default: '2000000', means: 'how many are there already' },
+  batch: { default: '64', means: 'plants in a commit' },
+  rounds: { default: '7', means: 'slices of a second of each setting' },
+})
+const plants = number(flags.plants)
+const batch = number(flags.batch)
+
+type Settings = {
+  name: string
+  pageBytes?: number
+  cacheMegabytes?: number
+  mmapMegabytes?: number
+  checkpointPages?: number
+  /** Whether the plants of a commit are inserted in the order of their ids. */
+  isSorted?: boolean
+  /** Whether another thread copies the log into the database, while commits go on. */
+  hasThread?: boolean
+}
+
+const own: Settings = {
+  name: 'as it is: pages of 4 KiB, cache of 8 MB, no mmap, checkpoint at 1000 pages',
+}
+const settings: Settings[] = [
+  { name: 'the same again' },
+  { name: 'pages of 8 KiB', pageBytes: 8192, checkpointPages: 500 },
+  { name: 'pages of 16 KiB', pageBytes: 16_384, checkpointPages: 250 },
+  { name: 'cache of 2 MB', cacheMegabytes: 2 },
+  { name: 'cache of 32 MB', cacheMegabytes: 32 },
+  { name: 'cache of 64 MB', cacheMegabytes: 64 },
+  { name: 'mmap of 1 GB', mmapMegabytes: 1024 },
+  { name: 'checkpoint at 250 pages', checkpointPages: 250 },
+  { name: 'checkpoint at 4000 pages', checkpointPages: 4000 },
+  { name: 'checkpoint at 16000 pages', checkpointPages: 16_000 },
+  { name: 'sorted within a batch', isSorted: true },
+  { name: 'checkpoint by a thread, commits go on', hasThread: true },
+]
+
+const folder = temporaryFolder()
+
+/** A store of the given size, without a log; made once for each size of pages. */
+function seed(pageBytes: number): string {
+  const file = join(folder, `seed-${pageBytes}.db`)
+  if (Bun.file(file).size > 0) return file
+  const db = new Database(file, { safeIntegers: true })
+  db.run(`PRAGMA page_size = ${pageBytes}`)
+  db.run('PRAGMA journal_mode = WAL')
+  db.run('PRAGMA synchronous = OFF')
+  db.run('PRAGMA cache_size = -500000')
+  migrate(db)
+  const ids = Float64Array.from({ length: plants }, (_, n) => nthId('random', n)).sort()
+  const insert = db.query("INSERT INTO plants VALUES (?, 'Monstera deliciosa', 'aroid')")
+  db.run('BEGIN')
+  for (const id of ids) insert.run(BigInt(id))
+  db.run('COMMIT')
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close(true)
+  return file
+}
+
+const checkpointer = `
+  import { Database } from 'bun:sqlite'
+  let db
+  self.onmessage = ({ data }) => {
+    db ??= new Database(data)
+    db.run('PRAGMA synchronous = FULL')
+    db.query('PRAGMA wal_checkpoint(PASSIVE)').all()
+    self.postMessage('done')
+  }`
+
+function open(of: Settings) {
+  const { pageBytes = 4096, cacheMegabytes = 8, mmapMegabytes = 0, checkpointPages = 1000 } = of
+  const file = join(folder, `${Bun.nanoseconds()}.db`)
+  copyFileSync(seed(pageBytes), file)
+  const db = new Database(file, { safeIntegers: true })
+  for (const [name, value] of Object.entries({
+    synchronous: 'FULL',
+    wal_autocheckpoint: 0,
+    cache_size: -1000 * cacheMegabytes,
+    mmap_size: mmapMegabytes * 2 ** 20,
+  })) {
+    db.run(`PRAGMA ${name} = ${value}`)
+  }
+  const insert = db.query("INSERT INTO plants VALUES (?, 'Monstera deliciosa', 'aroid')")
+  const [begin, commit] = [db.query('BEGIN IMMEDIATE'), db.query('COMMIT')]
+  const pages = db.query<{ log: bigint }, []>('PRAGMA wal_checkpoint(NOOP)')
+  const checkpoint = db.query('PRAGMA wal_checkpoint(PASSIVE)')
+  const thread = of.hasThread
+    ? new Worker(URL.createObjectURL(new Blob([checkpointer], { type: 'text/javascript' })))
+    : undefined
+  let isTidying = false
+  thread?.addEventListener('message', () => {
+    isTidying = false
+  })
+  let next = plants
+
+  function tidy(): void {
+    if (isTidying || Number(pages.get()?.log) < checkpointPages) return
+    if (!thread) return void checkpoint.all()
+    isTidying = true
+    thread.postMessage(file)
+  }
+
+  return {
+    /** Commits for a second; returns the milliseconds of each commit, with the checkpoint that followed it. */
+    async slice(): Promise<number[]> {
+      const took: number[] = []
+      for (const end = performance.now() + 1000; performance.now() < end; ) {
+        const ids = Array.from({ length: batch }, () => nthId('random', next++))
+        if (of.isSorted) ids.sort((a, b) => a - b)
+        const from = performance.now()
+        begin.run()
+        for (const id of ids) insert.run(BigInt(id))
+        commit.run()
+        tidy()
+        took.push(performance.now() - from)
+        if (thread) await new Promise(setImmediate)
+      }
+      return took
+    },
+    async close(): Promise<void> {
+      while (isTidying) await Bun.sleep(1)
+      thread?.terminate()
+      db.close(true)
+      for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+    },
+  }
+}
+
+const perSecond = (took: number[]) => (took.length * batch * 1000) / took.reduce((a, b) => a + b, 0)
+
+const measured: { name: string; ratios: number[]; perSecond: number; p99: number; max: number }[] =
+  []
+for (const setting of settings) {
+  const [base, other] = [open(own), open(setting)]
+  const ratios: number[] = []
+  const all: number[] = []
+  for (let round = -1; round < number(flags.rounds); round++) {
+    const [usual, took] = [await base.slice(), await other.slice()]
+    // The first fills the caches.
+    if (round < 0) continue
+    ratios.push(perSecond(took) / perSecond(usual))
+    all.push(...took)
+  }
+  await base.close()
+  await other.close()
+  measured.push({
+    name: setting.name,
+    ratios,
+    perSecond: perSecond(all),
+    p99: quantile(all, 0.99),
+    max: Math.max(...all),
+  })
+  console.error(`${setting.name}: ${decimals(median(ratios))}`)
+}
+
+console.log(`Beside the store ${own.name}; ${thousands(plants)} plants, ${batch} in a commit.\n`)
+console.log(
+  table(
+    ['setting', 'of it', 'from', 'to', 'creates/s', 'p99 of a commit', 'longest'],
+    measured.map(({ name, ratios, perSecond, p99, max }) => [
+      name,
+      decimals(median(ratios)),
+      decimals(Math.min(...ratios)),
+      decimals(Math.max(...ratios)),
+      thousands(perSecond),
+      `${decimals(p99, 1)} ms`,
+      `${decimals(max, 1)} ms`,
+    ]),
+  ),
+)
+writeResults('tuning', { plants, batch, measured })
