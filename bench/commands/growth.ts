@@ -56,7 +56,7 @@ async function grow(order: Order): Promise<Point[]> {
       await importPlants(folder, order, from, size)
       server = await startServer(plantstore, folder)
       // The start has dropped it from the page cache, where a store that grew without one would have it.
-      for await (const _ of Bun.file(file).stream()) continue
+      for await (const _ of Bun.file(file).stream());
       loader.resume(server, size - from)
       plants += size - from
     }
