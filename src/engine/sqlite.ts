@@ -40,7 +40,7 @@ async function* snapshot(path: string): AsyncGenerator<NewPlant[]> {
 
 /**
  * Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads by a connection of this thread, changes by
- * group commit in a thread of their own. Throws an `OpenError` where the file cannot be opened.
+ * group commit. Throws an `OpenError` where the file cannot be opened.
  */
 export function openSqlite(path: string, options: SqliteOptions): Store {
   const storage = openStorage(path, options)

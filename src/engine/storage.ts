@@ -40,8 +40,8 @@ const prepareConnection = (db: Database) => ({
 export type Connection = ReturnType<typeof prepareConnection>
 
 /**
- * The file of a database, with a connection of this thread for reads and a thread of its own for changes; closed and
- * opened anew when the storage failed. Throws an `OpenError` where the file cannot be opened.
+ * The file of a database, with a connection for reads and a writer for changes; closed and opened anew when the storage
+ * failed. Throws an `OpenError` where the file cannot be opened.
  */
 export function openStorage(path: string, options: StorageOptions) {
   const { log, exclusive } = options
