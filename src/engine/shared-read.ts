@@ -13,7 +13,8 @@ export function shareReads(db: Database) {
   function end(): void {
     if (!isOpen) return
     isOpen = false
-    commit.run()
+    // SQLite has ended it by itself where a read failed.
+    if (db.inTransaction) commit.run()
   }
 
   return {
