@@ -4,10 +4,10 @@ import type { NewPlant } from '../plant'
 import type { Outcome } from './group-commit'
 import { APPLICATION_ID } from './migrations'
 
-/** A plant between the threads, which talk in JSON: the id as its digits. */
+/** A plant as it may travel between the threads, in JSON: the id as its digits. */
 export type Row = readonly [id: string, name: string, tag: string | null]
 
-/** A change of the store, as it travels to the thread that writes. */
+/** A change of the store, as it may travel to the thread that writes. */
 export type Change =
   | readonly ['create', ...Row]
   | readonly ['createAll', readonly Row[]]
@@ -41,19 +41,26 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
 
   function createAll(rows: readonly Row[]): Outcome {
     db.run('SAVEPOINT create_all')
-    for (const [index, [id, name, tag]] of rows.entries()) {
-      const error = create(BigInt(id), name, tag)
-      if (error === null) continue
-      db.run('ROLLBACK TO create_all')
-      db.run('RELEASE create_all')
-      const fields = error === 40901 ? 'the same fields' : 'other fields'
-      return {
-        error,
-        message: `nothing was created: plants[${index}], id ${id}: a plant with this id exists, with ${fields}`,
+    let isMade = false
+    try {
+      for (const [index, [id, name, tag]] of rows.entries()) {
+        const error = create(BigInt(id), name, tag)
+        if (error === null) continue
+        const fields = error === 40901 ? 'the same fields' : 'other fields'
+        return {
+          error,
+          message: `nothing was created: plants[${index}], id ${id}: a plant with this id exists, with ${fields}`,
+        }
+      }
+      isMade = true
+      return null
+    } finally {
+      // Where the storage failed, SQLite has ended all of it.
+      if (db.inTransaction) {
+        if (!isMade) db.run('ROLLBACK TO create_all')
+        db.run('RELEASE create_all')
       }
     }
-    db.run('RELEASE create_all')
-    return null
   }
 
   function make(change: Change): Outcome {

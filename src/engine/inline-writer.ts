@@ -1,6 +1,6 @@
 import type { Change } from './changes'
 import type { Answer } from './thread'
-import { type Files, openForWriting, toFailure } from './write'
+import { type Files, isBusy, openForWriting, toFailure } from './write'
 
 // A commit in the serving thread keeps all clients waiting for the disk: not for longer than this, as a rule.
 const FAST_MS = 1
@@ -22,21 +22,24 @@ export function createInlineWriter(files: Files, tidy: () => void) {
   const isSmall = (batch: readonly Change[]): boolean =>
     batch.length <= MOST_CHANGES && batch.every(([kind]) => kind !== 'createAll')
 
+  function commit(batch: readonly Change[]): Answer {
+    try {
+      writing ??= openForWriting(files, 0)
+      return writing.write(batch)
+    } catch (error) {
+      return { failure: toFailure(error) }
+    }
+  }
+
   return {
+    /** Makes a batch durable, whatever it costs. */
+    commit,
     /** Makes a batch durable; null where that is for the other thread to do. */
     write(batch: readonly Change[]): Answer | null {
       if (usualMs > FAST_MS || !isSmall(batch)) return null
-      let answer: Answer
-      try {
-        writing ??= openForWriting(files, 0)
-        answer = writing.write(batch)
-      } catch (error) {
-        answer = { failure: toFailure(error) }
-      }
+      const answer = commit(batch)
       // Another process writes: only the other thread may wait for it.
-      if (typeof answer === 'object' && 'failure' in answer && answer.failure.kind === 'busy') {
-        return null
-      }
+      if (isBusy(answer)) return null
       untidied += 1
       if (untidied === TIDY_EVERY) {
         untidied = 0

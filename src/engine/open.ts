@@ -89,7 +89,7 @@ export function syncFolder(folder: string): void {
 }
 
 /**
- * Opens one more connection to a database that was opened before. Its statements come by `query`, which keeps them, so
+ * Opens a connection to a database that is there. Its statements come by `query`, which keeps them, so
  * that `close(true)` finalizes them: with one statement left, SQLite goes on holding the file and its locks.
  */
 export function connect(path: string): Database {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Change } from './changes'
-import type { Commit } from './group-commit'
+import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile, syncFolder } from './open'
 import { preparePlants } from './plants'
@@ -16,6 +16,8 @@ import { filesOf } from './write'
 import { createWriter } from './writer'
 
 const RETRY_MS = 1000
+// A log of so many pages (256 MiB) is told of: a reader that does not end keeps it from being started anew.
+const LONG_LOG_PAGES = 65_536
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const TURN_MS = 4
 
@@ -36,7 +38,7 @@ const prepareConnection = (db: Database) => ({
   tokens: prepareTokens(db),
 })
 
-/** The connection of the serving thread. */
+/** The connection that reads. */
 export type Connection = ReturnType<typeof prepareConnection>
 
 /**
@@ -51,6 +53,7 @@ export function openStorage(path: string, options: StorageOptions) {
   let outage: PlantError | null = null
   /** Why the last checkpoint failed; the log grows until one succeeds. */
   let checkpointFailure: Failure | null = null
+  let isLogLong = false
   let afterOutage: PromiseWithResolvers<void> | undefined
   let isClosed = false
   const writer = createWriter(onCheckpoint)
@@ -75,6 +78,9 @@ export function openStorage(path: string, options: StorageOptions) {
     } else {
       if (checkpointFailure) log('info', 'checkpoint-recovered')
       checkpointFailure = null
+      const { pages, checkpointed } = report
+      if (!isLogLong && pages >= LONG_LOG_PAGES) log('warn', 'log-grows', { pages, checkpointed })
+      isLogLong = pages >= LONG_LOG_PAGES
     }
   }
 
@@ -97,12 +103,23 @@ export function openStorage(path: string, options: StorageOptions) {
     if (failure.kind !== 'full' && failure.kind !== 'busy') suspend(failure)
     if (failure.kind !== 'doubtful') throw errorOf(failure)
     // To say that nothing was stored might be wrong: nobody is answered before the disk has been read again.
-    const known = afterOutage?.promise
     return batch.map(async (change) => {
       if (change[0] === 'probe') throw errorOf(failure)
-      await known
-      return use(({ plants }) => settle(change, plants))
+      return settleLater(change)
     })
+  }
+
+  /** How a change ended, as soon as the disk can tell; never, where the storage is closed before. */
+  async function settleLater(change: Change): Promise<Outcome> {
+    while (!isClosed) {
+      await afterOutage?.promise
+      try {
+        return await use(({ plants }) => settle(change, plants))
+      } catch {
+        // It fails again: there is another outage to wait for.
+      }
+    }
+    return new Promise(() => {})
   }
 
   // After a failed write or sync nothing is trusted that was not read from the disk again: everything is closed,
@@ -111,16 +128,15 @@ export function openStorage(path: string, options: StorageOptions) {
     if (outage || isClosed) return
     outage = errorOf(failure)
     afterOutage = Promise.withResolvers()
-    // Whether anybody waits for it or not.
-    afterOutage.promise.catch(() => {})
     log('error', 'storage-failed', { detail: failure.detail })
-    if (failure.kind !== 'moved') setTimeout(recover, RETRY_MS)
+    setTimeout(recover, RETRY_MS)
   }
 
   async function recover(): Promise<void> {
     if (isClosed) return
     try {
       await letGo()
+      if (isClosed) return
       open()
       const answer = await writer.commit([['probe']])
       if (answer !== 'done')
@@ -159,7 +175,6 @@ export function openStorage(path: string, options: StorageOptions) {
 
   async function close(): Promise<void> {
     isClosed = true
-    afterOutage?.reject(new PlantError(50302))
     try {
       await letGo()
     } finally {
@@ -171,6 +186,7 @@ export function openStorage(path: string, options: StorageOptions) {
   try {
     open()
   } catch (error) {
+    writer.terminate()
     closeSync(file.fd)
     throw error
   }

@@ -5,8 +5,8 @@ import type { Files } from './write'
 
 /**
  * Why a batch failed whole. `moved`: the file is no longer where it was opened. `doubtful`: only the disk knows whether
- * it is there, for the commit failed, and so did the one that was to overwrite what it left; or it was made, and where
- * could not be told.
+ * it is there, for the commit failed, and so did the one that was to overwrite what it left; or it was made, and the
+ * file was no longer there or could not be found; or the thread ended.
  */
 export type Failure = {
   readonly kind: 'full' | 'busy' | 'failed' | 'moved' | 'doubtful'
@@ -17,10 +17,10 @@ export type Failure = {
 export type Request =
   | { readonly open: Files }
   | { readonly write: readonly Change[] }
-  | { readonly tidy: true }
+  | { readonly tidy: 'when long' | 'now' }
   | { readonly close: true }
 
-/** What the writing thread says: first an answer to each request, then, unasked, how a checkpoint went. */
+/** What the writing thread says: an answer to each request and, unasked, how a checkpoint went. */
 export type Reply =
   | 'done'
   | { readonly outcomes: Outcome[] }
@@ -45,7 +45,7 @@ export type Thread = {
 const RESERVED_DESCRIPTORS = 12
 const LONGEST_START_MS = 2000
 
-/** Keeps the descriptors that a thread takes to start and to open the files; returns what lets them go. */
+/** Keeps the descriptors that the first thread takes to start and to open the files; returns what lets them go. */
 export function reserveDescriptors(): () => void {
   const reserved = Array.from({ length: RESERVED_DESCRIPTORS }, () => openSync('/dev/null', 'r'))
   return () => {
@@ -54,8 +54,8 @@ export function reserveDescriptors(): () => void {
 }
 
 /**
- * Starts the writing thread, and has it open the files. It lives as long as the store: to start another takes what an
- * outage may lack.
+ * Starts the writing thread, and has it open the files. It lives as long as the store, unless it fails: to start another
+ * takes what an outage may lack. Throws where the system has no thread to give.
  *
  * The serving thread waits for it, some milliseconds, so that nobody who connects takes the descriptors that were let
  * go for it: Bun ends a process that has none when a thread starts.
@@ -69,6 +69,7 @@ export function startThread(
   const url = new URL('./writer-thread.ts', import.meta.url).href
   const worker = new Worker(url, { smol: true })
   let asked: PromiseWithResolvers<Answer> | undefined
+  let ended: string | undefined
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
     const reply: Reply = JSON.parse(data)
@@ -81,13 +82,14 @@ export function startThread(
     resolve?.(reply)
   }
   worker.onerror = (event) => {
-    const detail = `the writing thread ended: ${event.message}`
-    asked?.resolve({ failure: { kind: 'doubtful', detail } })
+    ended = `the writing thread ended: ${event.message}`
+    asked?.resolve({ failure: { kind: 'doubtful', detail: ended } })
     asked = undefined
     onEnd()
   }
 
-  function post(request: Request): Promise<Answer> {
+  async function post(request: Request): Promise<Answer> {
+    if (ended) return { failure: { kind: 'failed', detail: ended } }
     asked = Promise.withResolvers<Answer>()
     worker.postMessage(JSON.stringify(request))
     return asked.promise

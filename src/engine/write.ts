@@ -17,6 +17,10 @@ export const toFailure = (error: unknown): Failure => {
   return { kind: 'failed', detail }
 }
 
+/** Whether nothing was done, for want of a turn. */
+export const isBusy = (answer: Answer): boolean =>
+  typeof answer === 'object' && 'failure' in answer && answer.failure.kind === 'busy'
+
 /** The files of a database that is open: those at its path must go on being these. */
 export type Files = { readonly path: string; readonly inodes: readonly (string | null)[] }
 
@@ -34,8 +38,17 @@ const moved: Failure = { kind: 'moved', detail: 'the database was moved, replace
  * A connection that makes changes durable, in whichever thread it is used: it waits for the disk, and for `busyMs`
  * milliseconds for another process that writes.
  */
-export function openForWriting({ path, inodes }: Files, busyMs: number) {
-  const db: Database = connect(path)
+export function openForWriting(files: Files, busyMs: number) {
+  const db = connect(files.path)
+  try {
+    return prepareToWrite(db, files, busyMs)
+  } catch (error) {
+    db.close(true)
+    throw error
+  }
+}
+
+function prepareToWrite(db: Database, { path, inodes }: Files, busyMs: number) {
   const apply = prepareChanges(db)
   const begin = db.query('BEGIN IMMEDIATE')
   const commit = db.query('COMMIT')
@@ -93,7 +106,8 @@ export function openForWriting({ path, inodes }: Files, busyMs: number) {
       state = 'committing'
       commit.run()
       state = 'committed'
-      if (isMoved()) return { failure: moved }
+      // The log may still be where it was, and what it holds come back with the file.
+      if (isMoved()) return { failure: { ...moved, kind: 'doubtful' } }
       return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
     } catch (error) {
       rollback()
@@ -106,12 +120,12 @@ export function openForWriting({ path, inodes }: Files, busyMs: number) {
     }
   }
 
-  // Copies the log into the database when it is long enough, so that SQLite can start it anew.
-  function tidy(): CheckpointReport | null {
+  // Copies the log into the database when it is long enough, so that SQLite can start it anew; forced, at any length.
+  function tidy(isForced = false): CheckpointReport | null {
     try {
       const pages = Number(walPages.get()?.log)
       if (pages < CHECKPOINT_PAGES) checkpointAt = CHECKPOINT_PAGES
-      if (pages < checkpointAt) return null
+      if (pages < checkpointAt && !isForced) return null
       const result = checkpoint.get()
       // A reader that holds an old state keeps the log growing: try again when it has grown as much again.
       checkpointAt =

@@ -15,8 +15,8 @@ let writing: ReturnType<typeof openForWriting> | undefined
 // Requests and replies are JSON in one string: the cheapest message that there is between two threads of Bun.
 const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
 
-function tidy(): void {
-  const report = writing?.tidy()
+function tidy(isForced = false): void {
+  const report = writing?.tidy(isForced)
   if (report) reply(report)
 }
 
@@ -37,7 +37,7 @@ self.onmessage = ({ data }: MessageEvent<Int32Array | string>) => {
     } else if (!writing) {
       reply({ failure: { kind: 'failed', detail: 'the database is not open' } })
     } else if ('tidy' in request) {
-      tidy()
+      tidy(request.tidy === 'now')
       reply('done')
     } else {
       reply(writing.write(request.write))

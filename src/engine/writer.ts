@@ -8,7 +8,10 @@ import {
   startThread,
   type Thread,
 } from './thread'
-import type { Files } from './write'
+import { type Files, isBusy } from './write'
+
+// How long after a checkpoint that failed the next is tried.
+const RETRY_MS = 1000
 
 /**
  * What commits the batches of a store, one at a time, in whichever thread is the faster. The thread that writes is
@@ -22,32 +25,50 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
   /** How the opening of the thread's connection went, or goes. */
   let opening: Promise<Answer> | undefined
   let isTidying = false
+  let retry: Timer | undefined
 
-  async function ask(request: Request): Promise<Answer> {
-    if (!files) return { failure: { kind: 'failed', detail: 'the database is not open' } }
+  function report(it: CheckpointReport): void {
+    clearTimeout(retry)
+    retry = 'checkpointFailure' in it ? setTimeout(tidy, RETRY_MS) : undefined
+    onCheckpoint(it)
+  }
+
+  function openThread(of: Files): Promise<Answer> {
     if (!thread) {
       letGoDescriptors()
-      thread = startThread(files, onCheckpoint, () => {
+      thread = startThread(of, report, () => {
         thread = undefined
         opening = undefined
       })
-      opening = thread.opened
+      return thread.opened
     }
-    opening ??= thread.ask({ open: files })
-    const opened = await opening
-    if (opened !== 'done') {
-      opening = undefined
-      return opened
+    return thread.ask({ open: of })
+  }
+
+  // Nothing was done where the answer is `busy`: there may be no thread to be had, or no descriptors for its files.
+  async function ask(request: Request): Promise<Answer> {
+    if (!files) return { failure: { kind: 'failed', detail: 'the database is not open' } }
+    try {
+      opening ??= openThread(files)
+    } catch (error) {
+      return { failure: { kind: 'busy', detail: String(error) } }
     }
-    return thread?.ask(request) ?? { failure: { kind: 'failed', detail: 'the thread has ended' } }
+    const current = opening
+    const opened = await current
+    if (typeof opened === 'object' && 'failure' in opened) {
+      if (opening === current) opening = undefined
+      return { failure: { ...opened.failure, kind: 'busy' } }
+    }
+    return thread?.ask(request) ?? { failure: { kind: 'busy', detail: 'the thread has ended' } }
   }
 
   async function tidy(): Promise<void> {
+    if (!files) return
     isTidying = true
-    const answer = await ask({ tidy: true })
+    const answer = await ask({ tidy: retry ? 'now' : 'when long' })
     isTidying = false
     if (typeof answer === 'object' && 'failure' in answer) {
-      onCheckpoint({ checkpointFailure: answer.failure })
+      report({ checkpointFailure: answer.failure })
     }
   }
 
@@ -62,10 +83,12 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
       // While the log is copied the disk is busy, and only the other thread may wait for it.
       const answer = (isTidying ? null : inline?.write(batch)) ?? (await ask({ write: batch }))
       inline?.took(performance.now() - started)
-      return answer
+      // There is no thread to be had, or another process writes for long: once more, without.
+      return (isBusy(answer) && inline?.commit(batch)) || answer
     },
     /** Closes the connections of both threads. */
     async close(): Promise<Answer> {
+      clearTimeout(retry)
       files = undefined
       const opened = await opening
       const answer = opened === 'done' && thread ? await thread.ask({ close: true }) : 'done'
