@@ -96,6 +96,22 @@ test.each([
   await daemon.stop()
 })
 
+test('goes on once its file is put back', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+
+  renameSync(database, `${database}.moved`)
+  await expectUnwell(daemon)
+  renameSync(`${database}.moved`, database)
+  while (!daemon.events().some(({ event }) => event === 'storage-recovered')) await Bun.sleep(10)
+
+  expect((await daemon.create('{"id":2,"name":"Lily"}')).status).toBe(200)
+  expect((await daemon.fetch('/plants/1')).status).toBe(200)
+  await daemon.stop()
+})
+
 /** The locks that SQLite holds for a process on a file (fcntl(2)): without them another process may take its log away. */
 function locksOf(pid: number, file: string): string[] {
   const { ino } = statSync(file)

@@ -44,6 +44,13 @@ export const injections: Injection[] = [
     allowed: io,
   },
   {
+    name: 'read-eio',
+    about: 'pread64 of every file fails with EIO',
+    inject: 'pread64:error=EIO',
+    where: 'all',
+    allowed: io,
+  },
+  {
     name: 'stat-eio',
     about: 'the path of every file cannot be looked up',
     inject: `statx,newfstatat,stat,lstat:error=EIO`,

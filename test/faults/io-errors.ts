@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Daemon, type Start, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
+import { once, request } from './http.ts'
 import { after, need, preload } from './lab.ts'
 import { acknowledged, health, type Load, recovers, settle, startLoad } from './load.ts'
 import { halt } from './process.ts'
@@ -75,7 +76,10 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
   const load = startLoad(daemon, { reconnect: true })
   const problems: string[] = []
   if (!(await acknowledged(load.ledger, 200, 10_000))) problems.push('too slow')
-  const bad = async () => (await health(daemon)) >= 500
+  const bad = async () => {
+    await once(daemon.port, request('GET', '/plants?limit=1000', daemon.token))
+    return (await health(daemon)) >= 500
+  }
   const heal = await afflict(daemon, database, injection)
   if (!(await until(15_000, bad))) problems.push('health does not show it')
   await Bun.sleep(1200)
@@ -89,6 +93,46 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
   if (wrong.length > 0)
     problems.push(`answered with ${wrong.join(', ')}: ${reasons(daemon.stderr())}`)
   return outcome(`${injection.about}; heal; again; kill -9`, load, problems)
+}
+
+// A checkpoint fails, and then nobody creates anything: it is tried again all the same.
+async function healsIdle(folder: string, about: string): Promise<Outcome> {
+  await need('strace')
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database)
+  const load = startLoad(daemon, { reconnect: true })
+  const problems: string[] = []
+  const inject = 'pwrite64:error=ENOSPC'
+  const heal = await afflict(daemon, database, { where: 'database', inject })
+  const failed = () => daemon.stderr().includes('"checkpoint-failed"')
+  if (!(await until(15_000, failed))) problems.push('no checkpoint failed')
+  await load.stop()
+  await heal()
+  const log = () => daemon.stderr().includes('"checkpoint-recovered"')
+  if (!(await until(5000, log))) problems.push('no checkpoint was tried again')
+  if ((await health(daemon)) !== 200) problems.push('health stays bad')
+  problems.push(...(await aftermath(database, daemon, load)))
+  return outcome(about, load, problems)
+}
+
+// Creates are in doubt, for their commits and the ones that were to overwrite them failed, and it is to stop.
+async function stopsInDoubt(folder: string, about: string): Promise<Outcome> {
+  await need('strace')
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database)
+  const load = startLoad(daemon)
+  const problems: string[] = []
+  if (!(await acknowledged(load.ledger, 200, 10_000))) problems.push('too slow')
+  const heal = await afflict(daemon, database, { where: 'all', inject: `${syncs}:error=EIO` })
+  const failed = () => daemon.stderr().includes('"storage-failed"')
+  if (!(await until(10_000, failed))) problems.push('nothing failed')
+  daemon.signal('SIGTERM')
+  if (!(await until(20_000, () => !daemon.alive()))) problems.push('it did not stop')
+  await heal()
+  problems.push(
+    ...(await aftermath(database, daemon, load)).filter((it) => !it.includes('crashed')),
+  )
+  return outcome(about, load, problems)
 }
 
 async function harmless(folder: string, about: string, start: Start): Promise<Outcome> {
@@ -111,6 +155,20 @@ export const ioErrorFaults: Fault[] = [
       run: (folder) => injectErrors(folder, injection),
     }),
   ),
+  {
+    name: 'checkpoint-idle',
+    about: 'a checkpoint fails with ENOSPC, then nobody creates anything',
+    run(folder) {
+      return healsIdle(folder, this.about)
+    },
+  },
+  {
+    name: 'stop-in-doubt',
+    about: 'fsync of every file fails with EIO, and SIGTERM comes',
+    run(folder) {
+      return stopsInDoubt(folder, this.about)
+    },
+  },
   {
     name: 'fsync-slow',
     about: 'each fsync takes 100 ms more',
