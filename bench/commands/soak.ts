@@ -95,7 +95,9 @@ function verdict({ name, value, show }: Measure): string[] {
   const [drift, noise] = [(slope * span) / middle, (2 * error * span) / middle]
   const flat = Math.abs(drift) < Math.max(0.1, noise)
   const extremes = [Math.min(...steady.map(value)), middle, Math.max(...steady.map(value))]
-  const found = [`${signed(drift)} ± ${decimals(noise * 100, 1)}%`, flat ? 'flat' : 'not flat']
+  const found = Number.isNaN(drift)
+    ? ['-', '-']
+    : [`${signed(drift)} ± ${decimals(noise * 100, 1)}%`, flat ? 'flat' : 'not flat']
   return [name, ...extremes.map(show), ...found]
 }
 console.log(table(['', 'least', 'median', 'most', 'drift', ''], measures.map(verdict)))

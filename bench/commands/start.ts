@@ -68,7 +68,7 @@ async function untilFirstAnswer(port: number): Promise<void> {
   const deadline = performance.now() + 10_000
   while (!(await answered(port))) {
     if (performance.now() > deadline) throw new Error('it does not start')
-    await Bun.sleep(2)
+    await Bun.sleep(1)
   }
 }
 
