@@ -31,9 +31,9 @@ export type StorageOptions = {
 const errorOf = ({ kind }: Failure): PlantError =>
   new PlantError(kind === 'full' ? 50701 : kind === 'busy' ? 50301 : 50302)
 
-const prepareConnection = (db: Database) => ({
+const prepareConnection = (db: Database, onFailure: (error: unknown) => void) => ({
   db,
-  shared: shareReads(db),
+  shared: shareReads(db, onFailure),
   plants: preparePlants(db),
   tokens: prepareTokens(db),
 })
@@ -63,7 +63,7 @@ export function openStorage(path: string, options: StorageOptions) {
   function open(): void {
     // Another file at the path is another store, which nobody has asked for.
     if (inode() !== opened) throw new OpenError(`${file.path} was moved, replaced or deleted`, true)
-    connection = prepareConnection(openDatabase(file, exclusive))
+    connection = prepareConnection(openDatabase(file, exclusive), readingFailed)
     // A read makes the write-ahead log, if there is none.
     connection.plants.read(0n)
     writer.open(filesOf(file.path))
@@ -132,6 +132,10 @@ export function openStorage(path: string, options: StorageOptions) {
     setTimeout(recover, RETRY_MS)
   }
 
+  function readingFailed(error: unknown): void {
+    suspend({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) })
+  }
+
   async function recover(): Promise<void> {
     if (isClosed) return
     try {
@@ -168,7 +172,7 @@ export function openStorage(path: string, options: StorageOptions) {
     try {
       return act(connection)
     } catch (error) {
-      suspend({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) })
+      readingFailed(error)
       throw new PlantError(50302, undefined, { cause: error })
     }
   }
