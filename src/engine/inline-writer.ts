@@ -1,6 +1,6 @@
 import type { Change } from './changes'
-import type { Answer } from './thread'
-import { type Files, isBusy, openForWriting, toFailure } from './write'
+import { type Answer, failureOf } from './thread'
+import { type Files, openForWriting, toFailure } from './write'
 
 // A commit in the serving thread keeps all clients waiting for the disk: not for longer than this, as a rule.
 const FAST_MS = 1
@@ -39,7 +39,7 @@ export function createInlineWriter(files: Files, tidy: () => void) {
       if (usualMs > FAST_MS || !isSmall(batch)) return null
       const answer = commit(batch)
       // Another process writes: only the other thread may wait for it.
-      if (isBusy(answer)) return null
+      if (failureOf(answer)?.kind === 'busy') return null
       untidied += 1
       if (untidied === TIDY_EVERY) {
         untidied = 0

@@ -34,6 +34,10 @@ export type CheckpointReport =
 
 export type Answer = Exclude<Reply, CheckpointReport>
 
+/** Why nothing was done, or in doubt; null where it was done. */
+export const failureOf = (answer: Answer): Failure | null =>
+  typeof answer === 'object' && 'failure' in answer ? answer.failure : null
+
 /** The thread that writes, seen from the one that serves. Requests are answered one after another. */
 export type Thread = {
   /** How it opened the files. */

@@ -17,10 +17,6 @@ export const toFailure = (error: unknown): Failure => {
   return { kind: 'failed', detail }
 }
 
-/** Whether nothing was done, for want of a turn. */
-export const isBusy = (answer: Answer): boolean =>
-  typeof answer === 'object' && 'failure' in answer && answer.failure.kind === 'busy'
-
 /** The files of a database that is open: those at its path must go on being these. */
 export type Files = { readonly path: string; readonly inodes: readonly (string | null)[] }
 

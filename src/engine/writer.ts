@@ -3,12 +3,13 @@ import { createInlineWriter } from './inline-writer'
 import {
   type Answer,
   type CheckpointReport,
+  failureOf,
   type Request,
   reserveDescriptors,
   startThread,
   type Thread,
 } from './thread'
-import { type Files, isBusy } from './write'
+import type { Files } from './write'
 
 // How long after a checkpoint that failed the next is tried.
 const RETRY_MS = 1000
@@ -54,10 +55,10 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
       return { failure: { kind: 'busy', detail: String(error) } }
     }
     const current = opening
-    const opened = await current
-    if (typeof opened === 'object' && 'failure' in opened) {
+    const failure = failureOf(await current)
+    if (failure) {
       if (opening === current) opening = undefined
-      return { failure: { ...opened.failure, kind: 'busy' } }
+      return { failure: { ...failure, kind: 'busy' } }
     }
     return thread?.ask(request) ?? { failure: { kind: 'busy', detail: 'the thread has ended' } }
   }
@@ -65,11 +66,9 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
   async function tidy(): Promise<void> {
     if (!files) return
     isTidying = true
-    const answer = await ask({ tidy: retry ? 'now' : 'when long' })
+    const failure = failureOf(await ask({ tidy: retry ? 'now' : 'when long' }))
     isTidying = false
-    if (typeof answer === 'object' && 'failure' in answer) {
-      report({ checkpointFailure: answer.failure })
-    }
+    if (failure) report({ checkpointFailure: failure })
   }
 
   return {
@@ -84,7 +83,7 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
       const answer = (isTidying ? null : inline?.write(batch)) ?? (await ask({ write: batch }))
       inline?.took(performance.now() - started)
       // There is no thread to be had, or another process writes for long: once more, without.
-      return (isBusy(answer) && inline?.commit(batch)) || answer
+      return (failureOf(answer)?.kind === 'busy' && inline?.commit(batch)) || answer
     },
     /** Closes the connections of both threads. */
     async close(): Promise<Answer> {
