@@ -4,7 +4,15 @@ import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { once, request } from './http.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
 import { after, need, preload } from './lab.ts'
-import { acknowledged, health, type Load, recovers, settle, startLoad } from './load.ts'
+import {
+  acknowledged,
+  health,
+  type Load,
+  type LoadOptions,
+  recovers,
+  settle,
+  startLoad,
+} from './load.ts'
 import { halt } from './process.ts'
 import { faultsOf, verify } from './verify.ts'
 
@@ -33,9 +41,14 @@ export async function afflict(
 
 /** Kills what was hurt, starts it unhurt, and compares: before the restart, and after it. */
 async function aftermath(database: string, daemon: Daemon, load: Load): Promise<string[]> {
-  const problems: string[] = []
-  if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
+  const crash = daemon.alive() ? [] : [`it crashed with exit code ${await daemon.exited}`]
   await daemon.kill()
+  return [...crash, ...(await restart(database, load))]
+}
+
+/** Compares what an ended daemon has left, before a restart and after it. */
+async function restart(database: string, load: Load): Promise<string[]> {
+  const problems: string[] = []
   await load.stop()
   for (const problem of faultsOf(verify(database, load.ledger))) {
     problems.push(`${problem} (before the restart)`)
@@ -69,13 +82,19 @@ const reasons = (log: string): string =>
     ),
   ].join(' ')
 
-async function injectErrors(folder: string, injection: Injection): Promise<Outcome> {
+/** A daemon that has acknowledged plants, and goes on to be asked for more. */
+async function underLoad(folder: string, options: LoadOptions = {}) {
   await need('strace')
   const database = join(folder, 'plants.db')
   const daemon = await serve(database)
-  const load = startLoad(daemon, { reconnect: true })
+  const load = startLoad(daemon, options)
   const problems: string[] = []
   if (!(await acknowledged(load.ledger, 200, 10_000))) problems.push('too slow')
+  return { database, daemon, load, problems }
+}
+
+async function injectErrors(folder: string, injection: Injection): Promise<Outcome> {
+  const { database, daemon, load, problems } = await underLoad(folder, { reconnect: true })
   const bad = async () => {
     await once(daemon.port, request('GET', '/plants?limit=1000', daemon.token))
     return (await health(daemon)) >= 500
@@ -97,19 +116,15 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
 
 // A checkpoint fails, and then nobody creates anything: it is tried again all the same.
 async function healsIdle(folder: string, about: string): Promise<Outcome> {
-  await need('strace')
-  const database = join(folder, 'plants.db')
-  const daemon = await serve(database)
-  const load = startLoad(daemon, { reconnect: true })
-  const problems: string[] = []
+  const { database, daemon, load, problems } = await underLoad(folder, { reconnect: true })
   const inject = 'pwrite64:error=ENOSPC'
   const heal = await afflict(daemon, database, { where: 'database', inject })
   const failed = () => daemon.stderr().includes('"checkpoint-failed"')
   if (!(await until(15_000, failed))) problems.push('no checkpoint failed')
   await load.stop()
   await heal()
-  const log = () => daemon.stderr().includes('"checkpoint-recovered"')
-  if (!(await until(5000, log))) problems.push('no checkpoint was tried again')
+  const recovered = () => daemon.stderr().includes('"checkpoint-recovered"')
+  if (!(await until(5000, recovered))) problems.push('no checkpoint was tried again')
   if ((await health(daemon)) !== 200) problems.push('health stays bad')
   problems.push(...(await aftermath(database, daemon, load)))
   return outcome(about, load, problems)
@@ -117,21 +132,17 @@ async function healsIdle(folder: string, about: string): Promise<Outcome> {
 
 // Creates are in doubt, for their commits and the ones that were to overwrite them failed, and it is to stop.
 async function stopsInDoubt(folder: string, about: string): Promise<Outcome> {
-  await need('strace')
-  const database = join(folder, 'plants.db')
-  const daemon = await serve(database)
-  const load = startLoad(daemon)
-  const problems: string[] = []
-  if (!(await acknowledged(load.ledger, 200, 10_000))) problems.push('too slow')
+  const { database, daemon, load, problems } = await underLoad(folder)
   const heal = await afflict(daemon, database, { where: 'all', inject: `${syncs}:error=EIO` })
   const failed = () => daemon.stderr().includes('"storage-failed"')
   if (!(await until(10_000, failed))) problems.push('nothing failed')
   daemon.signal('SIGTERM')
   if (!(await until(20_000, () => !daemon.alive()))) problems.push('it did not stop')
   await heal()
-  problems.push(
-    ...(await aftermath(database, daemon, load)).filter((it) => !it.includes('crashed')),
-  )
+  await daemon.kill()
+  const code = await daemon.exited
+  if (![0, 1, 74].includes(code)) problems.push(`it ended with exit code ${code}`)
+  problems.push(...(await restart(database, load)))
   return outcome(about, load, problems)
 }
 
