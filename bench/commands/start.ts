@@ -91,20 +91,20 @@ async function once(server: Server, name: string, folder: string): Promise<Start
 
 await setUp()
 await buildEmpty()
-const names = ['plantstore, new store', 'plantstore', emptyServer.name]
+const starters = [
+  { name: 'plantstore, new store', server: plantstore, file: executable },
+  { name: 'plantstore', server: plantstore, file: executable },
+  { name: emptyServer.name, server: emptyServer, file: empty },
+]
 const starts: Start[] = []
 for (let n = 0; n < number(flags.rounds); n++) {
   const folder = temporaryFolder()
-  for (const name of names) {
-    const server = name === emptyServer.name ? emptyServer : plantstore
-    starts.push(await once(server, name, folder))
-  }
+  for (const { name, server } of starters) starts.push(await once(server, name, folder))
   removeFolder(folder)
 }
 
-const size = (name: string) => statSync(name === emptyServer.name ? empty : executable).size
 const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'loaded RSS', 'size']
-const rows = names.map((name) => {
+const rows = starters.map(({ name, file }) => {
   const own = starts.filter((one) => one.name === name)
   return [
     name,
@@ -112,8 +112,12 @@ const rows = names.map((name) => {
     megabytes(median(own.map((one) => one.rss))),
     megabytes(median(own.map((one) => one.anonymous))),
     megabytes(median(own.map((one) => one.loaded))),
-    megabytes(size(name)),
+    megabytes(statSync(file).size),
   ]
 })
 console.log(table(head, rows))
-writeResults('start', { flags: buildFlags(), starts, sizes: names.map(size) })
+writeResults('start', {
+  flags: buildFlags(),
+  starts,
+  sizes: starters.map(({ file }) => statSync(file).size),
+})
