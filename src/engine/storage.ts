@@ -7,6 +7,7 @@ import type { Change } from './changes'
 import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile, syncFolder } from './open'
+import { explain } from './open-error'
 import { preparePlants } from './plants'
 import { settle } from './settle'
 import { shareReads } from './shared-read'
@@ -64,8 +65,6 @@ export function openStorage(path: string, options: StorageOptions) {
     // Another file at the path is another store, which nobody has asked for.
     if (inode() !== opened) throw new OpenError(`${file.path} was moved, replaced or deleted`, true)
     connection = prepareConnection(openDatabase(file, exclusive), readingFailed)
-    // A read makes the write-ahead log, if there is none.
-    connection.plants.read(0n)
     writer.open(filesOf(file.path))
   }
 
@@ -192,7 +191,7 @@ export function openStorage(path: string, options: StorageOptions) {
   } catch (error) {
     writer.terminate()
     closeSync(file.fd)
-    throw error
+    throw error instanceof OpenError ? error : explain(error, file.path)
   }
   return {
     path: file.path,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Daemon, launch, serve } from './daemon.ts'
-import { type Damage, damages, overwrite, random } from './damage.ts'
+import { type Damage, damages, leavesOfPlants, overwrite, PAGE_BYTES, random } from './damage.ts'
 import { count, type Fault, within } from './fault.ts'
 import { once, request } from './http.ts'
 import {
@@ -105,16 +105,19 @@ export const fileFaults: Fault[] = [
   },
   {
     name: 'file-flipped-page',
-    about: 'pages of plants are overwritten: what cannot be read is an error, never a wrong plant',
+    about:
+      'all pages of plants but one are overwritten: what cannot be read is an error, never a wrong plant',
     async run(folder) {
       const database = join(folder, 'store', 'plants.db')
       const ledger = await healthyStore(database)
-      const pages = fs.statSync(database).size / 4096
-      for (const page of [pages - 2, pages - 1]) overwrite(database, page * 4096, random(4096))
+      for (const page of leavesOfPlants(database).slice(1)) {
+        overwrite(database, (page - 1) * PAGE_BYTES, random(PAGE_BYTES))
+      }
       const problems: string[] = []
       const daemon = await serve(database)
       const seen = { right: 0, refused: 0, wrong: 0 }
-      for (const n of ledger.keys()) {
+      const byId = [...ledger.keys()].sort((a, b) => (plantOf(a).id < plantOf(b).id ? -1 : 1))
+      for (const n of byId) {
         const what = await reading(daemon, n)
         seen[what]++
         // After a page that cannot be read, nothing is answered until the file was opened anew.
@@ -129,6 +132,7 @@ export const fileFaults: Fault[] = [
       answers.delete(503)
       if (answers.size > 0) problems.push(`creates are answered ${[...answers].join(', ')}`)
       if (seen.wrong > 0) problems.push('wrong answers')
+      if (seen.right === 0) problems.push('a whole page is not read')
       if (seen.refused === 0) problems.push('nothing was noticed')
       if (!daemon.alive()) problems.push('it crashed')
       await daemon.kill()
