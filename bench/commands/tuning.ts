@@ -32,17 +32,18 @@ type Settings = {
 }
 
 const own: Settings = {
-  name: 'as it is: pages of 4 KiB, cache of 8 MB, no mmap, checkpoint at 1000 pages',
+  name: 'as it is: pages of 4 KiB, cache of 8 MB, no mmap, checkpoint at 2000 pages',
 }
 const settings: Settings[] = [
   { name: 'the same again' },
-  { name: 'pages of 8 KiB', pageBytes: 8192, checkpointPages: 500 },
-  { name: 'pages of 16 KiB', pageBytes: 16_384, checkpointPages: 250 },
+  { name: 'pages of 8 KiB', pageBytes: 8192, checkpointPages: 1000 },
+  { name: 'pages of 16 KiB', pageBytes: 16_384, checkpointPages: 500 },
   { name: 'cache of 2 MB', cacheMegabytes: 2 },
   { name: 'cache of 32 MB', cacheMegabytes: 32 },
   { name: 'cache of 64 MB', cacheMegabytes: 64 },
   { name: 'mmap of 1 GB', mmapMegabytes: 1024 },
-  { name: 'checkpoint at 250 pages', checkpointPages: 250 },
+  { name: 'checkpoint at 500 pages', checkpointPages: 500 },
+  { name: 'checkpoint at 1000 pages', checkpointPages: 1000 },
   { name: 'checkpoint at 4000 pages', checkpointPages: 4000 },
   { name: 'checkpoint at 16000 pages', checkpointPages: 16_000 },
   { name: 'sorted within a batch', isSorted: true },
@@ -82,7 +83,7 @@ const checkpointer = `
   }`
 
 function open(of: Settings) {
-  const { pageBytes = 4096, cacheMegabytes = 8, mmapMegabytes = 0, checkpointPages = 1000 } = of
+  const { pageBytes = 4096, cacheMegabytes = 8, mmapMegabytes = 0, checkpointPages = 2000 } = of
   const file = join(folder, `${Bun.nanoseconds()}.db`)
   copyFileSync(seed(pageBytes), file)
   const db = new Database(file, { safeIntegers: true })

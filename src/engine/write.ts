@@ -5,8 +5,9 @@ import { watchInode } from './libc'
 import { connect } from './open'
 import type { Answer, CheckpointReport, Failure } from './thread'
 
-// Pages (of 4 KiB) that a commit may leave in the write-ahead log before the log is copied into the database.
-const CHECKPOINT_PAGES = 1000
+// Pages (of 4 KiB) that a commit may leave in the write-ahead log before the log is copied into the database: twice what
+// SQLite takes by default, for creates of random ids in a large store, most of whose time goes into that copying.
+const CHECKPOINT_PAGES = 2000
 
 /** What SQLite threw, as a reason for all who wait. */
 export const toFailure = (error: unknown): Failure => {
