@@ -13,7 +13,7 @@ import { ceiling } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
 import { lines, type Panel } from '../lib/svg.ts'
 import { decimals, megabytes, milliseconds, table, thousands } from '../lib/table.ts'
-import { allSucceeded, createLoader } from '../lib/wrk.ts'
+import { allSucceeded, createLoader, wrk } from '../lib/wrk.ts'
 
 const flags = readFlags('Creates a second, latency, memory and file size from empty to full.', {
   plants: { default: '10000000', means: 'how far the store grows' },
@@ -34,6 +34,8 @@ type Point = Figures & {
   rss: number
   peak: number
   file: number
+  /** The longest read beside creates, in microseconds: the thread that answers it is the one of all connections. */
+  longestRead: number
 }
 
 await setUp()
@@ -74,9 +76,15 @@ async function grow(order: Order): Promise<Point[]> {
       slices,
       seconds: 4,
     })
+    const reading = ['/plants/#', server.create.token, String(at), order]
+    const [, reads] = await Promise.all([
+      create(connections, 4),
+      wrk('read', reading, { url: server.url, pid: server.pid, connections: 1, seconds: 4 }),
+    ])
+    allSucceeded('plantstore', reads)
     const { rss, peak } = memory(server.pid)
     const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
-    points.push({ ...figures, order, plants: at, rss, peak, file: bytes })
+    points.push({ ...figures, order, plants: at, rss, peak, file: bytes, longestRead: reads.max })
     console.error(`${order}: ${thousands(at)} plants, ${thousands(figures.perSecond)} creates/s`)
   }
   await server.stop()
@@ -91,14 +99,14 @@ for (const order of orders) grown.push(await grow(order))
 await least.stop()
 
 const head = ['ids', 'plants', 'creates/s', 'of ceiling', 'instructions', 'p50', 'p99', 'p99.9']
-head.push('max', 'RSS', 'peak RSS', 'file')
+head.push('max', 'longest read', 'RSS', 'peak RSS', 'file')
 const line = (point: Point) => [
   point.order,
   thousands(point.plants),
   thousands(point.perSecond),
   decimals(point.ratio),
   thousands(point.instructions),
-  ...[point.p50, point.p99, point.p999, point.max].map(milliseconds),
+  ...[point.p50, point.p99, point.p999, point.max, point.longestRead].map(milliseconds),
   ...[point.rss, point.peak, point.file].map(megabytes),
 ]
 console.log(table(head, grown.flat().map(line)))

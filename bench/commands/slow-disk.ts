@@ -5,6 +5,7 @@ import { plantstore } from '../lib/plantstore.ts'
 import { type Command, removeFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
 import { startServer } from '../lib/server.ts'
+import { commitEach } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
 import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader, type Load, wrk } from '../lib/wrk.ts'
@@ -18,7 +19,7 @@ const connections = number(flags.connections)
 const seconds = number(flags.seconds)
 const seeded = 2000
 
-type Slow = { delay: number; creates: Load; reads: Load }
+type Slow = { delay: number; creates: Load; reads: Load; each: Load }
 
 // strace holds a system call only if it starts the process: with its seccomp filter every other
 // call runs at full speed, and that filter is set before the first instruction.
@@ -32,6 +33,16 @@ function slowed(delay: number) {
       ...command.argv,
     ],
   })
+}
+
+/** The same creates by the same server without group commit. */
+async function measureEach(delay: number): Promise<Load> {
+  const server = await startServer(commitEach, undefined, slowed(delay))
+  const creates = await createLoader(server).create(connections, seconds)
+  allSucceeded(commitEach.name, creates)
+  await server.stop()
+  removeFolder(server.folder)
+  return creates
 }
 
 async function measureAt(delay: number): Promise<Slow> {
@@ -50,7 +61,7 @@ async function measureAt(delay: number): Promise<Slow> {
   await server.stop()
   loader.check('plantstore', ((await plantstore.rows?.(server.folder)) ?? 0) - seeded)
   removeFolder(server.folder)
-  return { delay, creates, reads }
+  return { delay, creates, reads, each: await measureEach(delay) }
 }
 
 await setUp({ strace: true })
@@ -61,8 +72,8 @@ for (const delay of numbers(flags.delays)) {
 }
 
 const head = ['added to a sync', 'creates/s', 'connections / sync', 'ratio', 'p50', 'p99']
-head.push('reads/s', 'read p50', 'read p99', 'read max')
-const line = ({ delay, creates, reads }: Slow) => {
+head.push('x a commit each', 'reads/s', 'read p50', 'read p99', 'read max')
+const line = ({ delay, creates, reads, each }: Slow) => {
   const expected = connections / (delay / 1000)
   return [
     `${delay} ms`,
@@ -71,6 +82,7 @@ const line = ({ delay, creates, reads }: Slow) => {
     decimals(delay > 0 ? creates.perSecond / expected : Number.NaN),
     milliseconds(creates.p50),
     milliseconds(creates.p99),
+    decimals(creates.perSecond / each.perSecond, 1),
     thousands(reads.perSecond),
     milliseconds(reads.p50),
     milliseconds(reads.p99),

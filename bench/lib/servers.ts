@@ -71,10 +71,16 @@ const jsonServer: Server = {
 export const ceiling = onBun('ceiling', 'bare Bun.serve that echoes')
 export const readCeiling = onBun('ceiling-reads', 'bare Bun.serve that answers a constant')
 
+export const commitEach = withSqlite('plantstore-commit-each', 'plantstore without group commit', [
+  process.execPath,
+  script('plantstore-commit-each.ts'),
+])
+
 export const servers: Server[] = [
   ceiling,
   onBun('elysia-validates', 'Elysia that validates and keeps nothing'),
   plantstore,
+  commitEach,
   withSqlite('elysia-sqlite', 'Elysia on Bun, one commit for each create', [
     process.execPath,
     script('elysia-sqlite.ts'),
