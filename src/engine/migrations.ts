@@ -3,9 +3,13 @@ import type { Database } from 'bun:sqlite'
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
 
-/** What takes a database from one schema version (`PRAGMA user_version`) to the next; the first makes version 1. */
+/**
+ * What takes a database from one schema version (`PRAGMA user_version`) to the next; the first makes version 1. It takes
+ * an empty file, and whose it is comes in the same transaction: a first start that is killed leaves nothing, or all.
+ */
 const migrations = [
-  `CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
+  `PRAGMA application_id = ${APPLICATION_ID};
+   CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
    CREATE TABLE tokens (
      name TEXT NOT NULL,
      hash TEXT NOT NULL PRIMARY KEY,

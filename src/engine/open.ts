@@ -183,11 +183,10 @@ export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
   try {
     if (file.locked) distrustPageCache(file.path)
     db = connect(file.path)
-    // Before all else, and in one page: a first start that is killed leaves a file that the next one knows.
-    if (fstatSync(file.fd).size === 0) db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+    const isMigrated = migrate(db) !== SCHEMA_VERSION
     db.run('PRAGMA journal_mode = WAL')
     // Migrations go into the file at once, so that its header tells the schema version to an older program.
-    if (migrate(db) !== SCHEMA_VERSION) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
     return db
   } catch (error) {
     db?.close(true)
