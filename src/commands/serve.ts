@@ -114,7 +114,8 @@ function listen(app: ReturnType<typeof createApp>, config: Config, log: Log): Se
         return answerError(new PlantError(50001))
       },
       routes: routesOf(app),
-      fetch: app.fetch,
+      // Elysia makes it when it is asked for: at the first unknown path, and not at the start.
+      fetch: (request) => app.fetch(request),
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

@@ -11,6 +11,8 @@ const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChang
 // What a change takes beside its texts, roughly.
 const CHANGE_BYTES = 100
 const ROWS_AT_ONCE = 1000
+// A probe writes to the disk, and anybody may ask for one: they share one for this long.
+const PROBE_SHARED_MS = 1000
 
 export type SqliteOptions = StorageOptions & {
   /** Called after each commit with the changes that shared it and the milliseconds that it took. */
@@ -45,6 +47,8 @@ async function* snapshot(path: string): AsyncGenerator<NewPlant[]> {
 export function openSqlite(path: string, options: SqliteOptions): Store {
   const storage = openStorage(path, options)
   const changes = new GroupCommit<Change>(storage.write, LIMITS, options.onCommit)
+  let probe: Promise<void> | undefined
+  let probeExpires = Number.NEGATIVE_INFINITY
 
   const reading = <T>(read: (it: Connection) => T): Promise<T> =>
     storage.use((it) => {
@@ -76,7 +80,11 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     listTokens: () => reading((it) => it.tokens.list()),
     revokeToken: (name, now) => changing((it) => it.tokens.revoke(name, now)),
     async probe() {
-      await changes.submit(['probe'], CHANGE_BYTES)
+      if (performance.now() > probeExpires) {
+        probeExpires = performance.now() + PROBE_SHARED_MS
+        probe = changes.submit(['probe'], CHANGE_BYTES)
+      }
+      await probe
       const problem = storage.problem()
       if (problem) throw problem
     },

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { t } from 'elysia'
 import type { ErrorNumber } from '../errors'
 import { NewPlant, Plant } from '../plant'
@@ -15,10 +16,11 @@ export type Operation = {
   readonly errors: readonly ErrorNumber[]
 }
 
+// Not by Elysia's `t.Integer`, which compiles a validator at once: these only describe.
 const PlantPage = t.Object({ plants: t.Array(NewPlant), next: t.Union([t.String(), t.Null()]) })
-const Created = t.Object({ created: t.Integer({ minimum: 1, maximum: 1000 }) })
+const Created = t.Object({ created: Type.Integer({ minimum: 1, maximum: 1000 }) })
 const Health = t.Object({ status: t.Literal('ok') })
-const ErrorBody = t.Object({ error: t.Integer({ format: 'int32' }), message: t.String() })
+const ErrorBody = t.Object({ error: Type.Integer({ format: 'int32' }), message: t.String() })
 
 /** The schemas that have a name. */
 export const components = {

@@ -4,23 +4,13 @@ import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import { answerJson, jsonHeaders } from './answer'
 
-// A probe writes to the disk, and anybody may ask for one: they share one for this long.
-const PROBE_SHARED_MS = 1000
-
 /** `GET /health`, for whoever watches the daemon; it needs no credentials. */
 export function health(store: Store) {
-  let probe: Promise<void> | undefined
-  let expires = Number.NEGATIVE_INFINITY
-
   return new Elysia({ name: 'health' }).get(
     '/health',
     async () => {
-      if (!probe || performance.now() > expires) {
-        probe = store.probe()
-        expires = performance.now() + PROBE_SHARED_MS
-      }
       try {
-        await probe
+        await store.probe()
       } catch (error) {
         // Whatever keeps it from writing, it is not available.
         throw new PlantError(50302, error instanceof PlantError ? error.message : undefined)
