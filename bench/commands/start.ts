@@ -1,8 +1,9 @@
 // `bun run start`: from exec to the first answer, memory at rest and the executable's size, beside
 // an empty Bun server that is compiled in the same way. plantstore starts with no file, and again on
 // the one that it has made.
-import { readFileSync, statSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { controlGroup } from '../lib/control-group.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { executable, plantstore, project } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
@@ -89,6 +90,29 @@ async function once(server: Server, name: string, folder: string): Promise<Start
   return { name, milliseconds: took, rss, anonymous, loaded }
 }
 
+/** Bytes that a container is charged for at rest, of an executable that nothing else has read; NaN where none can be had. */
+async function charged(server: Server, file: string): Promise<number> {
+  const group = controlGroup()
+  if (!group) return Number.NaN
+  const folder = temporaryFolder()
+  const port = await freePort()
+  const command = server.command(port, folder)
+  const copy = join(folder, 'executable')
+  copyFileSync(file, copy)
+  // A page that is in the page cache already is charged to whoever read it first.
+  await run({ argv: ['sync', copy] })
+  await run({ argv: ['dd', `if=${copy}`, 'iflag=nocache', 'count=0', 'status=none'] })
+  const argv = [copy, ...command.argv.slice(1)]
+  const child = start(group.within({ ...command, argv }), join(folder, 'log'))
+  await untilFirstAnswer(port)
+  await Bun.sleep(1000)
+  const bytes = group.charged()
+  await stop(child)
+  group.remove()
+  removeFolder(folder)
+  return bytes
+}
+
 await setUp()
 await buildEmpty()
 const starters = [
@@ -103,7 +127,11 @@ for (let n = 0; n < number(flags.rounds); n++) {
   removeFolder(folder)
 }
 
-const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'loaded RSS', 'size']
+const charges = new Map<string, number>()
+for (const { name, server, file } of starters) charges.set(name, await charged(server, file))
+
+const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'idle control group']
+head.push('loaded RSS', 'size')
 const rows = starters.map(({ name, file }) => {
   const own = starts.filter((one) => one.name === name)
   return [
@@ -111,6 +139,7 @@ const rows = starters.map(({ name, file }) => {
     `${decimals(median(own.map((one) => one.milliseconds)), 1)} ms`,
     megabytes(median(own.map((one) => one.rss))),
     megabytes(median(own.map((one) => one.anonymous))),
+    megabytes(charges.get(name) ?? Number.NaN),
     megabytes(median(own.map((one) => one.loaded))),
     megabytes(statSync(file).size),
   ]
@@ -119,5 +148,6 @@ console.log(table(head, rows))
 writeResults('start', {
   flags: buildFlags(),
   starts,
+  charges: Object.fromEntries(charges),
   sizes: starters.map(({ file }) => statSync(file).size),
 })
