@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { syncFolder } from '../engine/open'
+import { syncFile, syncFolder } from '../engine/sync'
 
 /**
  * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
@@ -15,12 +15,7 @@ export async function produceFile(
   const temporary = `${target}.${process.pid}.tmp`
   try {
     await write(temporary)
-    const fd = openSync(temporary, 'r+')
-    try {
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
+    await syncFile(temporary)
     place(temporary, target)
   } finally {
     rmSync(temporary, { force: true })

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 const symbols = {
   flock: { args: ['i32', 'i32'], returns: 'i32' },
   posix_fadvise: { args: ['i32', 'i64', 'i64', 'i32'], returns: 'i32' },
+  sync_file_range: { args: ['i32', 'i64', 'i64', 'u32'], returns: 'i32' },
   statx: { args: ['i32', 'ptr', 'i32', 'u32', 'ptr'], returns: 'i32' },
 } as const
 
@@ -14,6 +15,8 @@ const LOCK_EX = 2
 const LOCK_NB = 4
 const LOCK_UN = 8
 const POSIX_FADV_DONTNEED = 4
+// SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER.
+const WRITE_AND_WAIT = 7
 const AT_FDCWD = -100
 const STATX_INO = 0x100
 
@@ -46,6 +49,13 @@ export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
  */
 export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
+
+/**
+ * Has a part of an open file written from the page cache to the disk, and waits for that (sync_file_range(2)). It makes
+ * nothing durable: it leaves less to the fsync that does.
+ */
+export const writeBack = (fd: number, offset: number, bytes: number): boolean =>
+  libc().sync_file_range(fd, offset, bytes, WRITE_AND_WAIT) === 0
 
 /**
  * What tells the inode of a path on its device, asked again and again; null where there is nothing (statx(2)). Throws

@@ -5,6 +5,7 @@ import { OpenError } from '../errors'
 import { dropPageCache, tryLock, unlock } from './libc'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './migrations'
 import { codeOf, explain } from './open-error'
+import { syncFolder } from './sync'
 
 function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -75,16 +76,6 @@ function distrustPageCache(path: string): void {
     } finally {
       closeSync(fd)
     }
-  }
-}
-
-/** Makes a directory's entries durable: a file that was created or renamed in it is found after a loss of power. */
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }
 

@@ -5,12 +5,14 @@ import { type Change, toRow } from './changes'
 import { GroupCommit } from './group-commit'
 import { connect } from './open'
 import { preparePlants } from './plants'
-import { type Connection, openStorage, type StorageOptions } from './storage'
+import { type Connection, openStorage, type Storage, type StorageOptions } from './storage'
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
 // What a change takes beside its texts, roughly.
 const CHANGE_BYTES = 100
 const ROWS_AT_ONCE = 1000
+// About what so many rows take: beside a daemon, an export leaves it half of a core.
+const REST_MS = 1
 // A probe writes to the disk, and anybody may ask for one: they share one for this long.
 const PROBE_SHARED_MS = 1000
 
@@ -25,7 +27,7 @@ const sizeOf = (plant: NewPlant): number =>
 const fileBytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** Every plant of a database in parts, by a connection of its own that sees one moment of it. */
-async function* snapshot(path: string): AsyncGenerator<NewPlant[]> {
+async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<NewPlant[]> {
   const db = connect(path)
   try {
     db.run('BEGIN')
@@ -33,6 +35,7 @@ async function* snapshot(path: string): AsyncGenerator<NewPlant[]> {
     let page = list({ after: null, limit: ROWS_AT_ONCE, tag: null })
     while (page.length > 0) {
       yield page
+      await giveTurn(REST_MS)
       page = list({ after: page[page.length - 1]?.id ?? null, limit: ROWS_AT_ONCE, tag: null })
     }
   } finally {
@@ -74,7 +77,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     deletePlant: (id, signal) => changes.submit(['delete', String(id)], CHANGE_BYTES, signal),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
-    snapshot: () => snapshot(storage.path),
+    snapshot: () => snapshot(storage),
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
     createToken: (token) => changing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),

@@ -6,11 +6,12 @@ import type { Log } from '../log'
 import type { Change } from './changes'
 import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
-import { openDatabase, openFile, syncFolder } from './open'
+import { openDatabase, openFile } from './open'
 import { explain } from './open-error'
 import { preparePlants } from './plants'
 import { settle } from './settle'
 import { shareReads } from './shared-read'
+import { syncFolder } from './sync'
 import type { CheckpointReport, Failure } from './thread'
 import { prepareTokens } from './tokens'
 import { filesOf } from './write'
@@ -41,6 +42,8 @@ const prepareConnection = (db: Database, onFailure: (error: unknown) => void) =>
 
 /** The connection that reads. */
 export type Connection = ReturnType<typeof prepareConnection>
+
+export type Storage = ReturnType<typeof openStorage>
 
 /**
  * The file of a database, with a connection for reads and a writer for changes; closed and opened anew when the storage
@@ -83,16 +86,17 @@ export function openStorage(path: string, options: StorageOptions) {
     }
   }
 
-  // A command that writes without a pause would keep the daemon that serves the same file from its turn.
-  async function giveTurn(): Promise<void> {
+  /** Pauses where another process serves the same file: without a rest, a command would keep it from its turn. */
+  async function giveTurn(milliseconds: number): Promise<void> {
+    if (exclusive) return
     if (tryLock(file.fd)) unlock(file.fd)
-    else await Bun.sleep(TURN_MS)
+    else await Bun.sleep(milliseconds)
   }
 
   /** Makes a batch of changes durable, as {@link Commit} says. */
   const write: Commit<Change> = async (batch) => {
     if (outage) throw outage
-    if (!exclusive) await giveTurn()
+    await giveTurn(TURN_MS)
     const answer = await writer.commit(batch)
     // What is read from now on must see this commit.
     connection?.shared.end()
@@ -197,6 +201,7 @@ export function openStorage(path: string, options: StorageOptions) {
     path: file.path,
     write,
     use,
+    giveTurn,
     /** Why the store cannot go on for ever as it is; null where it can. */
     problem: () => outage ?? (checkpointFailure && errorOf(checkpointFailure)),
     close,

@@ -1,0 +1,36 @@
+import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs'
+import { writeBack } from './libc'
+
+const PART_BYTES = 1024 * 1024
+const REST_MS = 1
+
+/** Makes a directory's entries durable: a file that was created or renamed in it is found after a loss of power. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/**
+ * Makes a file durable, in parts with a rest after each: while one fsync writes all of a large file, the short ones of a
+ * daemon on the same disk wait for it.
+ */
+export async function syncFile(path: string): Promise<void> {
+  // An error is told once to each descriptor: that of the fsync is told of those that the parts met.
+  const synced = openSync(path, 'r+')
+  const written = openSync(path, 'r+')
+  try {
+    const { size } = fstatSync(written)
+    for (let at = 0; at < size; at += PART_BYTES) {
+      writeBack(written, at, PART_BYTES)
+      await Bun.sleep(REST_MS)
+    }
+    fsyncSync(synced)
+  } finally {
+    closeSync(written)
+    closeSync(synced)
+  }
+}
