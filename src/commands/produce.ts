@@ -1,10 +1,11 @@
 import { renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { explainWriting } from '../engine/open-error'
 import { syncFile, syncFolder } from '../engine/sync'
 
 /**
  * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
- * folder. `place` gives it its name.
+ * folder. `place` gives it its name. Throws an `OpenError` where the disk is full or fails.
  */
 export async function produceFile(
   path: string,
@@ -17,8 +18,10 @@ export async function produceFile(
     await write(temporary)
     await syncFile(temporary)
     place(temporary, target)
+    syncFolder(dirname(target))
+  } catch (error) {
+    throw explainWriting(error, target)
   } finally {
     rmSync(temporary, { force: true })
   }
-  syncFolder(dirname(target))
 }

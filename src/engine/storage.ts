@@ -7,7 +7,7 @@ import type { Change } from './changes'
 import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile } from './open'
-import { explain } from './open-error'
+import { explain, explainWriting } from './open-error'
 import { preparePlants } from './plants'
 import { settle } from './settle'
 import { shareReads } from './shared-read'
@@ -184,6 +184,8 @@ export function openStorage(path: string, options: StorageOptions) {
     isClosed = true
     try {
       await letGo()
+    } catch (error) {
+      throw explainWriting(error, file.path)
     } finally {
       writer.terminate()
       closeSync(file.fd)

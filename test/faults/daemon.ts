@@ -34,6 +34,8 @@ export interface Start {
   wrap?: string[]
   /** The command of the program: serve, unless told. */
   command?: string
+  /** The words that the command takes beside its flags. */
+  words?: string[]
   env?: Record<string, string>
   /** Milliseconds until it must listen. */
   patience?: number
@@ -51,7 +53,7 @@ export function launch(database: string, start: Start = {}): Run {
   const program = start.program ?? plantstore
   const name = start.command ?? 'serve'
   const listen = name === 'serve' ? ['--host', '127.0.0.1', '--port', '0'] : []
-  const flags = [name, ...listen, '--database', database]
+  const flags = [name, ...(start.words ?? []), ...listen, '--database', database]
   const command = [...(start.wrap ?? []), ...program, ...flags]
   const child = Bun.spawn(command, {
     stdin: 'ignore',

@@ -141,7 +141,7 @@ async function stopsInDoubt(folder: string, about: string): Promise<Outcome> {
   await heal()
   await daemon.kill()
   const code = await daemon.exited
-  if (![0, 1, 74].includes(code)) problems.push(`it ended with exit code ${code}`)
+  if (![0, 74].includes(code)) problems.push(`it ended with exit code ${code}`)
   problems.push(...(await restart(database, load)))
   return outcome(about, load, problems)
 }
