@@ -49,7 +49,10 @@ export interface Store {
   /** Revokes the token of this name at a time. Resolves to false where there is none that is not revoked yet. */
   revokeToken(name: string, now: number): Promise<boolean>
 
-  /** Resolves when the store could write, which it found out by writing within the last second; rejects with the reason why not. */
+  /**
+   * Resolves when the store could write, which it found out by writing within the last second; rejects with the reason
+   * why not.
+   */
   probe(): Promise<void>
   stats(): StoreStats
   /** Answers what is queued, then lets go of the storage. */

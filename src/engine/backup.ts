@@ -6,7 +6,8 @@ import { checkFile, connect, type OpenedFile, openFile } from './open'
 
 /**
  * Copies a database, as it is at one moment, into a new file, while others write to it
- * (https://sqlite.org/lang_vacuum.html#vacuuminto); then checks the copy, which is not synced. Returns its count of plants.
+ * (https://sqlite.org/lang_vacuum.html#vacuuminto); then checks the copy, which is not synced. Returns its count of
+ * plants.
  */
 export function copyDatabase(from: string, to: string): number {
   checkFile(from)

@@ -80,8 +80,8 @@ function distrustPageCache(path: string): void {
 }
 
 /**
- * Opens a connection to a database that is there. Its statements come by `query`, which keeps them, so
- * that `close(true)` finalizes them: with one statement left, SQLite goes on holding the file and its locks.
+ * Opens a connection to a database that is there. Its statements come by `query`, which keeps them, so that
+ * `close(true)` finalizes them: with one statement left, SQLite goes on holding the file and its locks.
  */
 export function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
