@@ -35,7 +35,7 @@ async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<NewPlant[]
     let page = list({ after: null, limit: ROWS_AT_ONCE, tag: null })
     while (page.length > 0) {
       yield page
-      await giveTurn(REST_MS)
+      if (giveTurn) await giveTurn(REST_MS)
       page = list({ after: page[page.length - 1]?.id ?? null, limit: ROWS_AT_ONCE, tag: null })
     }
   } finally {

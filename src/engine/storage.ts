@@ -86,17 +86,18 @@ export function openStorage(path: string, options: StorageOptions) {
     }
   }
 
-  /** Pauses where another process serves the same file: without a rest, a command would keep it from its turn. */
-  async function giveTurn(milliseconds: number): Promise<void> {
-    if (exclusive) return
+  // Where another process serves the same file, a command that works without a rest would keep it from its turn.
+  async function pause(milliseconds: number): Promise<void> {
     if (tryLock(file.fd)) unlock(file.fd)
     else await Bun.sleep(milliseconds)
   }
+  /** Pauses beside a daemon; null in the daemon itself, which holds the lock and waits for nobody. */
+  const giveTurn = exclusive ? null : pause
 
   /** Makes a batch of changes durable, as {@link Commit} says. */
   const write: Commit<Change> = async (batch) => {
     if (outage) throw outage
-    await giveTurn(TURN_MS)
+    if (giveTurn) await giveTurn(TURN_MS)
     const answer = await writer.commit(batch)
     // What is read from now on must see this commit.
     connection?.shared.end()
