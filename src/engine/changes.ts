@@ -1,21 +1,30 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import type { ErrorNumber } from '../errors'
-import type { NewPlant } from '../plant'
+import type { Int64, NewPlant } from '../plant'
 import type { Outcome } from './group-commit'
 import { APPLICATION_ID } from './migrations'
 
-/** A plant as it may travel between the threads, in JSON: the id as its digits. */
-export type Row = readonly [id: string, name: string, tag: string | null]
+/** An id as it may travel between the threads, in JSON: a number where that is exact, else its digits. */
+export type RowId = number | string
+
+/** A plant as it may travel between the threads. */
+export type Row = readonly [id: RowId, name: string, tag: string | null]
 
 /** A change of the store, as it may travel to the thread that writes. */
 export type Change =
   | readonly ['create', ...Row]
   | readonly ['createAll', readonly Row[]]
   | readonly ['replace', ...Row]
-  | readonly ['delete', id: string]
+  | readonly ['delete', id: RowId]
   | readonly ['probe']
 
-export const toRow = ({ id, name, tag }: NewPlant): Row => [String(id), name, tag ?? null]
+// Digits would cost both threads more: a fourteenth of all that a create takes of them.
+export function toRowId(id: Int64): RowId {
+  const number = Number(id)
+  return Number.isSafeInteger(number) ? number : String(id)
+}
+
+export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
 
 // Errors of SQLite that speak of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
 const OWN_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/

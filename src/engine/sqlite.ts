@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { NewPlant } from '../plant'
 import type { Store, StoreStats } from '../store'
-import { type Change, toRow } from './changes'
+import { type Change, toRow, toRowId } from './changes'
 import { GroupCommit } from './group-commit'
 import { connect } from './open'
 import { preparePlants } from './plants'
@@ -74,7 +74,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     },
     replacePlant: (plant, signal) =>
       changes.submit(['replace', ...toRow(plant)], sizeOf(plant), signal),
-    deletePlant: (id, signal) => changes.submit(['delete', String(id)], CHANGE_BYTES, signal),
+    deletePlant: (id, signal) => changes.submit(['delete', toRowId(id)], CHANGE_BYTES, signal),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
     snapshot: () => snapshot(storage),
