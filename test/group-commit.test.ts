@@ -45,6 +45,24 @@ test('lets changes that come in during a commit share the next', async () => {
   expect(group.queued).toBe(0)
 })
 
+test('starts the next commit of many before it answers the last', async () => {
+  const { submit, batches, end } = createLedger()
+  const first = submit('a')
+  await turns()
+  const rest = Array.from({ length: 100 }, (_, index) => submit(`b${index}`))
+  let committing = 0
+  const answered = first.then(() => {
+    committing = batches.length
+  })
+  await end()
+  await answered
+
+  expect(committing).toBe(2)
+  expect(batches[1]).toHaveLength(100)
+  await end()
+  await Promise.all(rest)
+})
+
 test('does not hold a lone change', async () => {
   const { submit, batches, end } = createLedger()
   for (const change of ['a', 'b', 'c']) {

@@ -26,14 +26,25 @@ type Waiting<Change> = {
   readonly reject: (reason: unknown) => void
 }
 
-// A commit shorter than this is not worth waiting for company: a timer is no finer.
+// A shorter hold is not worth it: a timer is no finer.
 const SHORTEST_HOLD_MS = 1
+// Nor is one shorter than half of the time in which the changes that are expected could be read and answered: two
+// batches in turn, one that commits while the other is answered, do more then than a full one each time.
+const HOLD_MS_PER_CHANGE = 0.01
 // The changes of a larger batch take longer than its sync: more of them would make it no cheaper.
 const SMALL_BATCH = 64
 
 function end({ resolve, reject }: Waiting<unknown>, outcome: Outcome | undefined): void {
   if (outcome === null) resolve()
   else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
+}
+
+function endAll(batch: Waiting<unknown>[], outcomes: (Outcome | Promise<Outcome>)[]): void {
+  for (const [index, waiting] of batch.entries()) {
+    const outcome = outcomes[index]
+    if (outcome instanceof Promise) outcome.then((late) => end(waiting, late), waiting.reject)
+    else end(waiting, outcome)
+  }
 }
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
@@ -45,9 +56,10 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 /**
  * Lets changes that wait together share one commit (group commit).
  *
- * While a batch commits, the changes that come in wait for the next. When it ends, those whose clients were just
- * answered are likely to come back at once, so the next batch holds for them, for at most half of the time that the
- * last commit took: on a slow disk a full batch each time, instead of two half ones that take turns.
+ * While a batch commits, the changes that come in wait for the next. When it ends, the next is started before its
+ * clients are answered: the disk works while this thread does. But they are likely to come back at once, so on a slow
+ * disk the next batch holds for them, for at most half of the time that the last commit took: a full batch each time,
+ * instead of two half ones that take turns.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
@@ -96,9 +108,14 @@ export class GroupCommit<Change> {
   #arm(): void {
     if (this.#state === 'idle') {
       const hold = this.#holdUntil - performance.now()
-      if (this.#waiting.length < this.#expected && hold >= SHORTEST_HOLD_MS) {
+      const shortest = Math.max(SHORTEST_HOLD_MS, this.#expected * HOLD_MS_PER_CHANGE)
+      if (this.#waiting.length < this.#expected && hold >= shortest) {
         this.#state = 'holding'
         this.#hold = setTimeout(() => this.#flush(), hold)
+        return
+      }
+      if (this.#waiting.length > SMALL_BATCH) {
+        this.#flush()
         return
       }
     } else if (this.#state !== 'holding' || this.#waiting.length < this.#expected) {
@@ -133,25 +150,18 @@ export class GroupCommit<Change> {
   async #flush(): Promise<void> {
     this.#state = 'committing'
     const batch = this.#take().filter(isWanted)
+    const changes = batch.map(({ change }) => change)
     const started = performance.now()
-    try {
-      const changes = batch.map(({ change }) => change)
-      const outcomes = changes.length > 0 ? await this.commit(changes) : []
-      batch.forEach((waiting, index) => {
-        const outcome = outcomes[index]
-        if (outcome instanceof Promise) {
-          outcome.then((late) => end(waiting, late), waiting.reject)
-        } else {
-          end(waiting, outcome)
-        }
-      })
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
-    const ended = performance.now()
-    this.onCommit(batch.length, ended - started)
-    this.#expected = batch.length + this.#waiting.length
-    this.#holdUntil = ended + (ended - started) / 2
+    const [result] = await Promise.allSettled([changes.length > 0 ? this.commit(changes) : []])
+    this.#ended(batch.length, performance.now() - started)
+    if (result.status === 'fulfilled') endAll(batch, result.value)
+    else for (const { reject } of batch) reject(result.reason)
+  }
+
+  #ended(changes: number, milliseconds: number): void {
+    this.onCommit(changes, milliseconds)
+    this.#expected = changes + this.#waiting.length
+    this.#holdUntil = performance.now() + milliseconds / 2
     this.#state = 'idle'
     if (this.#waiting.length > 0) this.#arm()
     else for (const resolve of this.#idle.splice(0)) resolve()

@@ -13,7 +13,7 @@ export type Failure = {
   readonly detail: string
 }
 
-/** What the serving thread asks of the one that writes: one request at a time. */
+/** What the serving thread asks of the one that writes. */
 export type Request =
   | { readonly open: Files }
   | { readonly write: readonly Change[] }
@@ -72,7 +72,8 @@ export function startThread(
   const isOpen = new Int32Array(new SharedArrayBuffer(4))
   const url = new URL('./writer-thread.ts', import.meta.url).href
   const worker = new Worker(url, { smol: true })
-  let asked: PromiseWithResolvers<Answer> | undefined
+  /** Who waits for the answers to come, in their order. */
+  const asking: ((answer: Answer) => void)[] = []
   let ended: string | undefined
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
@@ -81,34 +82,23 @@ export function startThread(
       onCheckpoint(reply)
       return
     }
-    const { resolve } = asked ?? {}
-    asked = undefined
-    resolve?.(reply)
+    asking.shift()?.(reply)
   }
   worker.onerror = (event) => {
     ended = `the writing thread ended: ${event.message}`
-    asked?.resolve({ failure: { kind: 'doubtful', detail: ended } })
-    asked = undefined
+    for (const answer of asking.splice(0)) answer({ failure: { kind: 'doubtful', detail: ended } })
     onEnd()
   }
 
-  async function post(request: Request): Promise<Answer> {
+  async function ask(request: Request): Promise<Answer> {
     if (ended) return { failure: { kind: 'failed', detail: ended } }
-    asked = Promise.withResolvers<Answer>()
+    const answer = new Promise<Answer>((resolve) => asking.push(resolve))
     worker.postMessage(JSON.stringify(request))
-    return asked.promise
+    return answer
   }
 
   worker.postMessage(isOpen)
-  const opened = post({ open: files })
+  const opened = ask({ open: files })
   Atomics.wait(isOpen, 0, 0, LONGEST_START_MS)
-  let turn = opened
-  return {
-    opened,
-    ask(request) {
-      turn = turn.then(() => post(request))
-      return turn
-    },
-    terminate: () => worker.terminate(),
-  }
+  return { opened, ask, terminate: () => worker.terminate() }
 }

@@ -24,7 +24,7 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
   let files: Files | undefined
   let inline: ReturnType<typeof createInlineWriter> | undefined
   /** How the opening of the thread's connection went, or goes. */
-  let opening: Promise<Answer> | undefined
+  let opening: Promise<Answer> | 'done' | undefined
   let isTidying = false
   let retry: Timer | undefined
 
@@ -49,16 +49,17 @@ export function createWriter(onCheckpoint: (report: CheckpointReport) => void) {
   // Nothing was done where the answer is `busy`: there may be no thread to be had, or no descriptors for its files.
   async function ask(request: Request): Promise<Answer> {
     if (!files) return { failure: { kind: 'failed', detail: 'the database is not open' } }
-    try {
-      opening ??= openThread(files)
-    } catch (error) {
-      return { failure: { kind: 'busy', detail: String(error) } }
-    }
-    const current = opening
-    const failure = failureOf(await current)
-    if (failure) {
-      if (opening === current) opening = undefined
-      return { failure: { ...failure, kind: 'busy' } }
+    // Once it is open the thread is asked at once: to await even what is done would let others act before.
+    if (opening !== 'done') {
+      try {
+        opening ??= openThread(files)
+      } catch (error) {
+        return { failure: { kind: 'busy', detail: String(error) } }
+      }
+      const current = opening
+      const failure = failureOf(await current)
+      if (opening === current) opening = failure ? undefined : 'done'
+      if (failure) return { failure: { ...failure, kind: 'busy' } }
     }
     return thread?.ask(request) ?? { failure: { kind: 'busy', detail: 'the thread has ended' } }
   }
