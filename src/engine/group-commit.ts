@@ -92,11 +92,11 @@ export class GroupCommit<Change> {
     ) {
       return Promise.reject(new PlantError(50301))
     }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ change, bytes, signal, resolve, reject })
-      this.#waitingBytes += bytes
-      this.#arm()
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#waiting.push({ change, bytes, signal, resolve, reject })
+    this.#waitingBytes += bytes
+    this.#arm()
+    return promise
   }
 
   /** Resolves when nothing waits and nothing is being committed. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { NewPlant } from '../plant'
 import type { Store, StoreStats } from '../store'
-import { type Change, toRow, toRowId } from './changes'
+import { type Change, toCreate, toRow, toRowId } from './changes'
 import { GroupCommit } from './group-commit'
 import { connect } from './open'
 import { preparePlants } from './plants'
@@ -66,8 +66,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     })
 
   return {
-    createPlant: (plant, signal) =>
-      changes.submit(['create', ...toRow(plant)], sizeOf(plant), signal),
+    createPlant: (plant, signal) => changes.submit(toCreate(plant), sizeOf(plant), signal),
     createPlants: (plants, signal) => {
       const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
       return changes.submit(['createAll', plants.map(toRow)], bytes, signal)

@@ -90,6 +90,9 @@ function keepFields(body: unknown): unknown {
   return kept
 }
 
+/** What a body is read into, of what Elysia knows of a request. */
+export type BodyContext = { readonly request: Request; body: unknown }
+
 /**
  * Reads the bodies of requests as JSON: of at most `limit` bytes each, and not too many at once.
  * Refuses with 41501, 41301, 50301 and 40001.
@@ -99,7 +102,18 @@ export function createBodyReader(limit: number) {
   let reading = 0
   let uncollected = 0
 
-  return async function readBody(request: Request): Promise<unknown> {
+  function parseLongBody(bytes: Uint8Array): unknown {
+    const body = keepFields(parseBody(bytes))
+    uncollected += bytes.length
+    if (uncollected > COLLECT_BYTES) {
+      uncollected = 0
+      Bun.gc(true)
+    }
+    return body
+  }
+
+  return async function readBody(context: BodyContext): Promise<void> {
+    const { request } = context
     const { headers } = request
     const type = headers.get('content-type')
     if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) throw new PlantError(41501)
@@ -121,13 +135,6 @@ export function createBodyReader(limit: number) {
     } finally {
       reading -= reserved
     }
-    if (bytes.length <= LONG_BODY_BYTES) return parseBody(bytes)
-    const body = keepFields(parseBody(bytes))
-    uncollected += bytes.length
-    if (uncollected > COLLECT_BYTES) {
-      uncollected = 0
-      Bun.gc(true)
-    }
-    return body
+    context.body = bytes.length > LONG_BODY_BYTES ? parseLongBody(bytes) : parseBody(bytes)
   }
 }

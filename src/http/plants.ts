@@ -5,6 +5,7 @@ import type { Metrics } from '../metrics'
 import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
 import type { Store } from '../store'
 import { answerJson, answerText, jsonHeaders, plantJson } from './answer'
+import type { BodyContext } from './body'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
@@ -65,18 +66,13 @@ function nextPage(last: Int64, limit: number, tag: string | undefined): string {
 export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
-  readonly readBody: (request: Request) => Promise<unknown>
+  readonly readBody: (context: BodyContext) => Promise<void>
 }
 
 /** The routes of plants. */
 export function plants({ store, metrics, readBody }: PlantDeps) {
   // `arrayBuffer` leaves the body unread (see `adapter.ts`): it is read here, once the credentials are checked.
-  const withBody = {
-    parse: 'arrayBuffer',
-    transform: async (context: { request: Request; body: unknown }) => {
-      context.body = await readBody(context.request)
-    },
-  } as const
+  const withBody = { parse: 'arrayBuffer', transform: readBody } as const
 
   return new Elysia({ name: 'plants' })
     .post(
