@@ -135,6 +135,21 @@ test('holds no longer than a part of a commit for those who do not come back', a
   await lone
 })
 
+test('holds for nobody where there are so many that a commit takes less time than they do', async () => {
+  const { submit, batches, end } = createLedger({ queuedChanges: 20_000, batchChanges: 20_000 })
+  const first = Array.from({ length: 20_000 }, (_, index) => submit(`a${index}`))
+  await turns()
+  await Bun.sleep(100)
+  await end()
+  await Promise.all(first)
+
+  const second = submit('b')
+  await turns()
+  expect(batches.at(-1)).toEqual(['b'])
+  await end()
+  await second
+})
+
 test('refuses one change of a batch alone', async () => {
   const { submit, end } = createLedger()
   const changes = Promise.allSettled([submit('a'), submit('no'), submit('c')])

@@ -19,7 +19,8 @@ export const killFaults: Fault[] = [
       for (let i = 0; i < kills; i++) {
         const daemon = await serve(database)
         await settle(daemon, ledger)
-        const load = startLoad(daemon, { ledger })
+        // By turns so many that the next commit is under way when the last is answered.
+        const load = startLoad(daemon, { ledger, clients: i % 2 === 0 ? 16 : 200 })
         await acknowledged(ledger, 20, 5000)
         await Bun.sleep(Math.random() * 300)
         await daemon.kill()

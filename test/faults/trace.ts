@@ -5,6 +5,11 @@ import { count, type Fault } from './fault.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad, storedIn } from './load.ts'
 
+// Commits of a few are made in the serving thread, of many in the other; then the next is under way when the last is
+// answered.
+const FEW = 12
+const MANY = 200
+
 const calls = 'fsync,fdatasync,pwrite64,recvfrom,recvmsg,read,sendto,sendmsg,write,writev'
 
 interface Call {
@@ -63,14 +68,14 @@ function unsynced(trace: string): { answers: number; early: number; syncs: numbe
   return found
 }
 
-async function traced(folder: string, program: Program) {
+async function traced(folder: string, program: Program, clients: number) {
   const log = join(folder, `trace-${Bun.nanoseconds()}.log`)
   const strace = ['strace', '-D', '-f', '-y', '--seccomp-bpf', '-s', '400', '-o', log]
   const daemon = await serve(join(folder, `${Bun.nanoseconds()}.db`), {
     program,
     wrap: [...strace, '-e', `trace=${calls}`],
   })
-  const load = startLoad(daemon, { clients: 12 })
+  const load = startLoad(daemon, { clients })
   await acknowledged(load.ledger, 1000, 10_000)
   await load.stop()
   await daemon.stop()
@@ -83,19 +88,24 @@ export const traceFaults: Fault[] = [
     about: 'a trace of the system calls: no 200 before an fsync of the WAL',
     async run(folder) {
       await need('strace')
-      const real = await traced(folder, plantstore)
-      const lax = await traced(folder, control('--synchronous', 'normal'))
+      const few = await traced(folder, plantstore, FEW)
+      const many = await traced(folder, plantstore, MANY)
+      const lax = await traced(folder, control('--synchronous', 'normal'), FEW)
       const problems: string[] = []
-      if (real.early > 0) problems.push(`${real.early} answered before the fsync`)
-      if (real.answers !== real.acknowledged) {
-        problems.push(`${real.answers} answers in the trace, ${real.acknowledged} at the clients`)
+      for (const { answers, acknowledged, early } of [few, many]) {
+        if (early > 0) problems.push(`${early} answered before the fsync`)
+        if (answers !== acknowledged) {
+          problems.push(`${answers} answers in the trace, ${acknowledged} at the clients`)
+        }
+        if (answers < 100) problems.push('too few answers to tell')
       }
-      if (real.answers < 100) problems.push('too few answers to tell')
+      if (many.answers < many.syncs * FEW) problems.push('too few creates shared a commit to tell')
       if (lax.early === 0) problems.push('the control with synchronous=NORMAL was not caught')
+      const answers = count(few.answers + many.answers, 'answer')
       return {
-        tried: 'strace of sockets and WAL under load',
-        many: `${count(real.answers, 'answer')} of 200, ${count(real.syncs, 'fsync')} of the WAL`,
-        lost: `${real.early} before their fsync (control: ${lax.early} of ${lax.answers})`,
+        tried: `strace of sockets and WAL under load, ${FEW} and ${MANY} clients`,
+        many: `${answers} of 200, ${count(few.syncs + many.syncs, 'fsync')} of the WAL`,
+        lost: `${few.early + many.early} before their fsync (control: ${lax.early} of ${lax.answers})`,
         problems,
       }
     },
