@@ -7,7 +7,8 @@ import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './migrations'
 import { codeOf, explain } from './open-error'
 import { syncFolder } from './sync'
 
-function fileSize(path: string): number {
+/** The bytes of a file; 0 where there is none. */
+export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 

@@ -1,9 +1,8 @@
-import { statSync } from 'node:fs'
 import type { NewPlant } from '../plant'
 import type { Store, StoreStats } from '../store'
 import { type Change, toCreate, toRow, toRowId } from './changes'
 import { GroupCommit } from './group-commit'
-import { connect } from './open'
+import { connect, fileSize } from './open'
 import { preparePlants } from './plants'
 import { type Connection, openStorage, type Storage, type StorageOptions } from './storage'
 
@@ -23,8 +22,6 @@ export type SqliteOptions = StorageOptions & {
 
 const sizeOf = (plant: NewPlant): number =>
   CHANGE_BYTES + plant.name.length + (plant.tag?.length ?? 0)
-
-const fileBytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** Every plant of a database in parts, by a connection of its own that sees one moment of it. */
 async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<NewPlant[]> {
@@ -93,8 +90,8 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     stats(): StoreStats {
       return {
         queued: changes.queued,
-        databaseBytes: fileBytes(storage.path),
-        walBytes: fileBytes(`${storage.path}-wal`),
+        databaseBytes: fileSize(storage.path),
+        walBytes: fileSize(`${storage.path}-wal`),
       }
     },
     async close() {
