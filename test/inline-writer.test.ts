@@ -7,7 +7,7 @@ import { createInlineWriter } from '../src/engine/inline-writer'
 import { connect, openDatabase, openFile } from '../src/engine/open'
 import { filesOf } from '../src/engine/write'
 
-const create = (id: number): Change => ['create', String(id), `n${id}`, null]
+const create = (id: number): Change => ['create', [String(id), `n${id}`, null]]
 const creates = (count: number) => Array.from({ length: count }, (_, index) => create(index))
 
 let folder: string

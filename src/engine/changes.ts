@@ -12,9 +12,9 @@ export type Row = readonly [id: RowId, name: string, tag: string | null]
 
 /** A change of the store, as it may travel to the thread that writes. */
 export type Change =
-  | readonly ['create', ...Row]
+  | readonly ['create', Row]
   | readonly ['createAll', readonly Row[]]
-  | readonly ['replace', ...Row]
+  | readonly ['replace', Row]
   | readonly ['delete', id: RowId]
   | readonly ['probe']
 
@@ -25,14 +25,6 @@ export function toRowId(id: Int64): RowId {
 }
 
 export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
-
-// Written out: to spread a row is as much garbage as a tenth of what a create leaves.
-export const toCreate = ({ id, name, tag }: NewPlant): Change => [
-  'create',
-  toRowId(id),
-  name,
-  tag ?? null,
-]
 
 // Errors of SQLite that speak of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
 const OWN_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
@@ -50,7 +42,8 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
   )
   const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
 
-  function create(id: bigint, name: string, tag: string | null): ErrorNumber | null {
+  function create([rowId, name, tag]: Row): ErrorNumber | null {
+    const id = BigInt(rowId)
     if (insert.run(id, name, tag).changes === 1) return null
     const stored = select.get(id)
     return stored?.name === name && stored.tag === tag ? 40901 : 40902
@@ -60,13 +53,13 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
     db.run('SAVEPOINT create_all')
     let isMade = false
     try {
-      for (const [index, [id, name, tag]] of rows.entries()) {
-        const error = create(BigInt(id), name, tag)
+      for (const [index, row] of rows.entries()) {
+        const error = create(row)
         if (error === null) continue
         const fields = error === 40901 ? 'the same fields' : 'other fields'
         return {
           error,
-          message: `nothing was created: plants[${index}], id ${id}: a plant with this id exists, with ${fields}`,
+          message: `nothing was created: plants[${index}], id ${row[0]}: a plant with this id exists, with ${fields}`,
         }
       }
       isMade = true
@@ -83,13 +76,14 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
   function make(change: Change): Outcome {
     switch (change[0]) {
       case 'create': {
-        const error = create(BigInt(change[1]), change[2], change[3])
+        const error = create(change[1])
         return error && { error }
       }
       case 'createAll':
         return createAll(change[1])
       case 'replace': {
-        const { changes } = update.run(change[2], change[3], BigInt(change[1]))
+        const [id, name, tag] = change[1]
+        const { changes } = update.run(name, tag, BigInt(id))
         return changes === 1 ? null : { error: 40402 }
       }
       case 'delete': {

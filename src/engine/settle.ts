@@ -13,7 +13,7 @@ function isMade(change: Change, plants: Plants): boolean {
   switch (change[0]) {
     case 'create':
     case 'replace':
-      return isStored(plants, [change[1], change[2], change[3]])
+      return isStored(plants, change[1])
     case 'createAll':
       return change[1].every((row) => isStored(plants, row))
     case 'delete':

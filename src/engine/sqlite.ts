@@ -1,6 +1,6 @@
 import type { NewPlant } from '../plant'
 import type { Store, StoreStats } from '../store'
-import { type Change, toCreate, toRow, toRowId } from './changes'
+import { type Change, toRow, toRowId } from './changes'
 import { GroupCommit } from './group-commit'
 import { connect, fileSize } from './open'
 import { preparePlants } from './plants'
@@ -63,13 +63,13 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     })
 
   return {
-    createPlant: (plant, signal) => changes.submit(toCreate(plant), sizeOf(plant), signal),
+    createPlant: (plant, signal) => changes.submit(['create', toRow(plant)], sizeOf(plant), signal),
     createPlants: (plants, signal) => {
       const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
       return changes.submit(['createAll', plants.map(toRow)], bytes, signal)
     },
     replacePlant: (plant, signal) =>
-      changes.submit(['replace', ...toRow(plant)], sizeOf(plant), signal),
+      changes.submit(['replace', toRow(plant)], sizeOf(plant), signal),
     deletePlant: (id, signal) => changes.submit(['delete', toRowId(id)], CHANGE_BYTES, signal),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
