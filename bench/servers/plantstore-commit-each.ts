@@ -21,7 +21,7 @@ const app = createApp({
   store: {
     ...store,
     async createPlant(plant) {
-      if (writing.write([['create', ...toRow(plant)]]) !== 'done') throw new PlantError(50302)
+      if (writing.write([['create', toRow(plant)]]) !== 'done') throw new PlantError(50302)
       commits += 1
       if (commits % TIDY_EVERY === 0) writing.tidy()
     },
