@@ -15,6 +15,12 @@ export function parseInt64(text: string): bigint | null {
   return isInt64(value) ? value : null
 }
 
+/** The number of an int64, where one stands for it exactly; null beyond 2^53. */
+export function exactNumber(value: bigint): number | null {
+  const number = Number(value)
+  return Number.isSafeInteger(number) ? number : null
+}
+
 TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
 // `error` is what a client is told of a value that does not match. Without one Elysia writes the value itself into

@@ -1,7 +1,7 @@
 import { getSchemaValidator } from 'elysia'
 import type { Format } from '../config'
 import { PlantError } from '../errors'
-import { plantJson } from '../http/answer'
+import { toJson } from '../http/answer'
 import { parseBody } from '../http/body'
 import { explainMismatch } from '../http/errors'
 import { NewPlant, parseInt64 } from '../plant'
@@ -115,6 +115,6 @@ export const header: Record<Format, string> = { ndjson: '', csv: 'id,name,tag\n'
 
 /** The line of a plant. */
 export const writePlant: Record<Format, (plant: NewPlant) => string> = {
-  ndjson: (plant) => `${plantJson(plant)}\n`,
+  ndjson: (plant) => `${JSON.stringify(toJson(plant))}\n`,
   csv: ({ id, name, tag }) => `${id},${csvField(name)},${tag === undefined ? '' : csvField(tag)}\n`,
 }

@@ -4,7 +4,7 @@ import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
 import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
 import type { Store } from '../store'
-import { answerJson, answerText, jsonHeaders, plantJson } from './answer'
+import { answerJson, jsonHeaders, toJson } from './answer'
 import type { BodyContext } from './body'
 
 const DEFAULT_LIMIT = 100
@@ -112,8 +112,8 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         const found = await store.listPlants({ limit: limit + 1, after, tag: query.tag ?? null })
         const page = found.slice(0, limit)
         const last = found.length > limit ? page.at(-1) : undefined
-        const next = last ? `"${last.id}"` : null
-        const answer = answerText(`{"plants":[${page.map(plantJson).join(',')}],"next":${next}}`)
+        const next = last ? String(last.id) : null
+        const answer = answerJson({ plants: page.map(toJson), next })
         if (last) {
           answer.headers.set('link', `<${nextPage(last.id, limit, query.tag)}>; rel="next"`)
         }
@@ -129,7 +129,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       async ({ params }) => {
         const plant = await store.readPlant(toInt64(params.id))
         if (!plant) throw new PlantError(40402)
-        return answerText(plantJson(plant))
+        return answerJson(toJson(plant))
       },
       {
         params: PlantPath,
@@ -141,7 +141,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       async ({ params, body, request }) => {
         const plant = toNewPlant(toInt64(params.id), body)
         await store.replacePlant(plant, request.signal)
-        return answerText(plantJson(plant))
+        return answerJson(toJson(plant))
       },
       {
         ...withBody,
