@@ -6,7 +6,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -99,7 +101,7 @@ test('refuses a file as a folder', async () => {
   expect(readFileSync(folder.file('file'), 'utf8')).toBe('text')
 })
 
-/** Expects that a file is refused, and left as it was, alone in its folder. */
+/** Expects that a file is refused, and left as it was, with nothing new in its folder. */
 async function expectUntouched(
   file: string,
   folder: string,
@@ -107,11 +109,12 @@ async function expectUntouched(
   ...parts: string[]
 ): Promise<void> {
   const before = readFileSync(file)
+  const names = readdirSync(folder)
   expectLine(await serve(file), code, file, ...parts)
   const token = await runProgram(['token', 'create', 'x', '--database', file])
   expectLine(token, code, file, ...parts)
   expect(readFileSync(file).equals(before)).toBeTrue()
-  expect(readdirSync(folder)).toHaveLength(1)
+  expect(readdirSync(folder)).toEqual(names)
 }
 
 test.each([
@@ -127,10 +130,17 @@ test.each([
   await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
 })
 
-test.each([0, 0x1234])('refuses the database of another program: %d', async (id) => {
+test.each([
+  [0, 'DELETE'],
+  [0x1234, 'DELETE'],
+  // A journal that stays beside the file, and means nothing.
+  [0, 'PERSIST'],
+  [0x1234, 'PERSIST'],
+])('refuses the database of another program: %d, %s', async (id, journal) => {
   using folder = temporaryFolder()
   const file = folder.file('theirs.db')
   const db = new Database(file)
+  db.run(`PRAGMA journal_mode = ${journal}`)
   db.run('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
   db.run(`PRAGMA application_id = ${id}`)
   db.close(true)
@@ -145,16 +155,31 @@ async function makeDatabase(file: string): Promise<void> {
   await daemon.stop()
 }
 
-test('refuses a schema that is newer than it knows', async () => {
-  using folder = temporaryFolder()
-  const file = folder.file('plants.db')
-  await makeDatabase(file)
-  const db = new Database(file)
-  db.run('PRAGMA user_version = 999')
-  db.run('PRAGMA journal_mode = DELETE')
-  db.close(true)
+test.each(['DELETE', 'PERSIST'])(
+  'refuses a schema that is newer than it knows: %s',
+  async (journal) => {
+    using folder = temporaryFolder()
+    const file = folder.file('plants.db')
+    await makeDatabase(file)
+    const db = new Database(file)
+    db.run(`PRAGMA journal_mode = ${journal}`)
+    db.run('PRAGMA user_version = 999')
+    db.close(true)
 
-  await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
+    await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
+  },
+)
+
+test('watches the log of a database behind a link', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.file('data'))
+  symlinkSync(folder.file('data/plants.db'), folder.file('link.db'))
+  await using daemon = await startDaemon({ database: folder.file('link.db') })
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+
+  expect(await (await daemon.fetch('/metrics')).text()).toMatch(/^plantstore_wal_bytes [1-9]/m)
+  rmSync(folder.file('data/plants.db-wal'))
+  expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(503)
 })
 
 test('refuses a database whose end is missing, as damaged storage', async () => {

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { OpenError } from '../errors'
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
@@ -30,13 +31,23 @@ export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }
 
-/** Brings a database to {@link SCHEMA_VERSION}, all steps in one transaction. Returns the version that it had. */
+const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
+
+/**
+ * Brings a database to {@link SCHEMA_VERSION}, all steps in one transaction. Returns the version that it had. Throws an
+ * `OpenError` where it has tables of another program.
+ */
 export function migrate(db: Database): number {
   if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
   db.run('BEGIN IMMEDIATE')
   try {
     // Asked again: another process may have migrated while this one waited for its turn.
     const before = schemaVersion(db)
+    if (before === 0 && !isEmpty(db)) {
+      throw new OpenError(
+        `${db.filename} is a database of another program: name another file with --database`,
+      )
+    }
     for (const sql of migrations.slice(before)) db.run(sql)
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     db.run('COMMIT')

@@ -1,9 +1,18 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, existsSync, fstatSync, fsyncSync, openSync, readSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { OpenError } from '../errors'
 import { dropPageCache, tryLock, unlock } from './libc'
-import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './migrations'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { codeOf, explain } from './open-error'
 import { syncFolder } from './sync'
 
@@ -16,10 +25,12 @@ export function fileSize(path: string): number {
 function checkHeader(fd: number, path: string): void {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
+  if (size === 0) return
   // What a first start or a crash has left in a rollback journal, SQLite puts in order.
-  if (size === 0 || existsSync(`${path}-journal`)) return
+  const hasJournal = existsSync(`${path}-journal`)
   const read = readSync(fd, header, 0, 100, 0)
   if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    if (hasJournal) return
     throw new OpenError(`${path} is not a database: name another file with --database`)
   }
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
@@ -36,7 +47,7 @@ function checkHeader(fd: number, path: string): void {
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
   const missing = header.readUInt32BE(28) * pageSize - size
   // With a write-ahead log beside it, a file may lack pages that the log still holds.
-  if (missing > 0 && fileSize(`${path}-wal`) === 0) {
+  if (missing > 0 && !hasJournal && fileSize(`${path}-wal`) === 0) {
     throw new OpenError(
       `${path} is damaged, ${missing} bytes are missing at its end: put back a backup with "plantstore restore"`,
       true,
@@ -46,9 +57,10 @@ function checkHeader(fd: number, path: string): void {
 
 /** Throws an {@link OpenError} where a file cannot be a database of this program; reads its header only. */
 export function checkFile(path: string): void {
-  const full = resolve(path)
+  let full = resolve(path)
   let fd: number | undefined
   try {
+    full = realpathSync(full)
     fd = openSync(full, 'r')
     if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty: name another file`)
     checkHeader(fd, full)
@@ -125,7 +137,7 @@ function lock(fd: number, path: string): void {
 
 /**
  * Opens or creates the file of a database. With `exclusive` it is locked until it is closed or the process ends:
- * one daemon a file.
+ * one daemon a file. Its path is the one behind links, beside which SQLite keeps the log.
  *
  * Closing any descriptor of a file drops the POSIX locks that this process has on it, SQLite's too (fcntl(2)): so
  * this one is opened before SQLite opens the file, and closed after.
@@ -134,12 +146,13 @@ export function openFile(
   path: string,
   { exclusive = false, create = true, check = true } = {},
 ): OpenedFile {
-  const full = resolve(path)
+  let full = resolve(path)
   let fd: number
   try {
     const isNew = fileSize(full) === 0
     // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
     if (create) closeSync(openSync(full, 'a+', 0o600))
+    full = realpathSync(full)
     fd = openSync(full, 'r+')
     if (create && isNew) syncFolder(dirname(full))
   } catch (error) {
@@ -177,6 +190,8 @@ export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
     db = connect(file.path)
     const isMigrated = migrate(db) !== SCHEMA_VERSION
     db.run('PRAGMA journal_mode = WAL')
+    // SQLite makes the log at the next read. It must be there: from now on its inode is watched.
+    schemaVersion(db)
     // Migrations go into the file at once, so that its header tells the schema version to an older program.
     if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
     return db
