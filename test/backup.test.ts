@@ -1,5 +1,18 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { runProgram, startDaemon, temporaryFolder } from './daemon'
 
 const lines = (from: number, to: number) =>
@@ -93,6 +106,73 @@ test('restores where there is no database yet', async () => {
   expect((await runProgram(['check', '--database', folder.file('new.db')])).out).toStartWith(
     'ok: 3',
   )
+})
+
+test('restores where only the log of a database is left, which it keeps and does not take over', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(folder.file('other.db'), lines(0, 10))
+  await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('other.db')])
+  const daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"of the log"}')
+  await daemon.stop('SIGKILL')
+  rmSync(database)
+
+  const { out, code } = await runProgram([
+    'restore',
+    folder.file('copy.db'),
+    '--database',
+    database,
+  ])
+
+  expect(code).toBe(0)
+  const kept = /kept as (.+)\n/.exec(out)?.[1] ?? ''
+  expect(existsSync(`${kept}-wal`)).toBeTrue()
+  expect((await runProgram(['check', '--database', database])).out).toStartWith('ok: 10 plants')
+})
+
+test('restores beside who reads the old database, and keeps what is created afterwards', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  const before = await startDaemon({ database })
+  await before.create('{"id":50,"name":"in the log"}')
+  const reader = new Database(database, { readwrite: true, create: false })
+  reader.run('BEGIN')
+  const read = () => reader.query<{ n: number }, []>('SELECT count(*) AS n FROM plants').get()?.n
+  expect(read()).toBe(11)
+  await before.stop()
+
+  const { out } = await runProgram(['restore', folder.file('copy.db'), '--database', database])
+  const daemon = await startDaemon({ database })
+  for (const id of [101, 102, 103]) {
+    expect((await daemon.create(`{"id":${id},"name":"after"}`)).status).toBe(200)
+  }
+  expect(read()).toBe(11)
+  await daemon.stop('SIGKILL')
+  reader.run('COMMIT')
+  reader.close(true)
+
+  const kept = /kept as (.+)\n/.exec(out)?.[1] ?? ''
+  expect((await runProgram(['check', '--database', database])).out).toStartWith('ok: 13 plants')
+  expect((await runProgram(['check', '--database', kept])).out).toStartWith('ok: 11 plants')
+})
+
+test('restores the database behind a link, and keeps the link', async () => {
+  using folder = temporaryFolder()
+  const link = folder.file('link.db')
+  mkdirSync(folder.file('data'))
+  symlinkSync(folder.file('data/plants.db'), link)
+  await importLines(link, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', link])
+  await importLines(link, lines(3, 10))
+
+  const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', link])
+
+  expect(code).toBe(0)
+  expect(lstatSync(link).isSymbolicLink()).toBeTrue()
+  expect((await runProgram(['check', '--database', link])).out).toStartWith('ok: 3 plants')
 })
 
 test('refuses to restore while a daemon serves the database', async () => {

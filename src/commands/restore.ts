@@ -1,4 +1,4 @@
-import { closeSync, renameSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import { UsageError } from '../config'
 import { copyDatabase, holdDatabase, replaceDatabase } from '../engine/backup'
 import type { Command } from './command'
@@ -13,10 +13,11 @@ under the name that is printed.`,
   options: ['database'],
   async run({ config, args: [path, ...rest], out }) {
     if (path === undefined || rest.length > 0) throw new UsageError('name one file')
-    const { database } = config
+    const held = holdDatabase(config.database)
+    const database = held?.path ?? config.database
     const kept = `${database}.replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
-    const held = holdDatabase(database)
     let plants = 0
+    let isKept = false
     try {
       await produceFile(
         database,
@@ -24,15 +25,14 @@ under the name that is printed.`,
           plants = copyDatabase(path, temporary)
         },
         (temporary, target) => {
-          if (held) replaceDatabase(held, temporary, kept)
-          else renameSync(temporary, target)
+          isKept = replaceDatabase(target, temporary, kept)
         },
       )
     } finally {
       if (held) closeSync(held.fd)
     }
-    out.write(`restored ${plants} plants to ${database}\n`)
-    if (held) out.write(`what was there is kept as ${kept}\n`)
+    out.write(`restored ${plants} plants to ${config.database}\n`)
+    if (isKept) out.write(`what was there is kept as ${kept}\n`)
     return 0
   },
 }

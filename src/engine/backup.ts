@@ -18,25 +18,31 @@ export function copyDatabase(from: string, to: string): number {
     db.run('PRAGMA synchronous = OFF')
     db.run('VACUUM INTO ?', [to])
   } finally {
-    db.close(true)
+    try {
+      // The last connection puts the log into the database, and removes it: that is synced.
+      db.run('PRAGMA synchronous = FULL')
+    } finally {
+      db.close(true)
+    }
   }
   const { problems, plants } = checkDatabase(to)
   if (problems.length > 0) throw new OpenError(`${from} is damaged: ${problems[0]}`, true)
   return plants
 }
 
-/** Puts what is in the write-ahead log into the database; false where that fails. */
-function foldLog(path: string): boolean {
+// Puts what is in the write-ahead log into the database, if it can be: a damaged one stays as it is.
+function foldLog(path: string): void {
   try {
     const db = connect(path)
     try {
+      // Nobody who reads it is waited for.
+      db.run('PRAGMA busy_timeout = 0')
       db.run('PRAGMA wal_checkpoint(TRUNCATE)')
     } finally {
       db.close(true)
     }
-    return !existsSync(`${path}-wal`)
   } catch {
-    return false
+    // The log is kept beside the database.
   }
 }
 
@@ -45,11 +51,22 @@ export function holdDatabase(path: string): OpenedFile | null {
   return existsSync(path) ? openFile(path, { exclusive: true, create: false, check: false }) : null
 }
 
-/** Puts a new database, made in the same folder, in the place of one that is held; that one is kept as `kept`. */
-export function replaceDatabase(held: OpenedFile, made: string, kept: string): void {
-  // A log that stays would be taken for the new database's.
-  const log = `${held.path}-wal`
-  if (!foldLog(held.path) && existsSync(log)) renameSync(log, `${kept}-wal`)
-  linkSync(held.path, kept)
-  renameSync(made, held.path)
+// What SQLite keeps beside a database (https://sqlite.org/tempfiles.html).
+const BESIDE = ['-journal', '-wal', '-shm']
+
+/**
+ * Puts a new database, made in the same folder, at a path. What is there, with what is beside it, is kept under the name
+ * `kept`; false where there is nothing. Whoever reads the old one goes on with that.
+ */
+export function replaceDatabase(path: string, made: string, kept: string): boolean {
+  const isThere = existsSync(path)
+  if (isThere) {
+    foldLog(path)
+    linkSync(path, kept)
+  }
+  // What stays would be taken for the new database's.
+  const beside = BESIDE.filter((suffix) => existsSync(path + suffix))
+  for (const suffix of beside) renameSync(path + suffix, kept + suffix)
+  renameSync(made, path)
+  return isThere || beside.length > 0
 }
