@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync } from 'node:fs'
 import packageJson from '../package.json'
 import { backup } from './commands/backup'
 import { check } from './commands/check'
@@ -10,6 +10,7 @@ import { importPlants } from './commands/import'
 import { restore } from './commands/restore'
 import { serve } from './commands/serve'
 import { token } from './commands/token'
+import { writeAll } from './commands/write-all'
 import { describeOptions, parseConfig, UsageError } from './config'
 import { OpenError, PlantError } from './errors'
 
@@ -104,22 +105,32 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
 
 // Not `process.stdout`: Node's streams take as long to load as everything else together. A terminal is a character
 // device; so is /dev/null, where nobody minds.
-function toOutput(fd: number): Output {
+function toOutput(fd: number, onError: (error: Error) => void): Output {
+  let isRead = true
   return {
     isTTY: fstatSync(fd).isCharacterDevice(),
     write(text) {
-      const bytes = Buffer.from(text)
       try {
-        for (let sent = 0; sent < bytes.length; ) sent += writeSync(fd, bytes, sent)
-      } catch {
-        // Whoever read it has gone, and there is nobody left to tell.
+        if (isRead) writeAll(fd, text)
+      } catch (error) {
+        isRead = (error as NodeJS.ErrnoException).code !== 'EPIPE'
+        if (isRead) onError(error as Error)
       }
+      return isRead
     },
   }
 }
 
+const standardOutput = () =>
+  toOutput(1, ({ message }) => {
+    throw new OpenError(`standard output cannot be written: ${message}`, true)
+  })
+
+// Where not even an error can be told, there is nobody left to tell.
+const standardError = () => toOutput(2, () => {})
+
 if (import.meta.main) {
   // Databases, backups and exports are for this user alone.
   process.umask(0o077)
-  process.exit(await run(Bun.argv.slice(2), toOutput(1), toOutput(2)))
+  process.exit(await run(Bun.argv.slice(2), standardOutput(), standardError()))
 }

@@ -1,8 +1,9 @@
 import type { Config, OptionName } from '../config'
 
-/** Where a command writes: text to a stream of the process, or to whatever a test gives it. */
+/** Where a command writes: text to a stream of the process. */
 export type Output = {
-  write(text: string): void
+  /** False where nobody reads it any more. Throws an `OpenError` where it cannot be written, as on a full disk. */
+  write(text: string): boolean
   readonly isTTY: boolean
 }
 

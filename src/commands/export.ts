@@ -1,27 +1,56 @@
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
 import { type Format, UsageError } from '../config'
+import { explainWriting } from '../engine/open-error'
 import { openSqlite } from '../engine/sqlite'
 import type { NewPlant } from '../plant'
 import type { Command } from './command'
 import { formatOf, header, writePlant } from './formats'
 import { produceFile } from './produce'
 import { createProgress } from './progress'
+import { writeAll } from './write-all'
 
-type Sink = { write(text: string): unknown; flush(): unknown; end(): unknown }
-
+/** Writes plants until `put`, which takes the text of a part, says that nobody reads it any more. */
 async function write(
-  sink: Sink,
+  put: (text: string) => boolean,
   format: Format,
   parts: AsyncIterable<NewPlant[]>,
   onPlants: (plants: number) => void,
 ): Promise<void> {
-  sink.write(header[format])
+  if (!put(header[format])) return
   for await (const part of parts) {
-    sink.write(part.map(writePlant[format]).join(''))
-    // Waits for whoever reads, so that memory stays bounded.
-    await sink.flush()
+    if (!put(part.map(writePlant[format]).join(''))) return
     onPlants(part.length)
   }
-  await sink.end()
+}
+
+/** Has a file written by what is given its `put`. */
+async function writeFile(
+  path: string,
+  produce: (put: (text: string) => boolean) => Promise<void>,
+): Promise<void> {
+  const fd = openSync(path, 'w')
+  try {
+    await produce((text) => {
+      writeAll(fd, text)
+      return true
+    })
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Whether a path has a file to be replaced by a whole one; false for a device or a pipe, which is written to. */
+function isReplaced(path: string, database: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false })
+  if (!there) return true
+  if (there.isDirectory()) throw new UsageError(`${path} is a folder: name a file`)
+  const real = realpathSync(database)
+  for (const own of [real, `${real}-wal`, `${real}-shm`]) {
+    if (existsSync(own) && statSync(own).ino === there.ino && statSync(own).dev === there.dev) {
+      throw new UsageError(`${path} is the database itself: name another file`)
+    }
+  }
+  return there.isFile()
 }
 
 export const exportPlants: Command = {
@@ -32,7 +61,7 @@ export const exportPlants: Command = {
 are written as they all were at one moment, with exact ids; "plantstore import" makes the same store of them.
 The file has its name only once it is whole. Works while the daemon runs.`,
   options: ['database', 'format'],
-  async run({ config, args: [path, ...rest], err }) {
+  async run({ config, args: [path, ...rest], out, err }) {
     if (rest.length > 0) throw new UsageError('name one file')
     const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
     if (!format) throw new UsageError(`say which --format ${path} is to have: ndjson or csv`)
@@ -43,14 +72,15 @@ The file has its name only once it is whole. Works while the daemon runs.`,
       plants += more
       progress.update(0, plants)
     }
+    const produce = (put: (text: string) => boolean) =>
+      write(put, format, store.snapshot(), onPlants)
     try {
-      if (path === undefined) {
-        await write(Bun.stdout.writer(), format, store.snapshot(), onPlants)
-      } else {
-        await produceFile(path, (temporary) =>
-          write(Bun.file(temporary).writer(), format, store.snapshot(), onPlants),
-        )
-      }
+      if (path === undefined) await produce((text) => out.write(text))
+      else if (isReplaced(path, config.database))
+        await produceFile(path, (temporary) => writeFile(temporary, produce))
+      else await writeFile(path, produce)
+    } catch (error) {
+      throw explainWriting(error, path ?? 'standard output')
     } finally {
       progress.end()
       await store.close()

@@ -1,18 +1,18 @@
-import { renameSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { explainWriting } from '../engine/open-error'
 import { syncFile, syncFolder } from '../engine/sync'
 
 /**
  * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
- * folder. `place` gives it its name. Throws an `OpenError` where the disk is full or fails.
+ * folder. Behind a link it replaces what is there, and not the link. `place` gives it its name. Throws an `OpenError` where the disk is full or fails.
  */
 export async function produceFile(
   path: string,
   write: (temporary: string) => Promise<void>,
   place: (temporary: string, target: string) => void = renameSync,
 ): Promise<void> {
-  const target = resolve(path)
+  const target = existsSync(path) ? realpathSync(path) : resolve(path)
   const temporary = `${target}.${process.pid}.tmp`
   try {
     await write(temporary)

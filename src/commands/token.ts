@@ -50,7 +50,13 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
     return 1
   }
   err.write(`The token ${name}, shown once:\n`)
-  out.write(`${token}\n`)
+  try {
+    out.write(`${token}\n`)
+  } catch (error) {
+    // Nobody has seen it.
+    await store.revokeToken(name, Date.now())
+    throw error
+  }
   return 0
 }
 

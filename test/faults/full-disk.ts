@@ -1,4 +1,13 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { launch, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
@@ -106,12 +115,17 @@ export const fullDiskFaults: Fault[] = [
       const daemon = await serve(database)
       const load = startLoad(daemon)
       await acknowledged(load.ledger, 2000, 10_000)
-      fill(join(disk, 'ballast'))
+      const ballast = join(disk, 'ballast')
       const strace = ['strace', '-f', '-o', '/dev/null', '-e', 'trace=fsync']
       const failing = [...strace, '-e', 'inject=fsync:error=EIO']
       const problems: string[] = []
       for (const command of ['backup', 'export']) {
-        problems.push(...(await failingCopy(database, disk, command, [])))
+        // Full from the start, and full before the copy is whole.
+        for (const room of [0, 32_768]) {
+          fill(ballast)
+          truncateSync(ballast, statSync(ballast).size - room)
+          problems.push(...(await failingCopy(database, disk, command, [])))
+        }
         problems.push(...(await failingCopy(database, copies, command, failing)))
       }
       await load.stop()
@@ -120,7 +134,7 @@ export const fullDiskFaults: Fault[] = [
       problems.push(...faultsOf(verdict))
       return {
         tried: this.about,
-        many: `4 copies beside ${count(load.ledger.size, 'create')}`,
+        many: `6 copies beside ${count(load.ledger.size, 'create')}`,
         lost: `${verdict.lost} lost`,
         problems,
       }
