@@ -32,7 +32,7 @@ const baseEnv = () => ({ PATH: Bun.env.PATH ?? '', HOME: Bun.env.HOME ?? '' })
 export type RunOptions = {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
+  readonly stdin?: string | Blob
   /** A command that runs the program: `['setpriv', '--reuid=65534']`. */
   readonly under?: readonly string[]
 }

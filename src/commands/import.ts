@@ -2,14 +2,16 @@ import { statSync } from 'node:fs'
 import { UsageError } from '../config'
 import { openSqlite } from '../engine/sqlite'
 import { PlantError } from '../errors'
-import type { NewPlant } from '../plant'
+import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
 import type { Command } from './command'
 import { type Entry, formatOf, readPlants } from './formats'
 import { createProgress } from './progress'
 
-// Plants that are sent to the store together, and so share a commit.
+// Plants that are sent to the store together, and so share a commit; and the characters of their texts, of which the
+// store queues no more than 8 million.
 const AT_ONCE = 1000
+const CHARACTERS_AT_ONCE = 4_000_000
 
 type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
@@ -40,7 +42,19 @@ async function importGroup(
   replace: boolean,
   account: Account,
 ): Promise<void> {
-  const results = await Promise.all(entries.map((entry) => importEntry(store, entry, replace)))
+  // Those of one id come one after another, as a replacement is two steps.
+  const last = new Map<Int64, Promise<Result>>()
+  const results = await Promise.all(
+    entries.map((entry) => {
+      if (!('plant' in entry)) return importEntry(store, entry, replace)
+      const { id } = entry.plant
+      const before = last.get(id)
+      const make = () => importEntry(store, entry, replace)
+      const result = before ? before.then(make) : make()
+      last.set(id, result)
+      return result
+    }),
+  )
   for (const [index, entry] of entries.entries()) account(entry, results[index] ?? 'skipped')
 }
 
@@ -85,14 +99,22 @@ async function* counted(stream: AsyncIterable<Uint8Array>, add: (bytes: number) 
   }
 }
 
-/** Groups of up to {@link AT_ONCE} entries. */
+const charactersOf = (entry: Entry): number =>
+  'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) : 0
+
+/** Groups of up to {@link AT_ONCE} entries, and {@link CHARACTERS_AT_ONCE} where one entry alone has no more. */
 async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
   let group: Entry[] = []
+  let characters = 0
   for await (const entry of entries) {
+    const more = charactersOf(entry)
+    if (group.length === AT_ONCE || (characters + more > CHARACTERS_AT_ONCE && group.length > 0)) {
+      yield group
+      group = []
+      characters = 0
+    }
     group.push(entry)
-    if (group.length < AT_ONCE) continue
-    yield group
-    group = []
+    characters += more
   }
   if (group.length > 0) yield group
 }
@@ -143,6 +165,8 @@ it completes. Works while the daemon runs. Exit code 1 if any line was refused.`
           if (!(await importUntilRefused(store, group, config.replace, account))) break
         } else {
           before = importGroup(store, group, config.replace, account)
+          // It is awaited with the next group, which may be long in coming.
+          before.catch(() => {})
         }
       }
       await before

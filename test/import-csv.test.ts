@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { runProgram, temporaryFolder } from './daemon'
+import { storedPlants } from './plants'
+
+const importCsv = (database: string, stdin: Blob | string) =>
+  runProgram(['import', '-', '--format', 'csv', '--database', database], { stdin })
+
+test('imports CSV with quotes, and reports its bad lines', async () => {
+  using folder = temporaryFolder()
+  const stdin =
+    'id,name,tag\r\n1,"a ""quoted"", with\nlines",""\r\n2,b,\r\nx,c,\r\n3,d\r\n4,e,f\r\n'
+
+  const { out, err, code } = await importCsv(folder.file('plants.db'), stdin)
+
+  expect({ out, code }).toEqual({ out: 'created 3, skipped 0, replaced 0, refused 2\n', code: 1 })
+  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['line 5', 'line 6', ''])
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a "quoted", with\nlines', tag: '' },
+    { id: 2n, name: 'b', tag: null },
+    { id: 4n, name: 'e', tag: 'f' },
+  ])
+})
+
+test('reports a record of which nothing tells where it ends, and reads nothing behind it', async () => {
+  using folder = temporaryFolder()
+  const lines = ['id,name,tag', '1,a,x', '2,"a"b,c', '3,ok,x', '4,"q",z', '5,ok,w', '']
+
+  const { out, err, code } = await importCsv(folder.file('plants.db'), lines.join('\n'))
+
+  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
+  expect(err).toMatch(/^line 3: .*; nothing behind it was read\n$/)
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: 'x' }])
+})
+
+test('takes the ends of lines of any system, and names in any case, in one file', async () => {
+  using folder = temporaryFolder()
+
+  await importCsv(folder.file('plants.db'), 'Id, NAME ,Tag,note\n1,a,x,?\r\n2,b,y,?\n3,c,,?\r\n')
+
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a', tag: 'x' },
+    { id: 2n, name: 'b', tag: 'y' },
+    { id: 3n, name: 'c', tag: null },
+  ])
+})
+
+test.each([
+  '36,n,t\n37,m,u\n',
+  'id,tag\n1,a\n',
+  'id,name,name\n1,a,b\n',
+  'id,name,Tag,tag\n1,a,b,c\n',
+])('refuses a first line that does not name the columns: %p', async (stdin) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), stdin)
+
+  expect({ err, code }).toEqual({
+    err: 'plantstore: the first line must name each of the columns once: id,name,tag (tag may be left out)\n',
+    code: 1,
+  })
+  expect(storedPlants(folder.file('plants.db'))).toEqual([])
+})
+
+test.each([
+  ['Latin-1', Buffer.from('id,name\n1,caf\xe9\n', 'latin1')],
+  ['cut off', Buffer.from('id,name\n1,caf\xc3', 'latin1')],
+  ['UTF-16', Buffer.from('\ufeffid,name\n1,a\n', 'utf16le')],
+])('refuses a text that is not UTF-8: %s', async (_, bytes) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
+
+  expect(err).toMatch(/^plantstore: the text is not UTF-8, in line \d or behind it\n$/)
+  expect(code).toBe(1)
+  expect(storedPlants(folder.file('plants.db'))).toEqual([])
+})
