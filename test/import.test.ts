@@ -96,19 +96,19 @@ test('replaces plants that differ with --replace', async () => {
   ])
 })
 
-test.each([[], ['--strict']])(
-  'replaces in the order of the lines, also those of one id: %p',
-  async (...flags) => {
-    using folder = temporaryFolder()
-    const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
-    const args = ['--format', 'ndjson', '--replace', '--database', folder.file('plants.db')]
+test.each([
+  ['one by one', []],
+  ['with --strict', ['--strict']],
+])('replaces in the order of the lines, also those of one id: %s', async (_, flags) => {
+  using folder = temporaryFolder()
+  const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
+  const args = ['--format', 'ndjson', '--replace', '--database', folder.file('plants.db')]
 
-    const { code } = await runProgram(['import', '-', ...args, ...flags], { stdin })
+  const { code } = await runProgram(['import', '-', ...args, ...flags], { stdin })
 
-    expect(code).toBe(0)
-    expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
-  },
-)
+  expect(code).toBe(0)
+  expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+})
 
 test.each([
   [1200, 10_000],

@@ -23,6 +23,8 @@ const LONG_LOG_PAGES = 65_536
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const TURN_MS = 4
 
+const IN_DOUBT = 'the storage fails; whether the last plants were stored is not known: run it again'
+
 export type StorageOptions = {
   /** Whether no other daemon may open the same file: false for commands that work beside one. */
   readonly exclusive: boolean
@@ -106,6 +108,8 @@ export function openStorage(path: string, options: StorageOptions) {
     const { failure } = answer
     if (failure.kind !== 'full' && failure.kind !== 'busy') suspend(failure)
     if (failure.kind !== 'doubtful') throw errorOf(failure)
+    // A command does not wait for the disk to heal: it can be run again.
+    if (!exclusive) throw new PlantError(50302, IN_DOUBT)
     // To say that nothing was stored might be wrong: nobody is answered before the disk has been read again.
     return batch.map(async (change) => {
       if (change[0] === 'probe') throw errorOf(failure)

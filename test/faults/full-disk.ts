@@ -1,22 +1,13 @@
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { launch, serve } from './daemon.ts'
+import { serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { attachLoop, mount, need, sh } from './lab.ts'
 import { acknowledged, health, recovers, settle, startLoad } from './load.ts'
 import { faultsOf, verify } from './verify.ts'
 
 /** Takes all the space that is left. */
-function fill(file: string): void {
+export function fill(file: string): void {
   const fd = openSync(file, 'w')
   try {
     for (let size = 1 << 20; size >= 512; size /= 2) {
@@ -79,67 +70,7 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
   }
 }
 
-/** Makes a copy of a database where that fails; returns what is wrong with how it ends. */
-async function failingCopy(
-  database: string,
-  folder: string,
-  command: string,
-  wrap: string[],
-): Promise<string[]> {
-  const words = [join(folder, 'copy.ndjson')]
-  const run = launch(database, { command, words, wrap })
-  const code = await run.exited
-  await run.finished
-  const problems: string[] = []
-  if (code !== 74) problems.push(`${command}: exit code ${code}, not 74`)
-  if (!/^plantstore: .*(copy.ndjson|plants.db) cannot be written: .+\n$/.test(run.stderr())) {
-    problems.push(`${command} says ${JSON.stringify(run.stderr())}`)
-  }
-  const left = readdirSync(folder).filter((name) => name !== 'ballast')
-  if (left.length > 0) problems.push(`${command} leaves ${left.join(', ')}`)
-  return problems
-}
-
 export const fullDiskFaults: Fault[] = [
-  {
-    name: 'full-copies',
-    about: 'backup and export onto a full disk, and onto one whose fsync fails: one line, no file',
-    async run(folder) {
-      await need('strace')
-      const disk = join(folder, 'disk')
-      mkdirSync(disk)
-      await mount(disk, '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs')
-      const copies = join(folder, 'copies')
-      mkdirSync(copies)
-      const database = join(folder, 'plants.db')
-      const daemon = await serve(database)
-      const load = startLoad(daemon)
-      await acknowledged(load.ledger, 2000, 10_000)
-      const ballast = join(disk, 'ballast')
-      const strace = ['strace', '-f', '-o', '/dev/null', '-e', 'trace=fsync']
-      const failing = [...strace, '-e', 'inject=fsync:error=EIO']
-      const problems: string[] = []
-      for (const command of ['backup', 'export']) {
-        // Full from the start, and full before the copy is whole.
-        for (const room of [0, 32_768]) {
-          fill(ballast)
-          truncateSync(ballast, statSync(ballast).size - room)
-          problems.push(...(await failingCopy(database, disk, command, [])))
-        }
-        problems.push(...(await failingCopy(database, copies, command, failing)))
-      }
-      await load.stop()
-      if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
-      const verdict = verify(database, load.ledger)
-      problems.push(...faultsOf(verdict))
-      return {
-        tried: this.about,
-        many: `6 copies beside ${count(load.ledger.size, 'create')}`,
-        lost: `${verdict.lost} lost`,
-        problems,
-      }
-    },
-  },
   {
     name: 'full-tmpfs',
     about: 'a full tmpfs, then space again without a restart, then kill -9 while it is full',

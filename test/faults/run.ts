@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { clientFaults } from './clients.ts'
 import { clockFaults } from './clock.ts'
+import { commandFaults } from './commands.ts'
 import { plantstore } from './daemon.ts'
 import { type Fault, Skipped } from './fault.ts'
 import { fileFaults } from './files.ts'
@@ -23,6 +24,7 @@ const faults: Fault[] = [
   ...traceFaults,
   ...ioErrorFaults,
   ...fullDiskFaults,
+  ...commandFaults,
   ...powerFaults,
   ...replayFaults,
   ...lyingCacheFaults,
