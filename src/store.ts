@@ -1,12 +1,15 @@
 import type { Int64, NewPlant } from './plant'
 import type { Token } from './token'
 
-/** A page of plants: those with an id above `after`, and with the tag if one is given; at most `limit`. */
+/** What a page of plants is to be: those with an id above `after`, and with the tag if one is given; at most `limit`. */
 export type PlantQuery = {
   readonly after: Int64 | null
   readonly limit: number
   readonly tag: string | null
 }
+
+/** Plants in ascending order of their ids, and whether there are more behind them. */
+export type PlantPage = { readonly plants: readonly NewPlant[]; readonly hasMore: boolean }
 
 /** What the store can say of itself for metrics. Sizes are bytes. */
 export type StoreStats = {
@@ -35,10 +38,10 @@ export interface Store {
   deletePlant(id: Int64, signal?: AbortSignal): Promise<void>
   /** The plant with this id; null where there is none. */
   readPlant(id: Int64): Promise<NewPlant | null>
-  /** Plants in ascending order of their ids. */
-  listPlants(query: PlantQuery): Promise<NewPlant[]>
+  /** A page; it has fewer plants than its limit, but one at least, where they are so long that it would take much memory. */
+  listPlants(query: PlantQuery): Promise<PlantPage>
   /** Every plant in ascending order of the ids, in parts, as they all were at one moment. */
-  snapshot(): AsyncIterable<NewPlant[]>
+  snapshot(): AsyncIterable<readonly NewPlant[]>
 
   /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
   findToken(hash: string): Promise<Token | null>

@@ -17,9 +17,9 @@ export async function allPlants(store: Store): Promise<NewPlant[]> {
   const found: NewPlant[] = []
   for (;;) {
     const after = found.at(-1)?.id ?? null
-    const page = await store.listPlants({ after, limit: 1000, tag: null })
+    const { plants, hasMore } = await store.listPlants({ after, limit: 1000, tag: null })
+    found.push(...plants)
     // A page that does not go on would lead here for ever.
-    if (page.length === 0 || page.at(-1)?.id === after) return found
-    found.push(...page)
+    if (!hasMore || plants.length === 0) return found
   }
 }

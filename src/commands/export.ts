@@ -13,7 +13,7 @@ import { writeAll } from './write-all'
 async function write(
   put: (text: string) => boolean,
   format: Format,
-  parts: AsyncIterable<NewPlant[]>,
+  parts: AsyncIterable<readonly NewPlant[]>,
   onPlants: (plants: number) => void,
 ): Promise<void> {
   if (!put(header[format])) return

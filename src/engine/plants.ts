@@ -1,11 +1,26 @@
 import type { Database } from 'bun:sqlite'
 import type { Int64, NewPlant } from '../plant'
-import type { PlantQuery } from '../store'
+import type { PlantPage, PlantQuery } from '../store'
 
 type PlantRow = { id: bigint; name: string; tag: string | null }
 
 const toPlant = ({ id, name, tag }: PlantRow): NewPlant =>
   tag === null ? { id, name } : { id, name, tag }
+
+// A page ends with the plant whose text goes beyond so many characters. One of 1000 of the longest plants would take
+// gigabytes on its way to the network.
+const PAGE_CHARACTERS = 1_000_000
+
+function takePage(rows: Iterable<PlantRow>, limit: number): PlantPage {
+  const plants: NewPlant[] = []
+  let characters = 0
+  for (const row of rows) {
+    if (plants.length === limit || characters > PAGE_CHARACTERS) return { plants, hasMore: true }
+    plants.push(toPlant(row))
+    characters += row.name.length + (row.tag?.length ?? 0)
+  }
+  return { plants, hasMore: false }
+}
 
 /** Reads the plants of a database. Every query is a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database) {
@@ -26,12 +41,13 @@ export function preparePlants(db: Database) {
       const row = one.get(id)
       return row && toPlant(row)
     },
-    list(query: PlantQuery): NewPlant[] {
-      const { after: id, limit, tag } = query
-      if (tag === null) return (id === null ? first.all(limit) : after.all(id, limit)).map(toPlant)
-      return (id === null ? firstOfTag.all(tag, limit) : afterOfTag.all(tag, id, limit)).map(
-        toPlant,
-      )
+    list({ after: id, limit, tag }: PlantQuery): PlantPage {
+      // One more than asked for tells whether there are more.
+      const most = limit + 1
+      const ofAll = () => (id === null ? first.iterate(most) : after.iterate(id, most))
+      const ofTag = (of: string) =>
+        id === null ? firstOfTag.iterate(of, most) : afterOfTag.iterate(of, id, most)
+      return takePage(tag === null ? ofAll() : ofTag(tag), limit)
     },
   }
 }

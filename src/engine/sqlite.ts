@@ -1,5 +1,5 @@
-import type { NewPlant } from '../plant'
-import type { Store, StoreStats } from '../store'
+import type { Int64, NewPlant } from '../plant'
+import type { PlantPage, Store, StoreStats } from '../store'
 import { type Change, toRow, toRowId } from './changes'
 import { GroupCommit } from './group-commit'
 import { connect, fileSize } from './open'
@@ -24,16 +24,18 @@ const sizeOf = (plant: NewPlant): number =>
   CHANGE_BYTES + plant.name.length + (plant.tag?.length ?? 0)
 
 /** Every plant of a database in parts, by a connection of its own that sees one moment of it. */
-async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<NewPlant[]> {
+async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<readonly NewPlant[]> {
   const db = connect(path)
   try {
     db.run('BEGIN')
     const { list } = preparePlants(db)
-    let page = list({ after: null, limit: ROWS_AT_ONCE, tag: null })
-    while (page.length > 0) {
-      yield page
+    let after: Int64 | null = null
+    for (;;) {
+      const { plants, hasMore }: PlantPage = list({ after, limit: ROWS_AT_ONCE, tag: null })
+      if (plants.length > 0) yield plants
+      if (!hasMore) return
       if (giveTurn) await giveTurn(REST_MS)
-      page = list({ after: page[page.length - 1]?.id ?? null, limit: ROWS_AT_ONCE, tag: null })
+      after = plants.at(-1)?.id ?? null
     }
   } finally {
     db.close(true)

@@ -108,12 +108,10 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       async ({ query }) => {
         const limit = Number(query.limit ?? DEFAULT_LIMIT)
         const after = query.after === undefined ? null : toInt64(query.after)
-        // One more than asked for tells whether there is a next page.
-        const found = await store.listPlants({ limit: limit + 1, after, tag: query.tag ?? null })
-        const page = found.slice(0, limit)
-        const last = found.length > limit ? page.at(-1) : undefined
+        const page = await store.listPlants({ limit, after, tag: query.tag ?? null })
+        const last = page.hasMore ? page.plants.at(-1) : undefined
         const next = last ? String(last.id) : null
-        const answer = answerJson({ plants: page.map(toJson), next })
+        const answer = answerJson({ plants: page.plants.map(toJson), next })
         if (last) {
           answer.headers.set('link', `<${nextPage(last.id, limit, query.tag)}>; rel="next"`)
         }
