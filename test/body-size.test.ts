@@ -65,6 +65,27 @@ test('refuses a body that is too large before it is sent', async () => {
   expect(await connection.receive(/\}$/)).toContain('"error":41301')
 })
 
+test('keeps nobody waiting for long bodies that are announced and do not come', async () => {
+  using otherFolder = temporaryFolder()
+  await using other = await startDaemon({ database: otherFolder.file('plants.db') })
+  await using stack = new AsyncDisposableStack()
+  for (let n = 0; n < 40; n++) {
+    const connection = stack.use(await connect(other.url))
+    connection.send(
+      head('POST /plants', {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        'content-length': String(1024 * 1024),
+      }),
+    )
+    connection.send('{')
+  }
+  await Bun.sleep(100)
+
+  expect((await other.create(bodyOf(1, 50))).status).toBe(200)
+  expect((await other.create(bodyOf(2, 100_000))).status).toBe(200)
+})
+
 test('goes on after a body that ended early', async () => {
   {
     await using connection = await connect(daemon.url)

@@ -59,17 +59,6 @@ export function parseBody(bytes: Uint8Array): unknown {
   }
 }
 
-async function readChunked(request: Request, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > limit) throw new PlantError(41301)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 // A body of many keys takes ten times its length in memory until it is collected, which the engine of JavaScript
 // does late. So of a long body only the fields that a schema may ask for are kept, and once long bodies of this
 // length together were read, the engine is told to collect.
@@ -102,6 +91,23 @@ export function createBodyReader(limit: number) {
   let reading = 0
   let uncollected = 0
 
+  async function readParts(request: Request): Promise<Uint8Array> {
+    const parts: Uint8Array[] = []
+    let size = 0
+    try {
+      for await (const part of request.body ?? []) {
+        reading += part.byteLength
+        size += part.byteLength
+        if (size > limit) throw new PlantError(41301)
+        if (reading > budget) throw new PlantError(50301)
+        parts.push(part)
+      }
+    } finally {
+      reading -= size
+    }
+    return Buffer.concat(parts)
+  }
+
   function parseLongBody(bytes: Uint8Array): unknown {
     const body = keepFields(parseBody(bytes))
     uncollected += bytes.length
@@ -122,13 +128,14 @@ export function createBodyReader(limit: number) {
     const size = length !== null && DIGITS.test(length) ? Number(length) : null
     if (size !== null && size > limit) throw new PlantError(41301)
 
-    // A body without a length may turn out as long as the limit.
-    const reserved = size ?? limit
+    // A long body is counted as it arrives: who announces one and does not send it keeps nobody waiting.
+    const isShort = size !== null && size <= LONG_BODY_BYTES
+    const reserved = isShort ? size : 0
     if (reading + reserved > budget) throw new PlantError(50301)
     reading += reserved
     let bytes: Uint8Array
     try {
-      bytes = size === null ? await readChunked(request, limit) : await request.bytes()
+      bytes = isShort ? await request.bytes() : await readParts(request)
     } catch (cause) {
       if (cause instanceof PlantError) throw cause
       throw new PlantError(40001, 'the body ended before it was whole', { cause })
