@@ -21,6 +21,7 @@ const BACKSTOP_BODY_BYTES = 2 ** 40
 const REQUEST_SECONDS = 60
 const QUIET_MS = 200
 const POLL_MS = 10
+const LATE_MS = 1000
 
 function configuredToken({ token, tokenFile }: Config): Token | null {
   if (token !== null && tokenFile !== null) {
@@ -89,10 +90,12 @@ function stopSignal(hurry: () => void): Promise<NodeJS.Signals> {
 }
 
 // Bun's graceful stop drops a connection that has just sent a request. So clients are first told, with each answer,
-// to close their connections, until no request has been in flight for a while.
+// to close their connections, until no request has been in flight for a while. Clients that connect anew for each
+// request never end: then a moment without one has to do.
 async function drain(server: Server<unknown>, isOver: () => boolean): Promise<void> {
+  const late = performance.now() + LATE_MS
   let quiet = 0
-  while (quiet < QUIET_MS && !isOver()) {
+  while (quiet < (performance.now() < late ? QUIET_MS : POLL_MS) && !isOver()) {
     await Bun.sleep(POLL_MS)
     quiet = server.pendingRequests === 0 ? quiet + POLL_MS : 0
   }

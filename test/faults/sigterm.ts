@@ -7,11 +7,13 @@ import { acknowledged, type Ledger, startLoad } from './load.ts'
 import { faultsOf, verify } from './verify.ts'
 
 const times = 10
+// Half of the deadline that it has by default.
+const SOON_MS = 5000
 
 export const sigtermFaults: Fault[] = [
   {
     name: 'sigterm',
-    about: 'SIGTERM under load: every request that was sent is answered',
+    about: 'SIGTERM under load: every request on a connection that is kept is answered',
     async run(folder) {
       const database = join(folder, 'plants.db')
       const ledger: Ledger = new Map()
@@ -43,6 +45,40 @@ export const sigtermFaults: Fault[] = [
       problems.push(...faultsOf(verdict))
       return {
         tried: 'SIGTERM under load, with clients that pause and one that stops in mid-request',
+        many: `${times} times, ${count(ledger.size, 'request')} sent, ${stored} acknowledged`,
+        lost: `${unknown} unanswered, ${verdict.lost} lost (slowest end ${Math.round(slowest)} ms)`,
+        problems,
+      }
+    },
+  },
+  {
+    name: 'sigterm-reconnect',
+    about: 'SIGTERM while clients connect anew for each request: it ends soon, and loses nothing',
+    async run(folder) {
+      const database = join(folder, 'plants.db')
+      const ledger: Ledger = new Map()
+      const problems: string[] = []
+      const clients = 4
+      let slowest = 0
+      for (let i = 0; i < times; i++) {
+        const daemon = await serve(database)
+        const from = 1 + i * 1e6
+        const load = startLoad(daemon, { ledger, clients, from, pauseMs: 2, reconnect: true })
+        await acknowledged(ledger, 100, 5000)
+        const start = performance.now()
+        const code = await daemon.stop()
+        slowest = Math.max(slowest, performance.now() - start)
+        await load.stop()
+        if (code !== 0) problems.push(`exit code ${code}`)
+      }
+      const { stored, unknown } = tally(ledger)
+      // The last request of each client may meet the end of the daemon.
+      if (unknown > times * clients) problems.push(`${count(unknown, 'request')} without an answer`)
+      if (slowest > SOON_MS) problems.push(`an end after ${Math.round(slowest)} ms`)
+      const verdict = verify(database, ledger)
+      problems.push(...faultsOf(verdict))
+      return {
+        tried: this.about,
         many: `${times} times, ${count(ledger.size, 'request')} sent, ${stored} acknowledged`,
         lost: `${unknown} unanswered, ${verdict.lost} lost (slowest end ${Math.round(slowest)} ms)`,
         problems,
