@@ -188,7 +188,8 @@ export function parseConfig(
   const { values, positionals } = parseFlags(argv, names)
   const help = values.help === true
   const entries = Object.entries(options).map(([name, it]) => {
-    const flag = names.includes(name as OptionName) ? values[toFlag(name)] : undefined
+    if (!names.includes(name as OptionName)) return [name, it.default]
+    const flag = values[toFlag(name)]
     const source = flag === undefined ? it.env : `--${toFlag(name)}`
     const text = flag === undefined ? it.env && env[it.env] : String(flag)
     // An empty variable counts as none: it is what a container platform makes of one that is not set.

@@ -80,10 +80,7 @@ describe('the source', () => {
         ({ from, to }) => to.startsWith(`${folder}/`) && !from.startsWith(`${folder}/`),
       )
     const wrong = [...joins('engine'), ...joins('http')].filter(
-      // How a file could not be opened is told by its exit code.
-      ({ from, to, names }) =>
-        !from.startsWith('commands/') &&
-        !(from === 'main.ts' && to === 'engine/open-error' && names === '{ OpenError }'),
+      ({ from }) => !from.startsWith('commands/'),
     )
 
     expect(wrong.map(show)).toEqual([])

@@ -1,6 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -175,6 +177,28 @@ test('restores the database behind a link, and keeps the link', async () => {
   expect((await runProgram(['check', '--database', link])).out).toStartWith('ok: 3 plants')
 })
 
+test.skipIf(process.getuid?.() !== 0)(
+  'leaves a restored database to whom the old one belonged',
+  async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await importLines(database, lines(0, 3))
+    await runProgram(['backup', folder.file('copy.db'), '--database', database])
+    chownSync(database, 65_534, 65_534)
+    chmodSync(database, 0o640)
+
+    const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', database])
+
+    const { uid, gid, mode } = statSync(database)
+    expect({ code, uid, gid, mode: mode & 0o777 }).toEqual({
+      code: 0,
+      uid: 65_534,
+      gid: 65_534,
+      mode: 0o640,
+    })
+  },
+)
+
 test('refuses to restore while a daemon serves the database', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
@@ -203,11 +227,14 @@ test('finds a damaged page, and neither backs it up nor restores it', async () =
   const check = await runProgram(['check', '--database', database])
   const backup = await runProgram(['backup', folder.file('copy.db'), '--database', database])
   const restore = await runProgram(['restore', database, '--database', folder.file('other.db')])
+  const exported = await runProgram(['export', folder.file('a.csv'), '--database', database])
 
   expect(check.code).toBe(1)
   expect(check.err).not.toBe('')
-  expect(backup.code).not.toBe(0)
-  expect(restore.code).not.toBe(0)
+  for (const { out, err, code } of [backup, restore, exported]) {
+    expect({ out, code }).toEqual({ out: '', code: 74 })
+    expect(err).toMatch(/^plantstore: .*plants\.db is damaged.*\n$/)
+  }
   expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
 })
 

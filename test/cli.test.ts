@@ -53,6 +53,16 @@ test('tells the flag, the default and the environment variable of every option o
   for (const { env } of [token, tokenFile, logRequests]) expect(out).toContain(`${env}`)
 })
 
+test('does not look at the variables of options that a command does not have', async () => {
+  using folder = temporaryFolder()
+  const args = ['token', 'create', 'laptop', '--database', folder.file('plants.db')]
+
+  // As Kubernetes sets it for a service of this name.
+  const env = { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' }
+  expect((await runProgram(args, { env })).code).toBe(0)
+  expect((await runProgram(['health'], { env })).code).toBe(2)
+})
+
 test('offers no flag for a secret', async () => {
   for (const flag of ['--token=pst_0123456789abcdef', '--token-file=/dev/null']) {
     const { err, code } = await runProgram(['serve', flag])

@@ -1,8 +1,15 @@
-import { closeSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { UsageError } from '../config'
 import { copyDatabase, holdDatabase, replaceDatabase } from '../engine/backup'
 import type { Command } from './command'
 import { produceFile } from './produce'
+
+/** Gives a file to whom another belongs: the user who serves it need not be the one who restores it. */
+function takeOwner(path: string, { uid, gid, mode }: Stats): void {
+  const made = statSync(path)
+  if (made.uid !== uid || made.gid !== gid) chownSync(path, uid, gid)
+  chmodSync(path, mode & 0o777)
+}
 
 export const restore: Command = {
   name: 'restore',
@@ -23,6 +30,7 @@ under the name that is printed.`,
         database,
         async (temporary) => {
           plants = copyDatabase(path, temporary)
+          if (held) takeOwner(temporary, fstatSync(held.fd))
         },
         (temporary, target) => {
           isKept = replaceDatabase(target, temporary, kept)

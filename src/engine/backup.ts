@@ -3,6 +3,7 @@ import { existsSync, linkSync, renameSync } from 'node:fs'
 import { OpenError } from '../errors'
 import { checkDatabase } from './check'
 import { checkFile, connect, type OpenedFile, openFile } from './open'
+import { explainReading } from './open-error'
 
 /**
  * Copies a database, as it is at one moment, into a new file, while others write to it
@@ -17,6 +18,8 @@ export function copyDatabase(from: string, to: string): number {
     // The copy is synced by whoever gives it its name; here, a sync of all of it would keep those of a daemon waiting.
     db.run('PRAGMA synchronous = OFF')
     db.run('VACUUM INTO ?', [to])
+  } catch (error) {
+    throw explainReading(error, from)
   } finally {
     try {
       // The last connection puts the log into the database, and removes it: that is synced.

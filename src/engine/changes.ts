@@ -98,8 +98,8 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
     try {
       return make(change)
     } catch (error) {
-      if (error instanceof SQLiteError && OWN_ERROR.test(error.code ?? '')) return { error: 50001 }
-      throw error
+      if (!(error instanceof SQLiteError && OWN_ERROR.test(error.code ?? ''))) throw error
+      return { error: 50001, detail: `${error.code} ${error.message}` }
     }
   }
 }

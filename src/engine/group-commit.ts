@@ -1,7 +1,11 @@
 import { type ErrorNumber, PlantError } from '../errors'
 
-/** How one change of a batch ended: null when it is durable, else why nothing of it was stored. */
-export type Outcome = { readonly error: ErrorNumber; readonly message?: string } | null
+/** How one change of a batch ended: null when it is durable, else why nothing of it was stored; `detail` is for the log. */
+export type Outcome = {
+  readonly error: ErrorNumber
+  readonly message?: string
+  readonly detail?: string
+} | null
 
 /**
  * Makes a batch of changes durable, in their order, and says how each ended, or promises to where that is not known

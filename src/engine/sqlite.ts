@@ -3,6 +3,7 @@ import type { PlantPage, Store, StoreStats } from '../store'
 import { type Change, toRow, toRowId } from './changes'
 import { GroupCommit } from './group-commit'
 import { connect, fileSize } from './open'
+import { explainReading } from './open-error'
 import { preparePlants } from './plants'
 import { type Connection, openStorage, type Storage, type StorageOptions } from './storage'
 
@@ -37,6 +38,8 @@ async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<readonly N
       if (giveTurn) await giveTurn(REST_MS)
       after = plants.at(-1)?.id ?? null
     }
+  } catch (error) {
+    throw explainReading(error, path)
   } finally {
     db.close(true)
   }

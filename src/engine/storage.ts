@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Change } from './changes'
+import { watchCheckpoints } from './checkpoints'
 import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile } from './open'
@@ -12,14 +13,12 @@ import { preparePlants } from './plants'
 import { settle } from './settle'
 import { shareReads } from './shared-read'
 import { syncFolder } from './sync'
-import type { CheckpointReport, Failure } from './thread'
+import type { Failure } from './thread'
 import { prepareTokens } from './tokens'
 import { filesOf } from './write'
 import { createWriter } from './writer'
 
 const RETRY_MS = 1000
-// A log of so many pages (256 MiB) is told of: a reader that does not end keeps it from being started anew.
-const LONG_LOG_PAGES = 65_536
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const TURN_MS = 4
 
@@ -57,12 +56,10 @@ export function openStorage(path: string, options: StorageOptions) {
   let connection: Connection | null = null
   /** Why nothing is written or read for now; null while the storage works. */
   let outage: PlantError | null = null
-  /** Why the last checkpoint failed; the log grows until one succeeds. */
-  let checkpointFailure: Failure | null = null
-  let isLogLong = false
   let afterOutage: PromiseWithResolvers<void> | undefined
   let isClosed = false
-  const writer = createWriter(onCheckpoint)
+  const checkpoints = watchCheckpoints(log, suspend)
+  const writer = createWriter(checkpoints.report)
   const inode = watchInode(file.path)
   const opened = inode()
 
@@ -71,21 +68,6 @@ export function openStorage(path: string, options: StorageOptions) {
     if (inode() !== opened) throw new OpenError(`${file.path} was moved, replaced or deleted`, true)
     connection = prepareConnection(openDatabase(file, exclusive), readingFailed)
     writer.open(filesOf(file.path))
-  }
-
-  function onCheckpoint(report: CheckpointReport): void {
-    if ('checkpointFailure' in report) {
-      const failure = report.checkpointFailure
-      if (!checkpointFailure) log('error', 'checkpoint-failed', { detail: failure.detail })
-      checkpointFailure = failure
-      if (failure.kind === 'failed') suspend(failure)
-    } else {
-      if (checkpointFailure) log('info', 'checkpoint-recovered')
-      checkpointFailure = null
-      const { pages, checkpointed } = report
-      if (!isLogLong && pages >= LONG_LOG_PAGES) log('warn', 'log-grows', { pages, checkpointed })
-      isLogLong = pages >= LONG_LOG_PAGES
-    }
   }
 
   // Where another process serves the same file, a command that works without a rest would keep it from its turn.
@@ -104,7 +86,12 @@ export function openStorage(path: string, options: StorageOptions) {
     // What is read from now on must see this commit.
     connection?.shared.end()
     if (answer === 'done') return batch.map(() => null)
-    if ('outcomes' in answer) return answer.outcomes
+    if ('outcomes' in answer) {
+      for (const outcome of answer.outcomes) {
+        if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
+      }
+      return answer.outcomes
+    }
     const { failure } = answer
     if (failure.kind !== 'full' && failure.kind !== 'busy') suspend(failure)
     if (failure.kind !== 'doubtful') throw errorOf(failure)
@@ -154,7 +141,7 @@ export function openStorage(path: string, options: StorageOptions) {
       if (answer !== 'done')
         throw new Error('failure' in answer ? answer.failure.detail : 'no write')
       outage = null
-      checkpointFailure = null
+      checkpoints.forget()
       log('info', 'storage-recovered')
       afterOutage?.resolve()
     } catch (error) {
@@ -210,7 +197,10 @@ export function openStorage(path: string, options: StorageOptions) {
     use,
     giveTurn,
     /** Why the store cannot go on for ever as it is; null where it can. */
-    problem: () => outage ?? (checkpointFailure && errorOf(checkpointFailure)),
+    problem: (): PlantError | null => {
+      const failure = checkpoints.failure()
+      return outage ?? (failure && errorOf(failure))
+    },
     close,
   }
 }

@@ -31,7 +31,7 @@ type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MOST_FIELDS = 10
 
-// '/plants/3/name' of a body becomes 'plants[3].name (id 7)'. Every part is of the schema or an index: no echo.
+// '/plants/3/name' of a body becomes 'plants[3].name (id 7)'. Every part is of the schema, an index or an id.
 function nameField(path: string, value: unknown): string {
   const name = path
     .slice(1)
