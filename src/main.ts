@@ -69,32 +69,43 @@ function explain(error: unknown): { message: string; code: number } {
   return { message: error instanceof Error ? error.message : String(error), code: EXIT_FAILURE }
 }
 
+async function runCommand(
+  command: Command,
+  words: readonly string[],
+  out: Output,
+  err: Output,
+): Promise<number> {
+  const { config, args, help } = parseConfig(words, command.options)
+  if (help) {
+    out.write(helpOf(command))
+    return 0
+  }
+  if (command.usage === '' && args.length > 0) {
+    throw new UsageError(`${command.name} takes options only, not ${JSON.stringify(args[0])}`)
+  }
+  return await command.run({ config, args, out, err })
+}
+
 /** Runs the program on the words of a command line. Resolves to its exit code. */
 export async function run(argv: readonly string[], out: Output, err: Output): Promise<number> {
   const [name = '--help', ...rest] = argv
-  if (name === '--version' || name === '-v') {
-    out.write(`plantstore ${packageJson.version}\n`)
-    return 0
-  }
-  if (name === '--help' || name === '-h' || name === 'help') {
-    out.write(help())
-    return argv.length === 0 ? EXIT_USAGE : 0
-  }
-  const command = commands.find((it) => it.name === name)
-  if (!command) {
-    err.write(`plantstore: there is no command ${JSON.stringify(name)}: see "plantstore --help"\n`)
-    return EXIT_USAGE
-  }
   try {
-    const { config, args, help } = parseConfig(rest, command.options)
-    if (help) {
-      out.write(helpOf(command))
+    if (name === '--version' || name === '-v') {
+      out.write(`plantstore ${packageJson.version}\n`)
       return 0
     }
-    if (command.usage === '' && args.length > 0) {
-      throw new UsageError(`${name} takes options only, not ${JSON.stringify(args[0])}`)
+    if (name === '--help' || name === '-h' || name === 'help') {
+      out.write(help())
+      return argv.length === 0 ? EXIT_USAGE : 0
     }
-    return await command.run({ config, args, out, err })
+    const command = commands.find((it) => it.name === name)
+    if (!command) {
+      err.write(
+        `plantstore: there is no command ${JSON.stringify(name)}: see "plantstore --help"\n`,
+      )
+      return EXIT_USAGE
+    }
+    return await runCommand(command, rest, out, err)
   } catch (error) {
     const { message, code } = explain(error)
     const hint = code === EXIT_USAGE ? `; see "plantstore ${name} --help"` : ''

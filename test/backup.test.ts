@@ -199,6 +199,21 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 )
 
+test('restores behind a link to a file that is gone', async () => {
+  using folder = temporaryFolder()
+  const link = folder.file('link.db')
+  mkdirSync(folder.file('data'))
+  symlinkSync('data/plants.db', link)
+  await importLines(folder.file('other.db'), lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('other.db')])
+
+  const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', link])
+
+  expect(code).toBe(0)
+  expect(lstatSync(link).isSymbolicLink()).toBeTrue()
+  expect(readdirSync(folder.file('data'))).toEqual(['plants.db'])
+})
+
 test('refuses to restore while a daemon serves the database', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

@@ -21,10 +21,15 @@ test.each([1, 5000])(
     const database = folder.file('plants.db')
     await makeDatabase(database, plants)
 
-    for (const words of [['export'], ['export', '/dev/full', '--format', 'csv'], ['check']]) {
-      const { err, code } = await runProgram([...words, '--database', database], {
-        under: inShell('> /dev/full'),
-      })
+    const args = ['--database', database]
+    for (const words of [
+      ['export', ...args],
+      ['export', '/dev/full', '--format', 'csv', ...args],
+      ['check', ...args],
+      ['--help'],
+      ['--version'],
+    ]) {
+      const { err, code } = await runProgram(words, { under: inShell('> /dev/full') })
       expect({ words, code }).toEqual({ words, code: 74 })
       expect(err).toMatch(/^plantstore: .+ cannot be written: ENOSPC.*\n$/)
     }
@@ -36,11 +41,12 @@ test('ends where nobody reads any more', async () => {
   using folder = temporaryFolder()
   await makeDatabase(folder.file('plants.db'), 20_000)
 
-  const { out, code } = await runProgram(['export', '--database', folder.file('plants.db')], {
+  const { out, err, code } = await runProgram(['export', '--database', folder.file('plants.db')], {
     under: inShell('| head -n 1'),
   })
 
   expect({ out, code }).toEqual({ out: '{"id":0,"name":"plant 0"}\n', code: 0 })
+  expect(Number(/^exported (\d+) plants$/m.exec(err)?.[1])).toBeLessThan(20_000)
 })
 
 test('never writes over the database', async () => {
@@ -79,14 +85,17 @@ test('replaces the file behind a link, and keeps the link', async () => {
   expect(readdirSync(folder.file('exports'))).toEqual(['plants.ndjson'])
 })
 
-test('keeps no token that nobody has seen', async () => {
+test.each([
+  ['> /dev/full', 74],
+  ['| true', 1],
+])('keeps no token that nobody has seen: %s', async (where, expected) => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
 
-  const { code } = await runProgram(['token', 'create', 'laptop', ...args], {
-    under: inShell('> /dev/full'),
-  })
+  // The reader has gone before the program starts.
+  const under = ['bash', '-c', `set -o pipefail; { sleep 0.2; "$0" "$@"; } ${where}`]
+  const { code } = await runProgram(['token', 'create', 'laptop', ...args], { under })
 
-  expect(code).toBe(74)
+  expect(code).toBe(expected)
   expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^laptop .* revoked /m)
 })

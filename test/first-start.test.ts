@@ -37,6 +37,18 @@ test('prints the first token of a new store, with a curl line that works as past
   expect(daemon.err()).not.toContain(token)
 })
 
+test('serves where its output cannot be written, and keeps no token that nobody has seen', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" > /dev/full']
+
+  const { err } = await runProgram(['serve', '--port', '0', ...args], { under: shell })
+
+  expect(err).toContain('"event":"listening"')
+  expect(err).toContain('"event":"token-not-shown"')
+  expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
+})
+
 test('prints no token at the second start, and takes the first one still', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

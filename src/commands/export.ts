@@ -59,7 +59,7 @@ export const exportPlants: Command = {
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output if nothing else is said. The plants
 are written as they all were at one moment, with exact ids; "plantstore import" makes the same store of them.
-The file has its name only once it is whole. Works while the daemon runs.`,
+The file has its name only once it is whole, and replaces one that is there. Works while the daemon runs.`,
   options: ['database', 'format'],
   async run({ config, args: [path, ...rest], out, err }) {
     if (rest.length > 0) throw new UsageError('name one file')

@@ -124,9 +124,10 @@ export const importPlants: Command = {
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
   help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (with a first line id,name,tag; a tag
-that is empty without quotes is none), of any size. A plant that the store has already is skipped. A line that is
-wrong, or whose id the store has with other fields, is reported and the rest goes on. Interrupted and run again,
-it completes. Works while the daemon runs. Exit code 1 if any line was refused.`,
+that is empty without quotes is none), in UTF-8, of any size. A plant that the store has already is skipped. A line
+that is wrong, or whose id the store has with other fields, is reported and the rest goes on; a line of CSV whose
+quotes leave open where it ends is the last that is read. Interrupted and run again, it completes. Works while the
+daemon runs. Exit code 1 if any line was refused.`,
   options: ['database', 'format', 'strict', 'replace'],
   async run({ config, args: [path, ...rest], out, err }) {
     if (path === undefined || rest.length > 0)
@@ -172,10 +173,13 @@ it completes. Works while the daemon runs. Exit code 1 if any line was refused.`
       await before
     } finally {
       progress.end()
+      // Also of an import that fails in the middle: what is told of its end is told of the last plants alone.
+      const { created, skipped, replaced, refused } = counts
+      out.write(
+        `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`,
+      )
       await store.close()
     }
-    const { created, skipped, replaced, refused } = counts
-    out.write(`created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`)
-    return refused > 0 ? 1 : 0
+    return counts.refused > 0 ? 1 : 0
   },
 }

@@ -1,7 +1,18 @@
-import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { explainWriting } from '../engine/open-error'
+import { codeOf, explainWriting } from '../engine/open-error'
 import { syncFile, syncFolder } from '../engine/sync'
+
+/** The path behind links, be there a file or not. */
+export function targetOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
+  return isLink ? targetOf(resolve(dirname(path), readlinkSync(path))) : resolve(path)
+}
 
 /**
  * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
@@ -12,7 +23,7 @@ export async function produceFile(
   write: (temporary: string) => Promise<void>,
   place: (temporary: string, target: string) => void = renameSync,
 ): Promise<void> {
-  const target = existsSync(path) ? realpathSync(path) : resolve(path)
+  const target = targetOf(path)
   const temporary = `${target}.${process.pid}.tmp`
   try {
     await write(temporary)

@@ -1,13 +1,20 @@
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats, statSync } from 'node:fs'
 import { UsageError } from '../config'
 import { copyDatabase, holdDatabase, replaceDatabase } from '../engine/backup'
+import { OpenError } from '../errors'
 import type { Command } from './command'
-import { produceFile } from './produce'
+import { produceFile, targetOf } from './produce'
 
 /** Gives a file to whom another belongs: the user who serves it need not be the one who restores it. */
 function takeOwner(path: string, { uid, gid, mode }: Stats): void {
   const made = statSync(path)
-  if (made.uid !== uid || made.gid !== gid) chownSync(path, uid, gid)
+  try {
+    if (made.uid !== uid || made.gid !== gid) chownSync(path, uid, gid)
+  } catch {
+    throw new OpenError(
+      `the database belongs to user ${uid}, group ${gid}: restore it as that user`,
+    )
+  }
   chmodSync(path, mode & 0o777)
 }
 
@@ -21,7 +28,7 @@ under the name that is printed.`,
   async run({ config, args: [path, ...rest], out }) {
     if (path === undefined || rest.length > 0) throw new UsageError('name one file')
     const held = holdDatabase(config.database)
-    const database = held?.path ?? config.database
+    const database = targetOf(config.database)
     const kept = `${database}.replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     let plants = 0
     let isKept = false

@@ -52,18 +52,32 @@ function configuredToken({ token, tokenFile }: Config): Token | null {
 const curl = (url: string, token: string): string =>
   `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}' ${url}/plants`
 
+// The daemon serves, be its standard output read or not.
+function show(out: Output, text: string): boolean {
+  try {
+    return out.write(text)
+  } catch {
+    return false
+  }
+}
+
+const FIRST = 'first'
+
 /** Prints where the daemon is, and for a store without any token the first one. */
 async function introduce(
   store: Store,
   url: string,
   isConfigured: boolean,
   out: Output,
+  log: Log,
 ): Promise<void> {
-  out.write(`plantstore ${packageJson.version} listens on ${url}\n`)
+  show(out, `plantstore ${packageJson.version} listens on ${url}\n`)
   if (isConfigured || (await store.listTokens()).length > 0) return
-  const token = await addToken(store, 'first', 'write', null, Date.now())
+  const token = await addToken(store, FIRST, 'write', null, Date.now())
   if (token === null) return
-  out.write(`
+  const isShown = show(
+    out,
+    `
 The store has no token yet. This is its first, shown once:
 
   ${token}
@@ -72,7 +86,11 @@ Create a plant:
 
   ${curl(url, token)}
 
-`)
+`,
+  )
+  if (isShown) return
+  await store.revokeToken(FIRST, Date.now())
+  log('warn', 'token-not-shown', { detail: 'make one with "plantstore token create"' })
 }
 
 /** Resolves at the first signal to stop; calls `hurry` at the second. */
@@ -91,7 +109,7 @@ function stopSignal(hurry: () => void): Promise<NodeJS.Signals> {
 
 // Bun's graceful stop drops a connection that has just sent a request. So clients are first told, with each answer,
 // to close their connections, until no request has been in flight for a while. Clients that connect anew for each
-// request never end: then a moment without one has to do.
+// request, if they are few, leave a moment without one: then that has to do.
 async function drain(server: Server<unknown>, isOver: () => boolean): Promise<void> {
   const late = performance.now() + LATE_MS
   let quiet = 0
@@ -174,7 +192,7 @@ answers what is in flight, then closes the database. A second signal ends the wa
       log('info', 'listening', { url, database: config.database, version: packageJson.version })
       // Whether it can write at all is known before the first create.
       store.probe().catch(() => log('error', 'cannot-write'))
-      await introduce(store, url, token !== null, out)
+      await introduce(store, url, token !== null, out, log)
 
       const signal = await stopped
       log('info', 'stopping', { signal })

@@ -50,14 +50,15 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
     return 1
   }
   err.write(`The token ${name}, shown once:\n`)
+  let isShown = false
   try {
-    out.write(`${token}\n`)
-  } catch (error) {
-    // Nobody has seen it.
-    await store.revokeToken(name, Date.now())
-    throw error
+    isShown = out.write(`${token}\n`)
+  } finally {
+    if (!isShown) await store.revokeToken(name, Date.now())
   }
-  return 0
+  if (isShown) return 0
+  err.write('plantstore: nobody reads the token, which is revoked again\n')
+  return 1
 }
 
 async function list(store: Store, { out }: CommandContext): Promise<number> {

@@ -1,9 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, linkSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { OpenError } from '../errors'
 import { checkDatabase } from './check'
 import { checkFile, connect, type OpenedFile, openFile } from './open'
 import { explainReading } from './open-error'
+import { syncFolder } from './sync'
 
 /**
  * Copies a database, as it is at one moment, into a new file, while others write to it
@@ -70,6 +72,8 @@ export function replaceDatabase(path: string, made: string, kept: string): boole
   // What stays would be taken for the new database's.
   const beside = BESIDE.filter((suffix) => existsSync(path + suffix))
   for (const suffix of beside) renameSync(path + suffix, kept + suffix)
+  // First that, then the new one: it never stands beside the old log. Ended in between, it can be run again.
+  if (beside.length > 0) syncFolder(dirname(path))
   renameSync(made, path)
   return isThere || beside.length > 0
 }

@@ -19,10 +19,7 @@ const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
 /** Why a database could not be read, of what SQLite threw: the error itself, where it is of another kind. */
 export function explainReading(error: unknown, path: string): unknown {
   if (!(error instanceof Error && UNREADABLE.test(codeOf(error)))) return error
-  return new OpenError(
-    `${path} is damaged, put back a backup with "plantstore restore": ${error.message}`,
-    true,
-  )
+  return new OpenError(`${path} is damaged: ${error.message}`, true)
 }
 
 /** Why a path could not be opened, of what the system or SQLite threw. */

@@ -128,7 +128,8 @@ export function createBodyReader(limit: number) {
     const size = length !== null && DIGITS.test(length) ? Number(length) : null
     if (size !== null && size > limit) throw new PlantError(41301)
 
-    // A long body is counted as it arrives: who announces one and does not send it keeps nobody waiting.
+    // A long body is counted as it arrives, which takes longer, so that a few who announce much and send nothing keep
+    // nobody waiting.
     const isShort = size !== null && size <= LONG_BODY_BYTES
     const reserved = isShort ? size : 0
     if (reading + reserved > budget) throw new PlantError(50301)

@@ -122,6 +122,28 @@ export const memoryFaults: Fault[] = [
     },
   },
   {
+    name: 'memory-lists',
+    about: '8 clients that list 100 plants of 900 KB each, over and over',
+    run(folder) {
+      return pressed(folder, this.about, async (daemon, ledger) => {
+        for (let n = bulky; n < bulky + 100; n++) {
+          ledger.set(n, fateOf(await send(daemon, bodyOf(n))))
+        }
+        const list = request('GET', '/plants?limit=1000', daemon.token)
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, async () => {
+            const connection = await connect(daemon.port)
+            let answer = await connection.send(list)
+            for (let more = 0; more < 5; more++) answer = await connection.send(list)
+            connection.end()
+            return answer
+          }),
+        )
+        return judge('list', answers, [200])
+      })
+    },
+  },
+  {
     name: 'memory-kill',
     about: 'killed by the kernel for want of memory, under load',
     async run(folder) {
