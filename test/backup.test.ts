@@ -22,6 +22,11 @@ const lines = (from: number, to: number) =>
     '\n',
   )
 
+const restore = (copy: string, database: string) =>
+  runProgram(['restore', copy, '--database', database])
+
+const keptAs = (out: string) => /kept as (.+)\n/.exec(out)?.[1] ?? ''
+
 const importLines = (database: string, stdin: string) =>
   runProgram(['import', '-', '--format', 'ndjson', '--database', database], { stdin })
 
@@ -62,15 +67,10 @@ test('restores a backup, and keeps what it replaces', async () => {
   await runProgram(['backup', folder.file('copy.db'), '--database', database])
   await importLines(database, lines(3, 10))
 
-  const { out, code } = await runProgram([
-    'restore',
-    folder.file('copy.db'),
-    '--database',
-    database,
-  ])
+  const { out, code } = await restore(folder.file('copy.db'), database)
 
   expect(code).toBe(0)
-  const kept = /kept as (.+)\n/.exec(out)?.[1] ?? ''
+  const kept = keptAs(out)
   expect((await runProgram(['check', '--database', database])).out).toStartWith('ok: 3 plants')
   expect((await runProgram(['check', '--database', kept])).out).toStartWith('ok: 10 plants')
 })
@@ -83,7 +83,7 @@ test('restores in the place of a damaged database, whose log it does not take ov
   writeFileSync(database, 'no longer a database')
   writeFileSync(`${database}-wal`, 'nor a log')
 
-  const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', database])
+  const { code } = await restore(folder.file('copy.db'), database)
 
   expect(code).toBe(0)
   expect((await runProgram(['check', '--database', database])).out).toStartWith('ok: 3 plants')
@@ -97,12 +97,7 @@ test('restores where there is no database yet', async () => {
   await importLines(folder.file('plants.db'), lines(0, 3))
   await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('plants.db')])
 
-  const { code } = await runProgram([
-    'restore',
-    folder.file('copy.db'),
-    '--database',
-    folder.file('new.db'),
-  ])
+  const { code } = await restore(folder.file('copy.db'), folder.file('new.db'))
 
   expect(code).toBe(0)
   expect((await runProgram(['check', '--database', folder.file('new.db')])).out).toStartWith(
@@ -120,15 +115,10 @@ test('restores where only the log of a database is left, which it keeps and does
   await daemon.stop('SIGKILL')
   rmSync(database)
 
-  const { out, code } = await runProgram([
-    'restore',
-    folder.file('copy.db'),
-    '--database',
-    database,
-  ])
+  const { out, code } = await restore(folder.file('copy.db'), database)
 
   expect(code).toBe(0)
-  const kept = /kept as (.+)\n/.exec(out)?.[1] ?? ''
+  const kept = keptAs(out)
   expect(existsSync(`${kept}-wal`)).toBeTrue()
   expect((await runProgram(['check', '--database', database])).out).toStartWith('ok: 10 plants')
 })
@@ -146,7 +136,7 @@ test('restores beside who reads the old database, and keeps what is created afte
   expect(read()).toBe(11)
   await before.stop()
 
-  const { out } = await runProgram(['restore', folder.file('copy.db'), '--database', database])
+  const { out } = await restore(folder.file('copy.db'), database)
   const daemon = await startDaemon({ database })
   for (const id of [101, 102, 103]) {
     expect((await daemon.create(`{"id":${id},"name":"after"}`)).status).toBe(200)
@@ -156,7 +146,7 @@ test('restores beside who reads the old database, and keeps what is created afte
   reader.run('COMMIT')
   reader.close(true)
 
-  const kept = /kept as (.+)\n/.exec(out)?.[1] ?? ''
+  const kept = keptAs(out)
   expect((await runProgram(['check', '--database', database])).out).toStartWith('ok: 13 plants')
   expect((await runProgram(['check', '--database', kept])).out).toStartWith('ok: 11 plants')
 })
@@ -170,7 +160,7 @@ test('restores the database behind a link, and keeps the link', async () => {
   await runProgram(['backup', folder.file('copy.db'), '--database', link])
   await importLines(link, lines(3, 10))
 
-  const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', link])
+  const { code } = await restore(folder.file('copy.db'), link)
 
   expect(code).toBe(0)
   expect(lstatSync(link).isSymbolicLink()).toBeTrue()
@@ -187,7 +177,7 @@ test.skipIf(process.getuid?.() !== 0)(
     chownSync(database, 65_534, 65_534)
     chmodSync(database, 0o640)
 
-    const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', database])
+    const { code } = await restore(folder.file('copy.db'), database)
 
     const { uid, gid, mode } = statSync(database)
     expect({ code, uid, gid, mode: mode & 0o777 }).toEqual({
@@ -207,7 +197,7 @@ test('restores behind a link to a file that is gone', async () => {
   await importLines(folder.file('other.db'), lines(0, 3))
   await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('other.db')])
 
-  const { code } = await runProgram(['restore', folder.file('copy.db'), '--database', link])
+  const { code } = await restore(folder.file('copy.db'), link)
 
   expect(code).toBe(0)
   expect(lstatSync(link).isSymbolicLink()).toBeTrue()
@@ -221,12 +211,7 @@ test('refuses to restore while a daemon serves the database', async () => {
   await runProgram(['backup', folder.file('copy.db'), '--database', database])
   await using daemon = await startDaemon({ database })
 
-  const { err, code } = await runProgram([
-    'restore',
-    folder.file('copy.db'),
-    '--database',
-    database,
-  ])
+  const { err, code } = await restore(folder.file('copy.db'), database)
 
   expect(code).toBe(1)
   expect(err).toContain('another plantstore serves')
@@ -241,12 +226,12 @@ test('finds a damaged page, and neither backs it up nor restores it', async () =
 
   const check = await runProgram(['check', '--database', database])
   const backup = await runProgram(['backup', folder.file('copy.db'), '--database', database])
-  const restore = await runProgram(['restore', database, '--database', folder.file('other.db')])
+  const restored = await restore(database, folder.file('other.db'))
   const exported = await runProgram(['export', folder.file('a.csv'), '--database', database])
 
   expect(check.code).toBe(1)
   expect(check.err).not.toBe('')
-  for (const { out, err, code } of [backup, restore, exported]) {
+  for (const { out, err, code } of [backup, restored, exported]) {
     expect({ out, code }).toEqual({ out: '', code: 74 })
     expect(err).toMatch(/^plantstore: .*plants\.db is damaged.*\n$/)
   }

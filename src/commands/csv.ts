@@ -1,6 +1,7 @@
 import type { CsvError } from 'csv-parse'
 import { OpenError } from '../errors'
 import { type NewPlant, parseInt64 } from '../plant'
+import { NEWLINE } from './lines'
 
 /** A record of a CSV file as a plant may be made of it, or what is wrong with it; by its last line. */
 export type CsvEntry = { readonly line: number } & (
@@ -12,7 +13,6 @@ type CsvRecord = { id: unknown; name?: unknown; tag?: unknown }
 type CsvResult = { record: CsvRecord; info: { lines: number } }
 type CsvCell = { readonly column: unknown; readonly quoting: boolean; readonly header: boolean }
 
-const NEWLINE = 10
 const COLUMNS = ['id', 'name', 'tag']
 
 // A tag that is empty without quotes is none.

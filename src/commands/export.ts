@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { type Format, UsageError } from '../config'
+import { BESIDE } from '../engine/backup'
 import { explainWriting } from '../engine/open-error'
 import { openSqlite } from '../engine/sqlite'
 import type { NewPlant } from '../plant'
@@ -45,8 +46,9 @@ function isReplaced(path: string, database: string): boolean {
   if (!there) return true
   if (there.isDirectory()) throw new UsageError(`${path} is a folder: name a file`)
   const real = realpathSync(database)
-  for (const own of [real, `${real}-wal`, `${real}-shm`]) {
-    if (existsSync(own) && statSync(own).ino === there.ino && statSync(own).dev === there.dev) {
+  for (const suffix of ['', ...BESIDE]) {
+    const own = statSync(real + suffix, { throwIfNoEntry: false })
+    if (own?.ino === there.ino && own.dev === there.dev) {
       throw new UsageError(`${path} is the database itself: name another file`)
     }
   }

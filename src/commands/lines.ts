@@ -1,4 +1,4 @@
-const NEWLINE = 10
+export const NEWLINE = 10
 
 /** A line of a file, counted from 1, without its line feed; null where it is longer than is read. */
 export type Line = { readonly number: number; readonly bytes: Uint8Array | null }

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { codeOf } from '../engine/open-error'
 
 const PAUSE_MS = 1
 
@@ -10,7 +11,7 @@ export function writeAll(fd: number, text: string): void {
       sent += writeSync(fd, bytes, sent)
     } catch (error) {
       // A pipe that is full, and that another program has made one that does not wait.
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+      if (codeOf(error) !== 'EAGAIN') throw error
       Bun.sleepSync(PAUSE_MS)
     }
   }

@@ -56,8 +56,8 @@ export function holdDatabase(path: string): OpenedFile | null {
   return existsSync(path) ? openFile(path, { exclusive: true, create: false, check: false }) : null
 }
 
-// What SQLite keeps beside a database (https://sqlite.org/tempfiles.html).
-const BESIDE = ['-journal', '-wal', '-shm']
+/** The ends of the names of what SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */
+export const BESIDE = ['-journal', '-wal', '-shm']
 
 /**
  * Puts a new database, made in the same folder, at a path. What is there, with what is beside it, is kept under the name
