@@ -5,8 +5,7 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_TEXT = /^-?\d{1,19}$/
 
-/** Whether a number lies in the range of a signed 64-bit integer. */
-export const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
+const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
 
 /** Reads an int64 from its decimal digits, as in a path; null where the text is anything else. */
 export function parseInt64(text: string): bigint | null {

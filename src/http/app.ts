@@ -39,7 +39,7 @@ function refuseMethod(): never {
 function methodsOf(routes: readonly OpenApiRoute[], pathname: string): string[] {
   const exact = routes.filter(({ path }) => path === pathname)
   const matches = ({ path }: OpenApiRoute) =>
-    new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname)
+    path.includes(':') && new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname)
   const methods = (exact.length > 0 ? exact : routes.filter(matches))
     .filter(({ hooks }) => !hooks.detail?.hide)
     .flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))
@@ -64,7 +64,9 @@ export function createApp(deps: AppDeps) {
   // Known once all are registered; asked for by requests only.
   let routes: readonly OpenApiRoute[] = []
 
-  const app = new Elysia({ adapter, strictPath: true, normalize: false })
+  // `standardHostname: false` finds the path behind a Host of any length: else `/x/plants` at the host `api` is `/plants`.
+  const handler = { standardHostname: false }
+  const app = new Elysia({ adapter, handler, strictPath: true, normalize: false })
     // Elysia reads the source of each hook, and prepares what it names of the context: so each names what it needs.
     .derive({ as: 'global' }, () => ({ started: performance.now() }))
     .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {

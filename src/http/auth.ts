@@ -2,10 +2,10 @@ import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Store } from '../store'
-import { allows, hashToken, isValid, type Token } from '../token'
+import { allows, hashToken, isValid, LONGEST_TOKEN, type Token } from '../token'
 
-// RFC 6750, section 2.1; the name of the scheme in any case (RFC 9110, section 11.1). No more than 4,096 characters.
-const CREDENTIALS = /^Bearer +([A-Za-z0-9\-._~+/]{1,4096}=*) *$/i
+// RFC 6750, section 2.1; the name of the scheme in any case (RFC 9110, section 11.1).
+const CREDENTIALS = new RegExp(`^Bearer +([A-Za-z0-9\\-._~+/]{1,${LONGEST_TOKEN}}=*) *$`, 'i')
 const SCHEME = /^Bearer(?: |$)/i
 
 export type AuthDeps = {

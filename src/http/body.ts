@@ -17,8 +17,8 @@ function trailingZeros(digits: string): number {
   return digits.length - end
 }
 
-/** The integer that the text of a JSON number stands for, exactly; null for a fraction or beyond 19 digits. */
-export function exactInteger(text: string): bigint | null {
+// The integer that the text of a JSON number stands for, exactly; null for a fraction or beyond 19 digits.
+function exactInteger(text: string): bigint | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   const digits = whole + fraction
   const trailing = trailingZeros(digits)

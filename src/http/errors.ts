@@ -2,15 +2,18 @@ import { type ErrorNumber, PlantError } from '../errors'
 import type { Log } from '../log'
 import { jsonHeaders } from './answer'
 
-/** The body of every answer that is not a success. */
-export const errorBody = (error: ErrorNumber, message: string): string =>
+// The body of every answer that is not a success.
+const errorBody = (error: ErrorNumber, message: string): string =>
   JSON.stringify({ error, message })
 
 const RETRY_AFTER_SECONDS = '1'
 const CHALLENGE = 'Bearer realm="plantstore"'
 
-// RFC 6750, section 3, for the challenges; RFC 9110, section 10.2.3, for Retry-After.
-const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
+/**
+ * The headers that an error has beside its body: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section
+ * 10.2.3).
+ */
+export const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
   40101: { 'www-authenticate': CHALLENGE },
   40102: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   40301: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="write"` },

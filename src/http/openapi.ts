@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import packageJson from '../../package.json'
 import { catalogue, type ErrorNumber } from '../errors'
 import { answerText } from './answer'
+import { headersOf } from './errors'
 import { components, type Operation, operations } from './operations'
 
 type Json = { readonly [key: string]: unknown }
@@ -63,6 +64,14 @@ function errorResponses(errors: readonly ErrorNumber[]): Json {
       String(status),
       {
         description: numbers.map((error) => `${error}: ${catalogue[error]}`).join('; '),
+        headers: Object.fromEntries(
+          numbers.flatMap((error) =>
+            Object.entries(headersOf[error] ?? {}).map(([name, example]) => [
+              name,
+              { schema: { type: 'string' }, example },
+            ]),
+          ),
+        ),
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },
@@ -102,8 +111,8 @@ function describe({ hooks }: OpenApiRoute, operationId: string, operation: Opera
   }
 }
 
-/** The description of an app's routes (OpenAPI 3.1), made of the schemas that validate. */
-export function openapiDocument(routes: readonly OpenApiRoute[]): Json {
+// The description of an app's routes (OpenAPI 3.1), made of the schemas that validate.
+function openapiDocument(routes: readonly OpenApiRoute[]): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of routes) {
     const operationId = route.hooks.detail?.operationId ?? ''

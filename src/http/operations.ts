@@ -8,8 +8,8 @@ import { PlantBatch } from './plants'
 export type Operation = {
   readonly success: number
   readonly description: string
-  /** The schema of the answer's body; null: it has none; a text: its media type, where it is not JSON. */
-  readonly answer: keyof typeof components | string | null
+  /** The schema of the answer's body; null: it has none; or its media type, where it is not JSON. */
+  readonly answer: keyof typeof components | 'text/plain' | null
   readonly example?: unknown
   readonly headers?: Readonly<Record<string, unknown>>
   readonly isPublic?: boolean
@@ -20,6 +20,7 @@ export type Operation = {
 const PlantPage = t.Object({ plants: t.Array(NewPlant), next: t.Union([t.String(), t.Null()]) })
 const Created = t.Object({ created: Type.Integer({ minimum: 1, maximum: 1000 }) })
 const Health = t.Object({ status: t.Literal('ok') })
+const Description = t.Object({ openapi: t.String() })
 const ErrorBody = t.Object({ error: Type.Integer({ format: 'int32' }), message: t.String() })
 
 /** The schemas that have a name. */
@@ -30,6 +31,7 @@ export const components = {
   PlantPage,
   Created,
   Health,
+  Description,
   Error: ErrorBody,
 }
 
@@ -97,7 +99,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   openapi: {
     success: 200,
     description: 'This description.',
-    answer: 'application/json',
+    answer: 'Description',
     isPublic: true,
     errors: [50001],
   },

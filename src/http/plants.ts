@@ -27,14 +27,13 @@ const LimitText = t.Unsafe<string>({
   type: 'integer',
   minimum: 1,
   maximum: 1000,
+  description: `${DEFAULT_LIMIT} if not given`,
   error: 'expected an integer from 1 to 1000',
 })
 
-/** The path of one plant. */
-export const PlantPath = t.Object({ id: Int64Text }, { error: 'expected an id' })
+const PlantPath = t.Object({ id: Int64Text }, { error: 'expected an id' })
 
-/** The query of a list. */
-export const PlantList = t.Object(
+const PlantList = t.Object(
   { limit: t.Optional(LimitText), after: t.Optional(Int64Text), tag: t.Optional(Text) },
   { additionalProperties: false, error: 'the parameters are limit, after and tag' },
 )

@@ -94,6 +94,13 @@ export const lists: readonly Case[] = [
   ),
   ...queries(page(), "tag='%20OR%201=1", 'tag=gree_', 'tag=%25', 'tag=*', 'tag=%F0%9F%8C%B5'),
   ...queries(page(), `tag=${'a'.repeat(8000)}`, 'tag=green%0d%0aX:%20y', 'tag=../../etc/passwd'),
+  ...['a', 'api'].map(
+    (host): Case => ({
+      name: `lists by a query with a slash at the host ${host}`,
+      bytes: bare('GET /plants?limit=1&tag=x/y', { host }),
+      answers: [page()],
+    }),
+  ),
   {
     name: 'lists nobody without credentials, though the query is wrong',
     bytes: bare('GET /plants?limit=x', { authorization: null }),

@@ -184,4 +184,14 @@ export const paths: readonly Case[] = [
     '/plants/2',
   ),
   get('lists for a target with an empty query', '/plants?', list),
+  ...['a', 'api', '[::]'].flatMap((host) =>
+    ['GET /v1/health', 'PUT /v1/plants/1', 'GET /x/plants', 'GET /x/openapi.json'].map(
+      (line): Case => ({
+        name: `takes no part of a path for the host ${host}: ${line}`,
+        bytes: bare(line, { host }),
+        answers: [40401],
+      }),
+    ),
+  ),
+  ...gets('knows no path of other letters in the place of a dot', 40401, '/openapi-json'),
 ]
