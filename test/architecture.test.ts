@@ -67,7 +67,10 @@ describe('the source', () => {
   test('has a network side that knows nothing of the engine, the database or the environment', () => {
     const wrong = ofFiles(inFolder('http')).filter(({ to }) => {
       if (to === '../package.json') return false
-      if (isOurs(to)) return (!isRoot(`${to}.ts`) && !to.startsWith('http/')) || to === 'config'
+      if (isOurs(to))
+        return (
+          (!isRoot(`${to}.ts`) && !to.startsWith('http/')) || to === 'config' || to === 'options'
+        )
       return isSystem(to) || to.startsWith('bun:') || to.startsWith('.')
     })
 

@@ -1,10 +1,12 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import packageJson from '../package.json'
-import { options } from '../src/config'
+import { options } from '../src/options'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
 
 setDefaultTimeout(PATIENCE_MS)
+
+const COMMANDS = ['serve', 'token', 'import', 'export', 'backup', 'restore', 'check', 'health']
 
 const toFlag = (name: string) =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
@@ -13,7 +15,7 @@ test.each(['--help', '-h', 'help'])('tells of every command: %s', async (flag) =
   const { out, err, code } = await runProgram([flag])
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
-  for (const command of ['serve', 'token', 'health']) {
+  for (const command of COMMANDS) {
     expect(out).toMatch(new RegExp(`^  ${command} +\\S`, 'm'))
   }
 })
@@ -33,7 +35,7 @@ test.each(['--version', '-v'])('tells its version: %s', async (flag) => {
   })
 })
 
-test.each(['serve', 'token', 'health'])('tells of each command: %s', async (command) => {
+test.each(COMMANDS)('tells of each command: %s', async (command) => {
   const { out, err, code } = await runProgram([command, '--help'])
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
@@ -100,6 +102,7 @@ test.concurrent.each([
   [['token', 'create', 'a', 'b'], 'name one token'],
   [['token', 'create', '../x'], 'letters'],
   [['token', 'create', 'a\nb'], 'letters'],
+  [['token', 'create', '.ci'], 'a letter or a digit'],
   [['token', 'create', 'x'.repeat(65)], 'letters'],
   [['token', 'create', 'a', '--scope', 'all'], '--scope'],
   [['token', 'create', 'a', '--expires', 'soon'], '--expires'],
@@ -146,13 +149,16 @@ test('takes its options from the environment, and a flag before that', async () 
     expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
     expect(daemon.url).not.toEndWith(':1')
     while (!daemon.events().some(({ event }) => event === 'request')) await Bun.sleep(2)
+    expect(daemon.out()).toContain(`${daemon.url}, and every other address of this machine\n`)
   }
   expect(existsSync(folder.file('by-environment.db'))).toBeTrue()
 
-  const args = ['--max-body-bytes', '100', '--host', '127.0.0.1']
+  const args = ['--max-body-bytes', '100', '--host', '127.0.0.1', '--no-log-requests']
   await using daemon = await startDaemon({ database: folder.file('by-flag.db'), args, env })
   expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
   expect(existsSync(folder.file('by-flag.db'))).toBeTrue()
+  expect(await daemon.stop()).toBe(0)
+  expect(daemon.events().map(({ event }) => event)).not.toContain('request')
 })
 
 test('takes an empty variable for none', async () => {

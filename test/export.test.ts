@@ -49,6 +49,17 @@ test('ends where nobody reads any more', async () => {
   expect(Number(/^exported (\d+) plants$/m.exec(err)?.[1])).toBeLessThan(20_000)
 })
 
+test('writes to standard output by its name', async () => {
+  using folder = temporaryFolder()
+  await makeDatabase(folder.file('plants.db'), 1)
+  const args = ['--format', 'csv', '--database', folder.file('plants.db')]
+
+  const { out, code } = await runProgram(['export', '-', ...args], { cwd: folder.path })
+
+  expect({ out, code }).toEqual({ out: 'id,name,tag\n0,plant 0,\n', code: 0 })
+  expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
+})
+
 test('never writes over the database', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')

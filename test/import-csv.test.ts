@@ -61,6 +61,21 @@ test.each([
   expect(storedPlants(folder.file('plants.db'))).toEqual([])
 })
 
+test('tells what was created where the rest of a file cannot be read', async () => {
+  using folder = temporaryFolder()
+  const rows = Array.from({ length: 100_000 }, (_, id) => `${id},plant ${id}\n`).join('')
+  const bytes = Buffer.from(`id,name\n${rows}100000,caf\xe9\n`, 'latin1')
+
+  const { out, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
+
+  const stored = storedPlants(folder.file('plants.db')).length
+  expect(stored).toBeGreaterThan(0)
+  expect({ out, code }).toEqual({
+    out: `created ${stored}, skipped 0, replaced 0, refused 0\n`,
+    code: 1,
+  })
+})
+
 test.each([
   ['Latin-1', Buffer.from('id,name\n1,caf\xe9\n', 'latin1')],
   ['cut off', Buffer.from('id,name\n1,caf\xc3', 'latin1')],

@@ -54,6 +54,16 @@ line 4: id 1: a plant with this id exists, with other fields
   expect(code).toBe(1)
 })
 
+test('takes the byte order mark that some editors put before a text', async () => {
+  using folder = temporaryFolder()
+  const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const stdin = '\ufeff{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n'
+  const { out } = await runProgram(['import', '-', ...args], { stdin })
+
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0\n')
+})
+
 test('stops at the first bad line with --strict', async () => {
   using folder = temporaryFolder()
   const stdin = '{"id":1,"name":"a"}\nnonsense\n{"id":2,"name":"b"}\n'

@@ -1,8 +1,9 @@
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
-import { type Format, UsageError } from '../config'
+import { UsageError } from '../config'
 import { BESIDE } from '../engine/backup'
 import { explainWriting } from '../engine/open-error'
 import { openSqlite } from '../engine/sqlite'
+import type { Format } from '../options'
 import type { NewPlant } from '../plant'
 import type { Command } from './command'
 import { formatOf, header, writePlant } from './formats'
@@ -57,13 +58,14 @@ function isReplaced(path: string, database: string): boolean {
 
 export const exportPlants: Command = {
   name: 'export',
-  usage: '[FILE]',
+  usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output if nothing else is said. The plants
 are written as they all were at one moment, with exact ids; "plantstore import" makes the same store of them.
 The file has its name only once it is whole, and replaces one that is there. Works while the daemon runs.`,
   options: ['database', 'format'],
-  async run({ config, args: [path, ...rest], out, err }) {
+  async run({ config, args: [name, ...rest], out, err }) {
+    const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('name one file')
     const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
     if (!format) throw new UsageError(`say which --format ${path} is to have: ndjson or csv`)

@@ -1,9 +1,9 @@
 import { getSchemaValidator } from 'elysia'
-import type { Format } from '../config'
 import { PlantError } from '../errors'
 import { toJson } from '../http/answer'
 import { parseBody } from '../http/body'
 import { explainMismatch } from '../http/errors'
+import { type Format, LONGEST_BODY_BYTES } from '../options'
 import { NewPlant } from '../plant'
 import { csvHeader, csvLine, readCsvRecords } from './csv'
 import { readLines } from './lines'
@@ -14,7 +14,8 @@ export type Entry = { readonly line: number } & (
   | { readonly problem: string }
 )
 
-const MAX_LINE_BYTES = 16 * 1024 * 1024
+// A plant's line is about as long as the body that it was created of.
+const MAX_LINE_BYTES = LONGEST_BODY_BYTES + 1024
 
 /** The format that a file's name tells; null where it tells none. */
 export function formatOf(path: string): Format | null {
@@ -30,13 +31,20 @@ function check(schema: ReturnType<typeof validator>, line: number, value: unknow
   return { line, plant: tag === undefined ? { id, name } : { id, name, tag } }
 }
 
+// The mark that some editors put before UTF-8 (RFC 8259, section 8.1).
+const withoutBom = (bytes: Uint8Array): Uint8Array =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+
 async function* readNdjson(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Entry> {
   const schema = validator()
   for await (const { number: line, bytes } of readLines(stream, MAX_LINE_BYTES)) {
     if (bytes === null) {
       yield { line, problem: `the line is longer than ${MAX_LINE_BYTES} bytes` }
-    } else if (bytes.some((byte) => byte !== 32 && byte !== 13 && byte !== 9)) {
-      yield readNdjsonLine(schema, line, bytes)
+      continue
+    }
+    const text = line === 1 ? withoutBom(bytes) : bytes
+    if (text.some((byte) => byte !== 32 && byte !== 13 && byte !== 9)) {
+      yield readNdjsonLine(schema, line, text)
     }
   }
 }

@@ -44,7 +44,7 @@ async function importGroup(
 ): Promise<void> {
   // Those of one id come one after another, as a replacement is two steps.
   const last = new Map<Int64, Promise<Result>>()
-  const results = await Promise.all(
+  const results = await Promise.allSettled(
     entries.map((entry) => {
       if (!('plant' in entry)) return importEntry(store, entry, replace)
       const { id } = entry.plant
@@ -55,7 +55,12 @@ async function importGroup(
       return result
     }),
   )
-  for (const [index, entry] of entries.entries()) account(entry, results[index] ?? 'skipped')
+  for (const [index, entry] of entries.entries()) {
+    const result = results[index]
+    if (result?.status === 'fulfilled') account(entry, result.value)
+  }
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
 }
 
 /** As {@link importGroup}, up to the first entry that is refused; false where there was one. */
@@ -154,12 +159,12 @@ daemon runs. Exit code 1 if any line was refused.`,
       progress.update(read, done)
     }
 
+    // One group is read while the one before it is being committed.
+    let before: Promise<unknown> = Promise.resolve()
     try {
       const bytesRead = counted(stream, (length) => {
         read += length
       })
-      // One group is read while the one before it is being committed.
-      let before: Promise<unknown> = Promise.resolve()
       for await (const group of grouped(readPlants[format](bytesRead))) {
         await before
         if (config.strict) {
@@ -172,8 +177,9 @@ daemon runs. Exit code 1 if any line was refused.`,
       }
       await before
     } finally {
+      // An import that fails tells as well what it has done until then.
+      await before.catch(() => {})
       progress.end()
-      // Also of an import that fails in the middle: what is told of its end is told of the last plants alone.
       const { created, skipped, replaced, refused } = counts
       out.write(
         `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`,
