@@ -19,7 +19,7 @@ export const catalogue = {
   41501:
     'the body must be sent as "Content-Type: application/json", in UTF-8, without Content-Encoding',
   50001: 'an unexpected error; it has been logged',
-  50301: 'the service has more to do than it can queue; try again shortly',
+  50301: 'overloaded: too much waits, or another process writes to the database; try again shortly',
   50302: 'the storage fails; nothing was stored',
   50701: 'the disk is full; nothing was stored',
 } as const

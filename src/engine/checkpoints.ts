@@ -1,5 +1,6 @@
 import type { Log } from '../log'
-import type { CheckpointReport, Failure } from './thread'
+import type { Failure } from './failure'
+import type { CheckpointReport } from './thread'
 
 // A log of so many pages (256 MiB) is told of: a reader that does not end keeps it from being started anew.
 const LONG_LOG_PAGES = 65_536

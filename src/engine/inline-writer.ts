@@ -1,6 +1,7 @@
 import type { Change } from './changes'
+import { toFailure } from './failure'
 import { type Answer, failureOf } from './thread'
-import { type Files, openForWriting, toFailure } from './write'
+import { type Files, openForWriting } from './write'
 
 // A commit in the serving thread keeps all clients waiting for the disk: not for longer than this, as a rule.
 const FAST_MS = 1

@@ -53,7 +53,8 @@ export function migrate(db: Database): number {
     db.run('COMMIT')
     return before
   } catch (error) {
-    db.run('ROLLBACK')
+    // On a full disk SQLite has done so by itself.
+    if (db.inTransaction) db.run('ROLLBACK')
     throw error
   }
 }

@@ -5,6 +5,7 @@ import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Change } from './changes'
 import { watchCheckpoints } from './checkpoints'
+import { type Failure, toFailure, toPlantError } from './failure'
 import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile } from './open'
@@ -13,12 +14,13 @@ import { preparePlants } from './plants'
 import { settle } from './settle'
 import { shareReads } from './shared-read'
 import { syncFolder } from './sync'
-import type { Failure } from './thread'
 import { prepareTokens } from './tokens'
 import { filesOf } from './write'
 import { createWriter } from './writer'
 
 const RETRY_MS = 1000
+// A full disk refuses each change: the log tells of it from time to time.
+const FULL_EVERY_MS = 60_000
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const TURN_MS = 4
 
@@ -30,9 +32,6 @@ export type StorageOptions = {
   readonly create?: boolean
   readonly log: Log
 }
-
-const errorOf = ({ kind }: Failure): PlantError =>
-  new PlantError(kind === 'full' ? 50701 : kind === 'busy' ? 50301 : 50302)
 
 const prepareConnection = (db: Database, onFailure: (error: unknown) => void) => ({
   db,
@@ -58,15 +57,27 @@ export function openStorage(path: string, options: StorageOptions) {
   let outage: PlantError | null = null
   let afterOutage: PromiseWithResolvers<void> | undefined
   let isClosed = false
+  let fullTold = Number.NEGATIVE_INFINITY
   const checkpoints = watchCheckpoints(log, suspend)
   const writer = createWriter(checkpoints.report)
   const inode = watchInode(file.path)
   const opened = inode()
 
+  // A command has no log: its one line tells why.
+  const errorOf = (failure: Failure) => toPlantError(failure, !exclusive)
+
+  function tellFull({ detail }: Failure): void {
+    if (performance.now() < fullTold + FULL_EVERY_MS) return
+    fullTold = performance.now()
+    log('error', 'disk-full', { detail })
+  }
+
   function open(): void {
     // Another file at the path is another store, which nobody has asked for.
     if (inode() !== opened) throw new OpenError(`${file.path} was moved, replaced or deleted`, true)
-    connection = prepareConnection(openDatabase(file, exclusive), readingFailed)
+    connection = prepareConnection(openDatabase(file, exclusive), (error) =>
+      suspend(toFailure(error)),
+    )
     writer.open(filesOf(file.path))
   }
 
@@ -93,7 +104,8 @@ export function openStorage(path: string, options: StorageOptions) {
       return answer.outcomes
     }
     const { failure } = answer
-    if (failure.kind !== 'full' && failure.kind !== 'busy') suspend(failure)
+    if (failure.kind === 'full') tellFull(failure)
+    else if (failure.kind !== 'busy') suspend(failure)
     if (failure.kind !== 'doubtful') throw errorOf(failure)
     // A command does not wait for the disk to heal: it can be run again.
     if (!exclusive) throw new PlantError(50302, IN_DOUBT)
@@ -127,10 +139,6 @@ export function openStorage(path: string, options: StorageOptions) {
     setTimeout(recover, RETRY_MS)
   }
 
-  function readingFailed(error: unknown): void {
-    suspend({ kind: 'failed', detail: error instanceof Error ? error.message : String(error) })
-  }
-
   async function recover(): Promise<void> {
     if (isClosed) return
     try {
@@ -161,14 +169,15 @@ export function openStorage(path: string, options: StorageOptions) {
     syncFolder(dirname(file.path))
   }
 
-  /** Acts by the connection of this thread; a storage that fails is an outage. */
+  /** Acts by the connection of this thread. A storage that fails is an outage; one that is full or in use is not. */
   async function use<T>(act: (it: Connection) => T): Promise<T> {
     if (outage || !connection) throw outage ?? new PlantError(50302)
     try {
       return act(connection)
     } catch (error) {
-      readingFailed(error)
-      throw new PlantError(50302, undefined, { cause: error })
+      const failure = toFailure(error)
+      if (failure.kind === 'failed') suspend(failure)
+      throw errorOf(failure)
     }
   }
 

@@ -1,17 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import type { Change } from './changes'
+import type { Failure } from './failure'
 import type { Outcome } from './group-commit'
 import type { Files } from './write'
-
-/**
- * Why a batch failed whole. `moved`: the file is no longer where it was opened. `doubtful`: only the disk knows whether
- * it is there, for the commit failed, and so did the one that was to overwrite what it left; or it was made, and the
- * file was no longer there or could not be found; or the thread ended.
- */
-export type Failure = {
-  readonly kind: 'full' | 'busy' | 'failed' | 'moved' | 'doubtful'
-  readonly detail: string
-}
 
 /** What the serving thread asks of the one that writes. */
 export type Request =

@@ -1,22 +1,14 @@
-import { type Database, SQLiteError } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { type Change, prepareChanges } from './changes'
+import { type Failure, toFailure } from './failure'
 import type { Outcome } from './group-commit'
 import { watchInode } from './libc'
 import { connect } from './open'
-import type { Answer, CheckpointReport, Failure } from './thread'
+import type { Answer, CheckpointReport } from './thread'
 
 // Pages (of 4 KiB) that a commit may leave in the write-ahead log before the log is copied into the database: twice what
 // SQLite takes by default, for creates of random ids in a large store, most of whose time goes into that copying.
 const CHECKPOINT_PAGES = 2000
-
-/** What SQLite threw, as a reason for all who wait. */
-export const toFailure = (error: unknown): Failure => {
-  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
-  const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
-  if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
-  if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
-  return { kind: 'failed', detail }
-}
 
 /** The files of a database that is open: those at its path must go on being these. */
 export type Files = { readonly path: string; readonly inodes: readonly (string | null)[] }
@@ -29,7 +21,7 @@ export const filesOf = (path: string): Files => ({
   inodes: watch(path).map((inode) => inode()),
 })
 
-const moved: Failure = { kind: 'moved', detail: 'the database was moved, replaced or deleted' }
+const moved: Failure = { kind: 'failed', detail: 'the database was moved, replaced or deleted' }
 
 /**
  * A connection that makes changes durable, in whichever thread it is used: it waits for the disk, and for `busyMs`

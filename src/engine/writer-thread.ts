@@ -1,8 +1,9 @@
 // The thread that writes: its disk may keep it waiting, and the thread that serves goes on meanwhile.
 // This file is the entry of a Worker: it acts when it is loaded, like `main.ts`.
 
+import { toFailure } from './failure'
 import type { Reply, Request } from './thread'
-import { openForWriting, toFailure } from './write'
+import { openForWriting } from './write'
 
 declare const self: Worker
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { serve } from './daemon.ts'
+import { launch, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { attachLoop, mount, need, sh } from './lab.ts'
 import { acknowledged, health, recovers, settle, startLoad } from './load.ts'
@@ -21,6 +21,21 @@ export function fill(file: string): void {
   } finally {
     closeSync(fd)
   }
+}
+
+/** Starts new stores on a disk that is full; returns what is wrong with how that ends. */
+async function startNew(disk: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const start of [{}, { command: 'token', words: ['create', 'laptop'] }]) {
+    const run = launch(join(disk, 'new.db'), start)
+    const code = await run.exited
+    await run.finished
+    const isClear = /^plantstore: .*new.db .*(full|space).*\n$/.test(run.stderr())
+    if (code !== 74 || !isClear) {
+      problems.push(`a new store ends with ${code}: ${JSON.stringify(run.stderr())}`)
+    }
+  }
+  return problems
 }
 
 async function fullDisk(disk: string, about: string): Promise<Outcome> {
@@ -48,6 +63,8 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
   }
   fill(ballast)
   await Bun.sleep(500)
+  problems.push(...(await startNew(disk)))
+  if (!daemon.stderr().includes('"disk-full"')) problems.push('the log does not tell of it')
   if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
   await daemon.kill()
   await load.stop()
