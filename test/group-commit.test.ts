@@ -79,7 +79,7 @@ test('holds the next commit for those who were just answered', async () => {
   const { submit, batches, end } = createLedger()
   const first = [submit('a'), submit('b')]
   await turns()
-  // A quarter of this is the longest hold.
+  // Half of this would be longer than the longest hold.
   await Bun.sleep(1200)
   await end()
   await Promise.all(first)
@@ -133,6 +133,41 @@ test('holds no longer than a part of a commit for those who do not come back', a
   expect(performance.now() - held).toBeLessThan(took)
   await end()
   await lone
+})
+
+test('holds for a moment only after a commit that was stalled', async () => {
+  const { submit, batches, end } = createLedger()
+  const first = [submit('a'), submit('b')]
+  await turns()
+  const started = performance.now()
+  await Bun.sleep(2000)
+  await end()
+  const took = performance.now() - started
+  await Promise.all(first)
+
+  const held = performance.now()
+  const lone = submit('c')
+  while (batches.length < 2) await Bun.sleep(1)
+  expect(performance.now() - held).toBeLessThan(took / 3)
+  await end()
+  await lone
+})
+
+test('tells of the commits that were made, and of no others', async () => {
+  const told: number[] = []
+  const answers: (() => Promise<null[]>)[] = [
+    () => Promise.reject(new Error('the disk')),
+    () => Promise.resolve([null, null]),
+  ]
+  const commit = () => answers.shift()?.() ?? Promise.resolve([])
+  const limits = { queuedChanges: 100, queuedBytes: 100, batchChanges: 100 }
+  const changes = new GroupCommit<string>(commit, limits, (count) => told.push(count))
+
+  await Promise.allSettled([changes.submit('a', 1)])
+  await Promise.allSettled([changes.submit('gone', 1, AbortSignal.abort())])
+  await Promise.all([changes.submit('b', 1), changes.submit('c', 1)])
+
+  expect(told).toEqual([2])
 })
 
 test('holds for nobody where there are so many that a commit takes less time than they do', async () => {

@@ -16,7 +16,7 @@ export type Commit<Change> = (batch: Change[]) => Promise<(Outcome | Promise<Out
 export type GroupCommitLimits = {
   /** Changes that may wait at a time. */
   readonly queuedChanges: number
-  /** Bytes that the waiting changes may hold. */
+  /** Bytes that the waiting changes may hold, as `submit` is told of them. */
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
@@ -35,6 +35,8 @@ const SHORTEST_HOLD_MS = 1
 // Nor is one shorter than half of the time in which the changes that are expected could be read and answered: two
 // batches in turn, one that commits while the other is answered, do more then than a full one each time.
 const HOLD_MS_PER_CHANGE = 0.01
+// A commit that was stalled says nothing of the next.
+const LONGEST_HOLD_MS = 250
 // The changes of a larger batch take longer than its sync: more of them would make it no cheaper.
 const SMALL_BATCH = 64
 
@@ -60,10 +62,10 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 /**
  * Lets changes that wait together share one commit (group commit).
  *
- * While a batch commits, the changes that come in wait for the next. When it ends, the next is started before its
- * clients are answered: the disk works while this thread does. But they are likely to come back at once, so on a slow
- * disk the next batch holds for them, for at most half of the time that the last commit took: a full batch each time,
- * instead of two half ones that take turns.
+ * While a batch commits, the changes that come in wait for the next. When it ends, the next, if it is large, is started
+ * before its clients are answered: the disk works while this thread does. But they are likely to come back at once, so
+ * on a slow disk the next batch holds for them, for at most half of the time that the last commit took: a full batch
+ * each time, instead of two half ones that take turns.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
@@ -157,15 +159,18 @@ export class GroupCommit<Change> {
     const changes = batch.map(({ change }) => change)
     const started = performance.now()
     const [result] = await Promise.allSettled([changes.length > 0 ? this.commit(changes) : []])
-    this.#ended(batch.length, performance.now() - started)
+    const milliseconds = performance.now() - started
+    if (result.status === 'fulfilled' && changes.length > 0) {
+      this.onCommit(changes.length, milliseconds)
+    }
+    this.#ended(changes.length, milliseconds)
     if (result.status === 'fulfilled') endAll(batch, result.value)
     else for (const { reject } of batch) reject(result.reason)
   }
 
   #ended(changes: number, milliseconds: number): void {
-    this.onCommit(changes, milliseconds)
     this.#expected = changes + this.#waiting.length
-    this.#holdUntil = performance.now() + milliseconds / 2
+    this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
     this.#state = 'idle'
     if (this.#waiting.length > 0) this.#arm()
     else for (const resolve of this.#idle.splice(0)) resolve()
