@@ -15,6 +15,8 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { produceFile } from '../src/commands/produce'
+import { replaceDatabase } from '../src/engine/backup'
 import { runProgram, startDaemon, temporaryFolder } from './daemon'
 
 const lines = (from: number, to: number) =>
@@ -103,6 +105,52 @@ test('restores where there is no database yet', async () => {
   expect((await runProgram(['check', '--database', folder.file('new.db')])).out).toStartWith(
     'ok: 3',
   )
+})
+
+test('replaces no database that was made while it copied the backup', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  writeFileSync(folder.file('made'), 'of a backup')
+  const before = readFileSync(database)
+
+  expect(() => replaceDatabase(database, folder.file('made'), folder.file('kept'), false)).toThrow(
+    'was made just now',
+  )
+  expect(readFileSync(database)).toEqual(before)
+})
+
+test('makes a file where one that was interrupted has left its own', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('copy')
+  writeFileSync(`${path}.${process.pid}.tmp`, 'left')
+
+  await produceFile(path, async (temporary) => {
+    expect(existsSync(temporary)).toBeFalse()
+    writeFileSync(temporary, 'whole')
+  })
+
+  expect(readFileSync(path, 'utf8')).toBe('whole')
+  expect(readdirSync(folder.path)).toEqual(['copy'])
+})
+
+test('says in one line that there is no folder for a file', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+
+  const none = folder.file('none')
+  for (const words of [
+    ['backup', `${none}/copy.db`, '--database', database],
+    ['export', `${none}/plants.csv`, '--database', database],
+    ['restore', folder.file('copy.db'), '--database', `${none}/plants.db`],
+  ]) {
+    const { out, err, code } = await runProgram(words)
+    expect({ out, code }).toEqual({ out: '', code: 2 })
+    expect(err).toStartWith(`plantstore: the folder ${none} does not exist`)
+    expect(err.trim().split('\n')).toHaveLength(1)
+  }
 })
 
 test('restores where only the log of a database is left, which it keeps and does not take over', async () => {

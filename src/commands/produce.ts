@@ -1,5 +1,14 @@
-import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { UsageError } from '../config'
 import { codeOf, explainWriting } from '../engine/open-error'
 import { syncFile, syncFolder } from '../engine/sync'
 
@@ -14,9 +23,19 @@ export function targetOf(path: string): string {
   return isLink ? targetOf(resolve(dirname(path), readlinkSync(path))) : resolve(path)
 }
 
+function checkFolder(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    const what = codeOf(error) === 'ENOENT' ? 'does not exist' : 'cannot be written by this user'
+    throw new UsageError(`the folder ${folder} ${what}: name another`)
+  }
+}
+
 /**
  * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
- * folder. Behind a link it replaces what is there, and not the link. `place` gives it its name. Throws an `OpenError` where the disk is full or fails.
+ * folder. Behind a link it replaces what is there, and not the link. `place` gives it its name. Throws a `UsageError`
+ * where its folder does not let it, and an `OpenError` where the disk is full or fails.
  */
 export async function produceFile(
   path: string,
@@ -24,7 +43,10 @@ export async function produceFile(
   place: (temporary: string, target: string) => void = renameSync,
 ): Promise<void> {
   const target = targetOf(path)
+  checkFolder(dirname(target))
   const temporary = `${target}.${process.pid}.tmp`
+  // In a container the process that was killed had the same number.
+  rmSync(temporary, { force: true })
   try {
     await write(temporary)
     await syncFile(temporary)

@@ -40,7 +40,7 @@ under the name that is printed.`,
           if (held) takeOwner(temporary, fstatSync(held.fd))
         },
         (temporary, target) => {
-          isKept = replaceDatabase(target, temporary, kept)
+          isKept = replaceDatabase(target, temporary, kept, held !== null)
         },
       )
     } finally {

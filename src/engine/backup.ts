@@ -61,19 +61,28 @@ export const BESIDE = ['-journal', '-wal', '-shm']
 
 /**
  * Puts a new database, made in the same folder, at a path. What is there, with what is beside it, is kept under the name
- * `kept`; false where there is nothing. Whoever reads the old one goes on with that.
+ * `kept`; false where there is nothing. Whoever reads the old one goes on with that. `isHeld`: there is a database, which
+ * {@link holdDatabase} holds; where it is not, one that a daemon has made meanwhile is not replaced.
  */
-export function replaceDatabase(path: string, made: string, kept: string): boolean {
-  const isThere = existsSync(path)
-  if (isThere) {
+export function replaceDatabase(
+  path: string,
+  made: string,
+  kept: string,
+  isHeld: boolean,
+): boolean {
+  if (isHeld) {
     foldLog(path)
     linkSync(path, kept)
+  } else if (existsSync(path)) {
+    throw new OpenError(`${path} was made just now: stop the daemon that serves it, and try again`)
   }
   // What stays would be taken for the new database's.
   const beside = BESIDE.filter((suffix) => existsSync(path + suffix))
   for (const suffix of beside) renameSync(path + suffix, kept + suffix)
   // First that, then the new one: it never stands beside the old log. Ended in between, it can be run again.
   if (beside.length > 0) syncFolder(dirname(path))
-  renameSync(made, path)
-  return isThere || beside.length > 0
+  if (isHeld) renameSync(made, path)
+  // Unlike a rename, it never replaces.
+  else linkSync(made, path)
+  return isHeld || beside.length > 0
 }
