@@ -1,6 +1,6 @@
 FROM oven/bun:1.4.5 AS build
 WORKDIR /src
-# The registry is reached through whatever the build machine trusts, a company's proxy for one.
+# Bun asks the registry with the certificates of this image: where a proxy has its own, they belong there.
 ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 COPY package.json bun.lock ./
 RUN bun install --frozen-lockfile --production

@@ -39,10 +39,14 @@ export function hashToken(token: string): string {
   return Bun.SHA256.hash(token, 'hex')
 }
 
-/** Whether a text can be sent as a bearer token (RFC 6750, section 2.1) and is long enough not to be guessed. */
-export const isToken = (text: string): boolean => text.length >= 16 && B64TOKEN.test(text)
+/** Characters of the longest token that is read. */
+export const LONGEST_TOKEN = 4096
 
-/** Whether a text can name a token: 1 to 64 letters, digits, spaces and `._@-`. */
+/** Whether a text can be sent as a bearer token (RFC 6750, section 2.1), and is not too short to be one. */
+export const isToken = (text: string): boolean =>
+  text.length >= 16 && text.length <= LONGEST_TOKEN && B64TOKEN.test(text)
+
+/** Whether a text can name a token: 1 to 64 letters, digits, spaces and `._@-`, the first a letter or a digit. */
 export const isTokenName = (text: string): boolean => NAME.test(text)
 
 /** Whether a token still counts at a time in milliseconds since 1970. */

@@ -116,6 +116,11 @@ test('takes tokens of the store beside the one of the environment', async () => 
 test.each([
   ['a short token', { PLANTSTORE_TOKEN: 'short-secret' }, 'PLANTSTORE_TOKEN must be'],
   ['a token with a space', { PLANTSTORE_TOKEN: 'short-secret with space' }, 'PLANTSTORE_TOKEN '],
+  [
+    'a token that no request can hold',
+    { PLANTSTORE_TOKEN: 'x'.repeat(5000) },
+    'PLANTSTORE_TOKEN must be',
+  ],
   ['a missing file', { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' }, 'PLANTSTORE_TOKEN_FILE '],
   ['an empty file', { PLANTSTORE_TOKEN_FILE: '/dev/null' }, 'PLANTSTORE_TOKEN_FILE must be'],
   [

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { networkInterfaces } from 'node:os'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -24,6 +25,33 @@ test('asks a daemon that listens on every address', async () => {
   const { port } = new URL(daemon.url)
 
   expect((await runProgram(['health', '--host', '0.0.0.0', '--port', port])).code).toBe(0)
+})
+
+test('asks the daemon itself where the environment names a proxy', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using proxy = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 502 }) })
+  const { port } = new URL(daemon.url)
+
+  const env = { HTTP_PROXY: String(proxy.url), http_proxy: String(proxy.url) }
+  expect(await runProgram(['health', '--port', port], { env })).toMatchObject({ code: 0, err: '' })
+})
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
+
+test.skipIf(!hasIpv6)('takes an IPv6 address with brackets or without', async () => {
+  using folder = temporaryFolder()
+  for (const host of ['[::1]', '::1']) {
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database, args: ['--host', host] })
+    const { port } = new URL(daemon.url)
+
+    expect(daemon.url).toBe(`http://[::1]:${port}`)
+    expect((await runProgram(['health', '--host', host, '--port', port])).code).toBe(0)
+    expect(await daemon.stop()).toBe(0)
+  }
 })
 
 test('ends with 1 and one line where no daemon answers', async () => {

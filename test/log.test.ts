@@ -91,7 +91,9 @@ test.skipIf(!hasScript)('logs readable text on a terminal', async () => {
   expect(lines.filter((line) => line.startsWith('{'))).toEqual([])
   const logged = lines.filter((line) => RFC3339.test(line.slice(0, 24)))
   expect(logged.map((line) => line.slice(26))).toEqual([
-    expect.stringMatching(/^info {3}listening {2}url=http:\/\/127\.0\.0\.1:\d+ {2}database=\S+/),
+    expect.stringMatching(
+      /^info {3}listening {2}url=http:\/\/127\.0\.0\.1:\d+ {2}host=127\.0\.0\.1 {2}database=\S+/,
+    ),
     'info   stopping  signal=SIGTERM',
     'info   stopped',
   ])

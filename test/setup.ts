@@ -10,3 +10,8 @@ if (!existsSync(`${root}/node_modules/elysia`)) {
   })
   if (exitCode !== 0) throw new Error('bun install failed')
 }
+
+// The daemons of the tests are on this machine: a proxy, which packages may come by, is not to be asked for them.
+process.env.NO_PROXY = [process.env.NO_PROXY, '127.0.0.1', 'localhost', '::1']
+  .filter(Boolean)
+  .join()

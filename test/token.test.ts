@@ -140,12 +140,12 @@ test('lists every token with its scope and state, and nothing that opens a door'
   expect(out).not.toContain(hashToken(text))
 })
 
-test('lists a token that is to outlast the calendar, or refuses to make it', async () => {
+test('refuses a token that is to outlast the calendar', async () => {
   const own = ['--database', folder.file('calendar.db')]
   await runProgram(['token', 'create', 'usual', ...own])
   const { code } = await runProgram(['token', 'create', 'eternal', '--expires', '999999y', ...own])
 
-  expect([0, 2]).toContain(code)
+  expect(code).toBe(2)
   const list = await runProgram(['token', 'list', ...own])
   expect({ code: list.code, err: list.err }).toEqual({ code: 0, err: '' })
 })

@@ -6,7 +6,7 @@ export const check: Command = {
   name: 'check',
   usage: '',
   summary: 'read the whole database and say whether it is as it should be',
-  help: 'Works while the daemon runs. Exit code 1, and what was found, if anything is wrong.',
+  help: 'Works while the daemon runs. Exit code 1, and what was found, if anything is wrong; 74 if it cannot even be opened.',
   options: ['database'],
   async run({ config, out, err }) {
     checkFile(config.database)

@@ -2,11 +2,15 @@ import type { Command } from './command'
 
 const PATIENCE_MS = 5000
 
-// A daemon that listens on every address is asked on this machine's own.
+// What stands for every address of a machine, and where a client on it asks.
+const every: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
+/** Whether a daemon with this `--host` listens on every address of its machine. */
+export const isEveryAddress = (host: string): boolean => Object.hasOwn(every, host)
+
 const toAsk = (host: string): string => {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
-  return host.includes(':') ? `[${host}]` : host
+  const address = every[host] ?? host
+  return address.includes(':') ? `[${address}]` : address
 }
 
 /** The address of the daemon, for a client on the same machine. */
@@ -21,7 +25,9 @@ export const health: Command = {
   async run({ config, out, err }) {
     const url = `${localUrl(config.host, config.port)}/health`
     try {
-      const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
+      // Never by the proxy of HTTP_PROXY, which containers are given for what they ask of others.
+      const signal = AbortSignal.timeout(PATIENCE_MS)
+      const answer = await fetch(url, { proxy: false, signal })
       const text = await answer.text()
       if (answer.status === 200) {
         out.write(`ok ${url}\n`)

@@ -10,9 +10,9 @@ import { answerError } from '../http/errors'
 import { createLog, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import type { Store } from '../store'
-import { hashToken, isToken, type Token } from '../token'
+import { hashToken, isToken, LONGEST_TOKEN, type Token } from '../token'
 import type { Command, Output } from './command'
-import { localUrl } from './health'
+import { isEveryAddress, localUrl } from './health'
 import { addToken } from './token'
 
 // Bun's own limit is only a backstop: its answer has no body. The app refuses what is longer than its own.
@@ -36,11 +36,12 @@ function configuredToken({ token, tokenFile }: Config): Token | null {
   }
   if (text === null) return null
   if (!isToken(text)) {
-    throw new UsageError(`${source} must be at least 16 letters, digits and -._~+/ (RFC 6750)`)
+    throw new UsageError(
+      `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
+    )
   }
-  const name = source
   return {
-    name,
+    name: source,
     hash: hashToken(text),
     scope: 'write',
     createdAt: 0,
@@ -63,7 +64,7 @@ function show(out: Output, text: string): boolean {
 
 const FIRST = 'first'
 
-/** Prints where the daemon is, and for a store without any token the first one. */
+/** Prints the first token of a store without any. */
 async function introduce(
   store: Store,
   url: string,
@@ -71,7 +72,6 @@ async function introduce(
   out: Output,
   log: Log,
 ): Promise<void> {
-  show(out, `plantstore ${packageJson.version} listens on ${url}\n`)
   if (isConfigured || (await store.listTokens()).length > 0) return
   const token = await addToken(store, FIRST, 'write', null, Date.now())
   if (token === null) return
@@ -189,9 +189,12 @@ answers what is in flight, then closes the database. A second signal ends the wa
       })
       const server = listen(app, config, log)
       const url = localUrl(config.host, server.port ?? config.port)
-      log('info', 'listening', { url, database: config.database, version: packageJson.version })
+      const { host, database } = config
+      log('info', 'listening', { url, host, database, version: packageJson.version })
       // Whether it can write at all is known before the first create.
-      store.probe().catch(() => log('error', 'cannot-write'))
+      store.probe().catch(({ message }) => log('error', 'cannot-write', { detail: message }))
+      const others = isEveryAddress(config.host) ? ', and every other address of this machine' : ''
+      show(out, `plantstore ${packageJson.version} listens on ${url}${others}\n`)
       await introduce(store, url, token !== null, out, log)
 
       const signal = await stopped

@@ -26,18 +26,20 @@ export async function addToken(
   return added ? token : null
 }
 
-const day = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 
 function state(token: Token, now: number): string {
-  if (token.revokedAt !== null) return `revoked ${day(token.revokedAt)}`
-  if (!isValid(token, now)) return `expired ${day(token.expiresAt ?? now)}`
-  return token.expiresAt === null ? 'valid' : `valid until ${day(token.expiresAt)}`
+  if (token.revokedAt !== null) return `revoked ${minute(token.revokedAt)}`
+  if (!isValid(token, now)) return `expired ${minute(token.expiresAt ?? now)}`
+  return token.expiresAt === null ? 'valid' : `valid until ${minute(token.expiresAt)}`
 }
 
 function oneName([, name, ...rest]: readonly string[]): string {
   if (name === undefined || rest.length > 0) throw new UsageError('name one token')
   if (!isTokenName(name)) {
-    throw new UsageError('a token is named by 1 to 64 letters, digits, spaces and . _ @ -')
+    throw new UsageError(
+      'a token is named by a letter or a digit, and up to 63 more of letters, digits, spaces and . _ @ -',
+    )
   }
   return name
 }
@@ -66,7 +68,7 @@ async function list(store: Store, { out }: CommandContext): Promise<number> {
   const rows = (await store.listTokens()).map((token) => [
     token.name,
     token.scope,
-    day(token.createdAt),
+    minute(token.createdAt),
     state(token, now),
   ])
   const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'STATE'], ...rows]
