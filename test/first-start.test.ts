@@ -90,6 +90,17 @@ test('takes the token of PLANTSTORE_TOKEN, mints none and stores none', async ()
   expect(out.trim().split('\n')).toHaveLength(1)
 })
 
+test('says why a new store cannot be written', async () => {
+  using folder = temporaryFolder()
+  // No file may be longer than 2 KiB.
+  const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
+
+  const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
+
+  expect({ out, code }).toEqual({ out: '', code: 74 })
+  expect(err).toMatch(/^plantstore: .*plants\.db cannot be opened: disk I\/O error\n$/)
+})
+
 test('takes the token of PLANTSTORE_TOKEN_FILE, without the end of its line', async () => {
   using folder = temporaryFolder()
   const file = folder.file('token')
