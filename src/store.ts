@@ -22,8 +22,8 @@ export type StoreStats = {
  * How plants are kept; the contract of every engine.
  *
  * Each method may reject with a {@link PlantError}: 50301 where too much is queued, 50302 where the storage fails,
- * 50701 where the disk is full, or one that it names itself. Whatever it rejects with, nothing was stored, unless its
- * message says that this is not known: so may a command's, which does not wait for a disk to heal.
+ * 50701 where the disk is full, or one that it names itself. Whatever it rejects with, nothing was stored; but where the
+ * storage failed under a command, which does not wait for it to heal, that is not known.
  * A method that changes something resolves when the change is durable: it outlasts the process and a loss of power.
  * Changes take effect in the order of the calls; a read sees every change that resolved before it was called.
  * A change whose signal is aborted before it is written, because its client has gone, is not made.

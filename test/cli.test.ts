@@ -109,6 +109,8 @@ test.concurrent.each([
   [['token', 'create', 'a', '--expires', '0d'], '--expires'],
   [['token', 'revoke'], 'name one token'],
   [['token', 'list', 'a'], 'no name'],
+  [['token', 'list', '--scope', 'read'], 'token create'],
+  [['token', 'revoke', 'a', '--expires', '1d'], 'token create'],
 ] as const)('refuses %j in one line, and does nothing', async (args, named) => {
   using folder = temporaryFolder()
 

@@ -1,5 +1,6 @@
 import { UsageError } from '../config'
 import { openSqlite } from '../engine/sqlite'
+import { options } from '../options'
 import type { Store } from '../store'
 import { hashToken, isTokenName, isValid, mintToken, type Scope, type Token } from '../token'
 import type { Command, CommandContext } from './command'
@@ -109,6 +110,9 @@ created, on standard output; the store keeps only its hash.
     const action = actions[args[0] as keyof typeof actions]
     if (!action || !Object.hasOwn(actions, args[0] ?? '')) {
       throw new UsageError('say what to do: token create NAME, token list or token revoke NAME')
+    }
+    if (action !== create && (config.scope !== options.scope.default || config.expires !== null)) {
+      throw new UsageError('--scope and --expires are for token create')
     }
     if (action === list) {
       if (args.length > 1) throw new UsageError('token list takes no name')

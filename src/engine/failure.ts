@@ -27,8 +27,11 @@ const numbers: Readonly<Record<Failure['kind'], ErrorNumber>> = {
   doubtful: 50302,
 }
 
-/** What those who wait are told: a client the message of the catalogue, the user of a command the detail too. */
-export function toPlantError({ kind, detail }: Failure, isDetailed: boolean): PlantError {
+/** What the clients of a daemon are told. */
+export const toClientError = ({ kind }: Failure): PlantError => new PlantError(numbers[kind])
+
+/** What the user of a command is told, which has no log: the cause, and nothing of what was stored before it. */
+export function toCommandError({ kind, detail }: Failure): PlantError {
   const error = numbers[kind]
-  return new PlantError(error, isDetailed ? `${catalogue[error]} (${detail})` : undefined)
+  return new PlantError(error, catalogue[error].replace(/;.*/, `: ${detail}`))
 }

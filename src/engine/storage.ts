@@ -5,7 +5,7 @@ import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Change } from './changes'
 import { watchCheckpoints } from './checkpoints'
-import { type Failure, toFailure, toPlantError } from './failure'
+import { type Failure, toCommandError, toFailure, toClientError } from './failure'
 import type { Commit, Outcome } from './group-commit'
 import { tryLock, unlock, watchInode } from './libc'
 import { openDatabase, openFile } from './open'
@@ -63,8 +63,7 @@ export function openStorage(path: string, options: StorageOptions) {
   const inode = watchInode(file.path)
   const opened = inode()
 
-  // A command has no log: its one line tells why.
-  const errorOf = (failure: Failure) => toPlantError(failure, !exclusive)
+  const errorOf = exclusive ? toClientError : toCommandError
 
   function tellFull({ detail }: Failure): void {
     if (performance.now() < fullTold + FULL_EVERY_MS) return
