@@ -3,8 +3,8 @@ import { toRow } from '../../src/engine/changes.ts'
 import { openSqlite } from '../../src/engine/sqlite.ts'
 import { filesOf, openForWriting } from '../../src/engine/write.ts'
 import { PlantError } from '../../src/errors.ts'
-import { routesOf } from '../../src/http/adapter.ts'
 import { createApp } from '../../src/http/app.ts'
+import { listen } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { hashToken } from '../../src/token.ts'
 
@@ -41,10 +41,4 @@ const app = createApp({
   logRequests: false,
   isStopping: () => false,
 })
-Bun.serve({
-  hostname: '127.0.0.1',
-  port: Number(port),
-  reusePort: false,
-  routes: routesOf(app),
-  fetch: app.fetch,
-})
+listen(app, { host: '127.0.0.1', port: Number(port) }, log)

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs'
-import type { Server } from 'bun'
 import packageJson from '../../package.json'
 import { type Config, UsageError } from '../config'
 import { openSqlite } from '../engine/sqlite'
-import { OpenError, PlantError } from '../errors'
-import { routesOf } from '../http/adapter'
 import { createApp } from '../http/app'
-import { answerError } from '../http/errors'
+import { drain, listen } from '../http/server'
 import { createLog, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import type { Store } from '../store'
@@ -14,14 +11,6 @@ import { hashToken, isToken, LONGEST_TOKEN, type Token } from '../token'
 import type { Command, Output } from './command'
 import { isEveryAddress, localUrl } from './health'
 import { addToken } from './token'
-
-// Bun's own limit is only a backstop: its answer has no body. The app refuses what is longer than its own.
-const BACKSTOP_BODY_BYTES = 2 ** 40
-// Bun counts from the first byte of a request to the last.
-const REQUEST_SECONDS = 60
-const QUIET_MS = 200
-const POLL_MS = 10
-const LATE_MS = 1000
 
 function configuredToken({ token, tokenFile }: Config): Token | null {
   if (token !== null && tokenFile !== null) {
@@ -105,48 +94,6 @@ function stopSignal(hurry: () => void): Promise<NodeJS.Signals> {
       })
     }
   })
-}
-
-// Bun's graceful stop drops a connection that has just sent a request. So clients are first told, with each answer,
-// to close their connections, until no request has been in flight for a while. Clients that connect anew for each
-// request, if they are few, leave a moment without one: then that has to do.
-async function drain(server: Server<unknown>, isOver: () => boolean): Promise<void> {
-  const late = performance.now() + LATE_MS
-  let quiet = 0
-  while (quiet < (performance.now() < late ? QUIET_MS : POLL_MS) && !isOver()) {
-    await Bun.sleep(POLL_MS)
-    quiet = server.pendingRequests === 0 ? quiet + POLL_MS : 0
-  }
-  await server.stop(true)
-}
-
-function listen(app: ReturnType<typeof createApp>, config: Config, log: Log): Server<unknown> {
-  try {
-    return Bun.serve({
-      hostname: config.host,
-      port: config.port,
-      // A second daemon must not share the port in silence.
-      reusePort: false,
-      maxRequestBodySize: BACKSTOP_BODY_BYTES,
-      idleTimeout: REQUEST_SECONDS,
-      development: false,
-      error(error) {
-        log('error', 'unexpected', { detail: error.stack ?? error.message })
-        return answerError(new PlantError(50001))
-      },
-      routes: routesOf(app),
-      // Elysia makes it when it is asked for: at the first unknown path, and not at the start.
-      fetch: (request) => app.fetch(request),
-    })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const place = `${config.host}:${config.port}`
-    if (code === 'EADDRINUSE')
-      throw new OpenError(`${place} is in use: choose another --port, or stop what uses it`)
-    if (code === 'EACCES')
-      throw new OpenError(`${place} is not allowed to this user: choose a --port above 1023`)
-    throw new OpenError(`${place} cannot be listened on: ${message}`)
-  }
 }
 
 export const serve: Command = {
