@@ -3,13 +3,16 @@ import type { Command } from './command'
 const PATIENCE_MS = 5000
 
 // What stands for every address of a machine, and where a client on it asks.
-const every: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+const every = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
 
 /** Whether a daemon with this `--host` listens on every address of its machine. */
-export const isEveryAddress = (host: string): boolean => Object.hasOwn(every, host)
+export const isEveryAddress = (host: string): boolean => every.has(host)
 
 const toAsk = (host: string): string => {
-  const address = every[host] ?? host
+  const address = every.get(host) ?? host
   return address.includes(':') ? `[${address}]` : address
 }
 

@@ -134,13 +134,13 @@ answers what is in flight, then closes the database. A second signal ends the wa
         logRequests: config.logRequests,
         isStopping: () => isStopping,
       })
-      const server = listen(app, config, log)
-      const url = localUrl(config.host, server.port ?? config.port)
       const { host, database } = config
+      const server = listen(app, config, log)
+      const url = localUrl(host, server.port ?? config.port)
       log('info', 'listening', { url, host, database, version: packageJson.version })
       // Whether it can write at all is known before the first create.
       store.probe().catch(({ message }) => log('error', 'cannot-write', { detail: message }))
-      const others = isEveryAddress(config.host) ? ', and every other address of this machine' : ''
+      const others = isEveryAddress(host) ? ', and every other address of this machine' : ''
       show(out, `plantstore ${packageJson.version} listens on ${url}${others}\n`)
       await introduce(store, url, token !== null, out, log)
 
