@@ -217,3 +217,28 @@ test.skipIf(!canBeReadOnly)('refuses a folder that it may not write', async () =
   expectLine(await serve(file, unprivileged), 1, file, 'writ', 'folder')
   expect(readFileSync(file).equals(before)).toBeTrue()
 })
+
+test.skipIf(!canBeReadOnly)(
+  'tells the user of a command that it may not write beside a file',
+  async () => {
+    using folder = temporaryFolder()
+    mkdirSync(folder.file('closed'))
+    mkdirSync(folder.file('copies'))
+    const file = folder.file('closed/plants.db')
+    await makeDatabase(file)
+    chmodSync(folder.path, 0o755)
+    chmodSync(file, 0o444)
+    chmodSync(folder.file('closed'), 0o555)
+    chmodSync(folder.file('copies'), 0o777)
+
+    for (const words of [
+      ['check'],
+      ['export'],
+      ['token', 'list'],
+      ['backup', folder.file('copies/a')],
+    ]) {
+      const args = [...words, '--database', file]
+      expectLine(await runProgram(args, { under: unprivileged }), 1, file, 'cannot be written')
+    }
+  },
+)

@@ -19,16 +19,16 @@ export function copyDatabase(from: string, to: string): number {
     db.run('PRAGMA busy_timeout = 10000')
     // The copy is synced by whoever gives it its name; here, a sync of all of it would keep those of a daemon waiting.
     db.run('PRAGMA synchronous = OFF')
-    db.run('VACUUM INTO ?', [to])
+    try {
+      db.run('VACUUM INTO ?', [to])
+    } finally {
+      // The last connection puts the log into the database, and removes it: that is synced.
+      db.run('PRAGMA synchronous = FULL')
+    }
   } catch (error) {
     throw explainReading(error, from)
   } finally {
-    try {
-      // The last connection puts the log into the database, and removes it: that is synced.
-      db.run('PRAGMA synchronous = FULL')
-    } finally {
-      db.close(true)
-    }
+    db.close(true)
   }
   const { problems, plants } = checkDatabase(to)
   if (problems.length > 0) throw new OpenError(`${from} is damaged: ${problems[0]}`, true)

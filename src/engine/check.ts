@@ -1,5 +1,7 @@
 import { Database } from 'bun:sqlite'
+import { OpenError } from '../errors'
 import { schemaVersion } from './migrations'
+import { explainReading } from './open-error'
 
 /** What a check of a database found. */
 export type Findings = {
@@ -13,7 +15,10 @@ export type Findings = {
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: bigint }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
-/** Reads a whole database and says whether it is as it should be (https://sqlite.org/pragma.html#pragma_integrity_check). */
+/**
+ * Reads a whole database and says whether it is as it should be
+ * (https://sqlite.org/pragma.html#pragma_integrity_check). Throws an `OpenError` where this user cannot open it.
+ */
 export function checkDatabase(path: string): Findings {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
   try {
@@ -31,6 +36,8 @@ export function checkDatabase(path: string): Findings {
       problems,
     }
   } catch (error) {
+    const told = explainReading(error, path)
+    if (told instanceof OpenError && !told.storage) throw told
     const problem = error instanceof Error ? error.message : String(error)
     return { schemaVersion: 0, plants: 0, tokens: 0, problems: [problem] }
   } finally {

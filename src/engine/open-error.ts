@@ -13,15 +13,6 @@ export function explainWriting(error: unknown, path: string): unknown {
   return new OpenError(`${path} cannot be written: ${error.message}`, true)
 }
 
-// A page of a database that is damaged or cannot be read.
-const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
-
-/** Why a database could not be read, of what SQLite threw: the error itself, where it is of another kind. */
-export function explainReading(error: unknown, path: string): unknown {
-  if (!(error instanceof Error && UNREADABLE.test(codeOf(error)))) return error
-  return new OpenError(`${path} is damaged: ${error.message}`, true)
-}
-
 /** Why a path could not be opened, of what the system or SQLite threw. */
 export function explain(error: unknown, path: string): OpenError {
   switch (codeOf(error)) {
@@ -57,4 +48,17 @@ export function explain(error: unknown, path: string): OpenError {
         true,
       )
   }
+}
+
+// A page of a database that is damaged or cannot be read.
+const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
+// SQLite opens a file at the first query: a reader too writes beside it.
+const UNOPENED = /^SQLITE_(BUSY|CANTOPEN|READONLY)/
+
+/** Why a database could not be read, of what SQLite threw: the error itself, where it is of another kind. */
+export function explainReading(error: unknown, path: string): unknown {
+  if (!(error instanceof Error)) return error
+  if (UNOPENED.test(codeOf(error))) return explain(error, path)
+  if (!UNREADABLE.test(codeOf(error))) return error
+  return new OpenError(`${path} is damaged: ${error.message}`, true)
 }
