@@ -1,19 +1,11 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { hashToken } from '../src/token'
-import { PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { TOKEN } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 import { connect, head } from './raw'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+const { daemon, database } = await startOwnDaemon()
 
 const post = (body: string, authorization: string | null, query = '') =>
   fetch(`${daemon.url}/plants${query}`, {

@@ -1,17 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+const { daemon, database } = await startOwnDaemon()
 
 const batch = (body: string) => daemon.fetch('/plants/batch', { method: 'POST', body })
 const numbered = (from: number, count: number) =>

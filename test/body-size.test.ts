@@ -1,20 +1,12 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 import { connect, head } from './raw'
 
-setDefaultTimeout(PATIENCE_MS)
-
 const LIMIT = 1000
 
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database, args: ['--max-body-bytes', String(LIMIT)] })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+const { daemon, database } = await startOwnDaemon({ args: ['--max-body-bytes', String(LIMIT)] })
 
 const ids = () => storedPlants(database).map(({ id }) => id)
 const bodyOf = (id: number, bytes: number) => `{"id":${id},"name":"Lily"}`.padEnd(bytes)

@@ -1,19 +1,9 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
-import { expectError, storedPlants } from './plants'
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from './own-daemon'
+import { expectError } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
+const { daemon, stored } = await startOwnDaemon()
 
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
-
-const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
 const put = (id: string | bigint, body: string) =>
   daemon.fetch(`/plants/${id}`, { method: 'PUT', body })
 const remove = (id: string | bigint) => daemon.fetch(`/plants/${id}`, { method: 'DELETE' })

@@ -1,20 +1,9 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
-
-const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
+const { daemon, database, stored } = await startOwnDaemon()
 
 test('tells an earlier try that landed from a plant that is another', async () => {
   await daemon.create('{"id":1,"name":"Rose","tag":"shrub"}')

@@ -1,19 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
-
-const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
+const { daemon, database, stored } = await startOwnDaemon()
 
 /** Expects that a body is refused, and that the store is as it was. */
 async function expectRefused(body: string | Uint8Array, error: 40001 | 40002 | 40901 | 40902) {

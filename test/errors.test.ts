@@ -1,23 +1,15 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { catalogue, type ErrorNumber } from '../src/errors'
-import { PATIENCE_MS, runProgram, startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { runProgram, startDaemon, TOKEN } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 import { connect, head } from './raw'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
+const { daemon, folder, database } = await startOwnDaemon({ args: ['--max-body-bytes', '200'] })
 const reader = (
   await runProgram(['token', 'create', 'reader', '--scope', 'read', '--database', database])
 ).out.trim()
-const daemon = await startDaemon({ database, args: ['--max-body-bytes', '200'] })
 await daemon.create('{"id":1,"name":"Rose"}')
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
 
 const authorization = `Bearer ${TOKEN}`
 const json = 'application/json'

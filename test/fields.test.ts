@@ -1,19 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
-import { expectError, storedPlants } from './plants'
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from './own-daemon'
+import { expectError } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
-
-const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
+const { daemon, stored } = await startOwnDaemon()
 
 test.each([
   ['empty', ''],

@@ -1,15 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, root, startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { root, TOKEN } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const daemon = await startDaemon({ database: folder.file('plants.db') })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+const { daemon, folder } = await startOwnDaemon()
 
 const mark = 'Ohq7'
 const long = mark.repeat(2500)

@@ -1,14 +1,12 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { startDaemon } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 import { expectError } from './plants'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const MIN = '-9223372036854775808'
 const MAX = '9223372036854775807'
 
-const folder = temporaryFolder()
-const daemon = await startDaemon({ database: folder.file('plants.db') })
+const { daemon, folder } = await startOwnDaemon()
 
 // Over the whole range, with neighbours that a double cannot tell apart; sent in no order.
 const ids = [
@@ -22,11 +20,6 @@ for (const id of ids.toReversed()) {
     `{"id":${id},"name":"n${id}"${tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`}}`,
   )
 }
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
 
 type Page = { plants: { name: string; tag?: string }[]; next: string | null }
 

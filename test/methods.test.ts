@@ -1,16 +1,8 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from './own-daemon'
 import { expectError } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const daemon = await startDaemon({ database: folder.file('plants.db') })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+const { daemon } = await startOwnDaemon()
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']
 

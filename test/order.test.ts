@@ -1,21 +1,13 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { expect, test } from 'bun:test'
+import { runProgram, TOKEN } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
+const { daemon, database } = await startOwnDaemon({ args: ['--max-body-bytes', '100'] })
 const reader = (
   await runProgram(['token', 'create', 'reader', '--scope', 'read', '--database', database])
 ).out.trim()
-const daemon = await startDaemon({ database, args: ['--max-body-bytes', '100'] })
 await daemon.create('{"id":1,"name":"Rose"}')
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
 
 // Each request is wrong in the way that is tested and in every way that is checked later.
 const valid = `Bearer ${TOKEN}`

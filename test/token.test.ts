@@ -1,19 +1,11 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hashToken } from '../src/token'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { runProgram, startDaemon } from './daemon'
+import { startOwnDaemon } from './own-daemon'
 import { expectError, storedPlants } from './plants'
 
-setDefaultTimeout(PATIENCE_MS)
-
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+const { daemon, folder, database } = await startOwnDaemon()
 
 const token = (...args: string[]) => runProgram(['token', ...args, '--database', database])
 const mint = async (...args: string[]) => (await token('create', ...args)).out.trim()
