@@ -1,4 +1,5 @@
-// `bun run reads`: one plant, and pages of 100 and 1000, against a server that answers a constant.
+// `bun run reads`: one plant, and pages of 100 and 1000, against a server that answers a constant; beside plantstore a
+// server that reads the same file and does nothing else.
 import { measure, type Sample } from '../lib/beside.ts'
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
@@ -6,7 +7,7 @@ import { plantstore } from '../lib/plantstore.ts'
 import { removeFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
 import { type Running, startServer } from '../lib/server.ts'
-import { readCeiling } from '../lib/servers.ts'
+import { bareReads, readCeiling } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
 import { median } from '../lib/statistics.ts'
 import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
@@ -29,7 +30,12 @@ const reads = [
 await setUp()
 const server = await startServer(plantstore)
 await seed(server, 0, plants)
+const bare = await startServer(bareReads, server.folder)
 const least = await startServer(readCeiling)
+const readers = [
+  { server: plantstore.name, running: server },
+  { server: bareReads.name, running: bare },
+]
 
 const reader = (running: Running, path: string) => {
   // No page starts so near the end that it is not full.
@@ -39,39 +45,49 @@ const reader = (running: Running, path: string) => {
     wrk('read', args, { url, pid, connections, seconds, isCounted })
 }
 
-const samples: Sample[] = []
+const samples: (Sample & { readonly server: string })[] = []
 for (let n = 1; n <= number(flags.rounds); n++) {
   console.error(`round ${n} of ${flags.rounds}`)
   for (const connections of numbers(flags.connections)) {
-    for (const { name, path, constant } of reads) {
-      await reader(server, path)(connections, 1)
-      await reader(least, constant)(connections, 1)
-      const load = { connections, slices }
-      samples.push(await measure(name, reader(server, path), reader(least, constant), load))
+    for (const { server, running } of readers) {
+      for (const { name, path, constant } of reads) {
+        await reader(running, path)(connections, 1)
+        await reader(least, constant)(connections, 1)
+        const load = { connections, slices }
+        const own = reader(running, path)
+        const sample = await measure(name, own, reader(least, constant), load)
+        samples.push({ server, ...sample })
+      }
     }
   }
 }
-await Promise.all([server.stop(), least.stop()])
+await Promise.all([server.stop(), bare.stop(), least.stop()])
 removeFolder(server.folder)
+removeFolder(least.folder)
 
-const head = ['read', 'connections', 'of constant', 'reads/s', 'constant/s', 'p50', 'p99']
+const head = ['server', 'read', 'connections', 'of constant', 'reads/s', 'constant/s', 'p50', 'p99']
 head.push('instructions', 'x constant')
 const rows = numbers(flags.connections).flatMap((connections) =>
-  reads.map(({ name }) => {
-    const own = samples.filter((s) => s.name === name && s.connections === connections)
-    const middle = (value: (sample: Sample) => number) => median(own.map(value))
-    return [
-      name,
-      String(connections),
-      decimals(middle((sample) => sample.ratio)),
-      thousands(middle((sample) => sample.perSecond)),
-      thousands(middle((sample) => sample.ceiling.perSecond)),
-      milliseconds(middle((sample) => sample.p50)),
-      milliseconds(middle((sample) => sample.p99)),
-      thousands(middle((sample) => sample.instructions)),
-      decimals(middle((sample) => sample.instructions / sample.ceiling.instructions)),
-    ]
-  }),
+  readers.flatMap(({ server }) =>
+    reads.map(({ name }) => {
+      const own = samples.filter(
+        (s) => s.server === server && s.name === name && s.connections === connections,
+      )
+      const middle = (value: (sample: Sample) => number) => median(own.map(value))
+      return [
+        server,
+        name,
+        String(connections),
+        decimals(middle((sample) => sample.ratio)),
+        thousands(middle((sample) => sample.perSecond)),
+        thousands(middle((sample) => sample.ceiling.perSecond)),
+        milliseconds(middle((sample) => sample.p50)),
+        milliseconds(middle((sample) => sample.p99)),
+        thousands(middle((sample) => sample.instructions)),
+        decimals(middle((sample) => sample.instructions / sample.ceiling.instructions)),
+      ]
+    }),
+  ),
 )
 console.log(table(head, rows))
 writeResults('reads', { plants, samples })

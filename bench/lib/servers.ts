@@ -71,6 +71,11 @@ const jsonServer: Server = {
 export const ceiling = onBun('ceiling', 'bare Bun.serve that echoes')
 export const readCeiling = onBun('ceiling-reads', 'bare Bun.serve that answers a constant')
 
+export const bareReads = withSqlite('bare-reads', 'bare Bun.serve that reads the same file', [
+  process.execPath,
+  script('bare-reads.ts'),
+])
+
 export const commitEach = withSqlite('plantstore-commit-each', 'plantstore without group commit', [
   process.execPath,
   script('plantstore-commit-each.ts'),
