@@ -64,6 +64,23 @@ test('takes the byte order mark that some editors put before a text', async () =
   expect(out).toBe('created 2, skipped 0, replaced 0, refused 0\n')
 })
 
+test.each(['ndjson', 'csv'])(
+  'takes back a plant of 17 MiB that was exported: %s',
+  async (format) => {
+    using folder = temporaryFolder()
+    const name = 'a'.repeat(17 * 1024 * 1024)
+    const words = ['-', '--format', format, '--database', folder.file('plants.db')]
+    const header = format === 'csv' ? 'id,name,tag\n' : ''
+    const line = format === 'csv' ? `1,${name},\n` : `{"id":1,"name":"${name}"}\n`
+
+    const { out } = await runProgram(['import', ...words], { stdin: header + line })
+    const exported = await runProgram(['export', ...words])
+
+    expect(out).toBe('created 1, skipped 0, replaced 0, refused 0\n')
+    expect(exported.out === header + line).toBeTrue()
+  },
+)
+
 test('stops at the first bad line with --strict', async () => {
   using folder = temporaryFolder()
   const stdin = '{"id":1,"name":"a"}\nnonsense\n{"id":2,"name":"b"}\n'
