@@ -204,14 +204,20 @@ test.skipIf(!canBeReadOnly)('refuses a file that it may not write', async () => 
   expect(readdirSync(folder.path)).toHaveLength(1)
 })
 
-test.skipIf(!canBeReadOnly)('refuses a folder that it may not write', async () => {
-  using folder = temporaryFolder()
+/** Makes a database in a folder that an unprivileged user may not write; returns its path. */
+async function makeClosed(folder: ReturnType<typeof temporaryFolder>, mode: number) {
   mkdirSync(folder.file('closed'))
   const file = folder.file('closed/plants.db')
   await makeDatabase(file)
   chmodSync(folder.path, 0o755)
-  chmodSync(file, 0o666)
+  chmodSync(file, mode)
   chmodSync(folder.file('closed'), 0o555)
+  return file
+}
+
+test.skipIf(!canBeReadOnly)('refuses a folder that it may not write', async () => {
+  using folder = temporaryFolder()
+  const file = await makeClosed(folder, 0o666)
   const before = readFileSync(file)
 
   expectLine(await serve(file, unprivileged), 1, file, 'writ', 'folder')
@@ -222,13 +228,8 @@ test.skipIf(!canBeReadOnly)(
   'tells the user of a command that it may not write beside a file',
   async () => {
     using folder = temporaryFolder()
-    mkdirSync(folder.file('closed'))
+    const file = await makeClosed(folder, 0o444)
     mkdirSync(folder.file('copies'))
-    const file = folder.file('closed/plants.db')
-    await makeDatabase(file)
-    chmodSync(folder.path, 0o755)
-    chmodSync(file, 0o444)
-    chmodSync(folder.file('closed'), 0o555)
     chmodSync(folder.file('copies'), 0o777)
 
     for (const words of [

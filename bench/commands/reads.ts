@@ -28,12 +28,12 @@ const reads = [
 ]
 
 await setUp()
-const server = await startServer(plantstore)
-await seed(server, 0, plants)
-const bare = await startServer(bareReads, server.folder)
+const store = await startServer(plantstore)
+await seed(store, 0, plants)
+const bare = await startServer(bareReads, store.folder)
 const least = await startServer(readCeiling)
 const readers = [
-  { server: plantstore.name, running: server },
+  { server: plantstore.name, running: store },
   { server: bareReads.name, running: bare },
 ]
 
@@ -51,19 +51,17 @@ for (let n = 1; n <= number(flags.rounds); n++) {
   for (const connections of numbers(flags.connections)) {
     for (const { server, running } of readers) {
       for (const { name, path, constant } of reads) {
-        await reader(running, path)(connections, 1)
-        await reader(least, constant)(connections, 1)
-        const load = { connections, slices }
-        const own = reader(running, path)
-        const sample = await measure(name, own, reader(least, constant), load)
+        const [own, ceiling] = [reader(running, path), reader(least, constant)]
+        await own(connections, 1)
+        await ceiling(connections, 1)
+        const sample = await measure(name, own, ceiling, { connections, slices })
         samples.push({ server, ...sample })
       }
     }
   }
 }
-await Promise.all([server.stop(), bare.stop(), least.stop()])
-removeFolder(server.folder)
-removeFolder(least.folder)
+await Promise.all([store.stop(), bare.stop(), least.stop()])
+removeFolder(store.folder)
 
 const head = ['server', 'read', 'connections', 'of constant', 'reads/s', 'constant/s', 'p50', 'p99']
 head.push('instructions', 'x constant')
