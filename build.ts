@@ -25,11 +25,11 @@ const result = Bun.spawnSync(
     // Elysia reads files' types with it, for uploads: there are none here.
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),
-    // The executable has all files in one folder, as the Worker's file and the one that starts it are in `src/engine`.
-    '--root=src/engine',
+    // The executable has all files in one folder, as the worker and its client are in `src/engine/sqlite`.
+    '--root=src/engine/sqlite',
     'src/main.ts',
     // A Worker's file is found in the executable only if it is an entry of its own.
-    'src/engine/writer-thread.ts',
+    'src/engine/sqlite/worker.ts',
     `--outfile=${values.outfile}`,
   ],
   { stdout: 'inherit', stderr: 'inherit', env: { ...process.env, NODE_ENV: 'production' } },

@@ -1,10 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { UsageError } from './errors'
 import { type OptionName, type Options, options } from './options'
-
-/** A mistake in the way that the program was called: one line for the user, exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }

@@ -57,3 +57,20 @@ export class OpenError extends Error {
     super(message)
   }
 }
+
+/** A mistake in the way that the program was called: one line for the user, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** The code of an error of the system or of SQLite; empty where it has none. */
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
+
+// A disk that is full or fails, as the system or SQLite tells of it; what SQLite cannot read is another file.
+const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
+
+/** Why a file could not be written, of what was thrown: the error itself, where it is not the disk's. */
+export function explainWriting(error: unknown, path: string): unknown {
+  if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
+  return new OpenError(`${path} cannot be written: ${error.message}`, true)
+}

@@ -1,18 +1,18 @@
 #!/usr/bin/env bun
 import { fstatSync } from 'node:fs'
 import packageJson from '../package.json'
+import type { Command, Output } from './command'
 import { backup } from './commands/backup'
 import { check } from './commands/check'
-import type { Command, Output } from './commands/command'
 import { exportPlants } from './commands/export'
 import { health } from './commands/health'
 import { importPlants } from './commands/import'
 import { restore } from './commands/restore'
 import { serve } from './commands/serve'
 import { token } from './commands/token'
-import { writeAll } from './commands/write-all'
-import { describeOptions, parseConfig, UsageError } from './config'
-import { OpenError, PlantError } from './errors'
+import { describeOptions, parseConfig } from './config'
+import { OpenError, PlantError, UsageError } from './errors'
+import { writeAll } from './files/write-all'
 
 const commands: readonly Command[] = [
   serve,

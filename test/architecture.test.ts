@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { catalogue } from '../src/errors'
-import { root } from './daemon'
+import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
-const ENTRIES = ['main.ts', 'engine/writer-thread.ts']
+const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts']
 
 type Import = { readonly from: string; readonly to: string; readonly names: string }
 
@@ -40,7 +40,7 @@ describe('the source', () => {
   test('is found, with its imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/auth')
-    expect(imports.map(show)).toContain('engine/open.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('engine/sqlite/database-file.ts imports bun:sqlite')
   })
 
   test('has root files that import only each other, and schemas', () => {
@@ -54,49 +54,70 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('has an engine that knows nothing of HTTP', () => {
-    const wrong = ofFiles(inFolder('engine')).filter(({ to }) =>
-      isOurs(to)
-        ? !isRoot(`${to}.ts`) && !to.startsWith('engine/')
-        : !isSystem(to) && !to.startsWith('bun:'),
+  test.each([
+    ['files', ['errors', 'files/']],
+    ['engine', ['ROOT', 'files/', 'engine/']],
+    ['engine/sqlite', ['ROOT', 'files/', 'engine/change', 'engine/group-commit', 'engine/sqlite/']],
+    ['http', ['ROOT', 'http/', '../package.json']],
+    ['formats', ['ROOT', 'formats/']],
+    ['terminal', ['ROOT', 'terminal/']],
+    [
+      'commands',
+      ['ROOT', 'files/', 'engine/', 'formats/', 'terminal/', 'http/', '../package.json'],
+    ],
+  ] as const)('has a room %s that imports only %j of ours', (room, allowed) => {
+    const wrong = ofFiles(inFolder(room)).filter(
+      ({ to }) =>
+        (isOurs(to) || to.startsWith('.')) &&
+        !allowed.some((it) =>
+          it === 'ROOT' ? isRoot(`${to}.ts`) : to === it || (it.endsWith('/') && to.startsWith(it)),
+        ),
     )
 
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('has a network side that knows nothing of the engine, the database or the environment', () => {
-    const wrong = ofFiles(inFolder('http')).filter(({ to }) => {
-      if (to === '../package.json') return false
-      if (isOurs(to))
-        return (
-          (!isRoot(`${to}.ts`) && !to.startsWith('http/')) || to === 'config' || to === 'options'
-        )
-      return isSystem(to) || to.startsWith('bun:') || to.startsWith('.')
-    })
-
-    expect(wrong.map(show)).toEqual([])
-  })
-
-  test('joins the engine and the network in commands alone', () => {
-    const joins = (folder: string) =>
-      imports.filter(
-        ({ from, to }) => to.startsWith(`${folder}/`) && !from.startsWith(`${folder}/`),
-      )
-    const wrong = [...joins('engine'), ...joins('http')].filter(
-      ({ from }) => !from.startsWith('commands/'),
+  test('has a network side that knows nothing of the database, the system or the options', () => {
+    const wrong = ofFiles(inFolder('http')).filter(
+      ({ to }) => isSystem(to) || to.startsWith('bun:') || to === 'config' || to === 'options',
     )
 
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('imports commands in main.ts alone', () => {
+  test('has an engine of the system alone: no packages', () => {
+    const wrong = ofFiles(inFolder('engine')).filter(
+      ({ to }) => !isOurs(to) && !isSystem(to) && !to.startsWith('bun:'),
+    )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('joins HTTP with the rest in serve alone, and commands in main.ts alone', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
-        to.startsWith('commands/') && from !== 'main.ts' && !from.startsWith('commands/'),
+        (to.startsWith('http/') && !from.startsWith('http/') && from !== 'commands/serve.ts') ||
+        (to.startsWith('commands/') && from !== 'main.ts') ||
+        to === 'main',
     )
 
     expect(wrong.map(show)).toEqual([])
-    expect(imports.filter(({ to }) => to === 'main').map(show)).toEqual([])
+  })
+
+  test('has no circle of imports, types included', () => {
+    const targets = (from: string) =>
+      imports.filter((it) => it.from === `${from}.ts` && isOurs(it.to)).map(({ to }) => to)
+    const done = new Set<string>()
+    const circles: string[] = []
+    const visit = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' > '))
+      if (path.includes(file) || done.has(file)) return
+      for (const to of targets(file)) visit(to, [...path, file])
+      done.add(file)
+    }
+    for (const file of files) visit(file.replace(/\.ts$/, ''), [])
+
+    expect(circles).toEqual([])
   })
 
   test('knows nothing of SQLite in group commit', () => {

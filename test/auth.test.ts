@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { hashToken } from '../src/token'
-import { TOKEN } from './daemon'
-import { startOwnDaemon } from './own-daemon'
-import { expectError, storedPlants } from './plants'
-import { connect, head } from './raw'
+import { TOKEN } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError, storedPlants } from './harness/plants'
+import { connect, head } from './harness/raw'
 
 const { daemon, database } = await startOwnDaemon()
 

@@ -15,9 +15,9 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { produceFile } from '../src/commands/produce'
-import { replaceDatabase } from '../src/engine/backup'
-import { runProgram, startDaemon, temporaryFolder } from './daemon'
+import { replaceDatabase } from '../src/engine/sqlite/backup'
+import { produceFile } from '../src/files/replace-file'
+import { runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 const lines = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => `{"id":${from + i},"name":"plant ${from + i}"}`).join(

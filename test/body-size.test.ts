@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { startDaemon, TOKEN, temporaryFolder } from './daemon'
-import { startOwnDaemon } from './own-daemon'
-import { expectError, storedPlants } from './plants'
-import { connect, head } from './raw'
+import { startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError, storedPlants } from './harness/plants'
+import { connect, head } from './harness/raw'
 
 const LIMIT = 1000
 

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { PATIENCE_MS, program, startDaemon, temporaryFolder } from './daemon'
-import { storedPlants } from './plants'
+import { PATIENCE_MS, program, startDaemon, temporaryFolder } from './harness/daemon'
+import { storedPlants } from './harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 

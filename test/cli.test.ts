@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import packageJson from '../package.json'
 import { options } from '../src/options'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from './daemon'
-import { storedPlants } from './plants'
+import { PATIENCE_MS, startDaemon, temporaryFolder } from './harness/daemon'
+import { storedPlants } from './harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from './own-daemon'
-import { expectError, storedPlants } from './plants'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError, storedPlants } from './harness/plants'
 
 const { daemon, database, stored } = await startOwnDaemon()
 

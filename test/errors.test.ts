@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { catalogue, type ErrorNumber } from '../src/errors'
-import { runProgram, startDaemon, TOKEN } from './daemon'
-import { startOwnDaemon } from './own-daemon'
-import { expectError, storedPlants } from './plants'
-import { connect, head } from './raw'
+import { runProgram, startDaemon, TOKEN } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError, storedPlants } from './harness/plants'
+import { connect, head } from './harness/raw'
 
 const { daemon, folder, database } = await startOwnDaemon({ args: ['--max-body-bytes', '200'] })
 const reader = (

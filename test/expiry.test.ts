@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { addToken } from '../src/commands/token'
-import { openSqlite } from '../src/engine/sqlite'
+import { openSqlite } from '../src/engine/sqlite/store'
 import { createApp } from '../src/http/app'
 import { createLog } from '../src/log'
 import { createMetrics } from '../src/metrics'
 import { parseDuration } from '../src/token'
-import { temporaryFolder } from './daemon'
+import { temporaryFolder } from './harness/daemon'
 
 // The whole service but for the network and the clock.
 const folder = temporaryFolder()

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
-import { toClientError, toCommandError, toFailure } from '../src/engine/failure'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { toClientError, toCommandError, toFailure } from '../src/engine/sqlite/failure'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 

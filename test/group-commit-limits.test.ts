@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLedger, turns } from './ledger'
+import { createLedger, turns } from './harness/ledger'
 
 test('refuses with 50301 what is one too many to wait, and commits what waits', async () => {
   const { group, submit, batches, end } = createLedger({ queuedChanges: 2 })

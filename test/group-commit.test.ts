@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GroupCommit } from '../src/engine/group-commit'
-import { createLedger, ROOMY, turns } from './ledger'
+import { createLedger, ROOMY, turns } from './harness/ledger'
 
 test('lets changes of one turn share a commit, in their order', async () => {
   const { submit, batches, measured, end } = createLedger()

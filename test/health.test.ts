@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 

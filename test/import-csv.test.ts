@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { runProgram, temporaryFolder } from './daemon'
-import { storedPlants } from './plants'
+import { runProgram, temporaryFolder } from './harness/daemon'
+import { storedPlants } from './harness/plants'
 
 const importCsv = (database: string, stdin: Blob | string) =>
   runProgram(['import', '-', '--format', 'csv', '--database', database], { stdin })

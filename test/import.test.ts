@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { runProgram, startDaemon, temporaryFolder } from './daemon'
+import { runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 const plantsOf = (path: string) => {
   const db = new Database(path, { readonly: true, safeIntegers: true })

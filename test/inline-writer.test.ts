@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Change } from '../src/engine/changes'
-import { createInlineWriter } from '../src/engine/inline-writer'
-import { connect, openDatabase, openFile } from '../src/engine/open'
-import { filesOf } from '../src/engine/write'
+import type { Change } from '../src/engine/sqlite/apply-change'
+import { filesOf } from '../src/engine/sqlite/committer'
+import { connect, openDatabase, openFile } from '../src/engine/sqlite/database-file'
+import { createInlineWriter } from '../src/engine/sqlite/inline-writer'
 
 const create = (id: number): Change => ['create', [String(id), `n${id}`, null]]
 const creates = (count: number) => Array.from({ length: count }, (_, index) => create(index))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { root, TOKEN } from './daemon'
-import { startOwnDaemon } from './own-daemon'
+import { root, TOKEN } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
 
 const { daemon, folder } = await startOwnDaemon()
 

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Daemon, PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from './daemon'
-import { storedPlants } from './plants'
-import { connect, head } from './raw'
+import { type Daemon, PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
+import { storedPlants } from './harness/plants'
+import { connect, head } from './harness/raw'
 
 setDefaultTimeout(PATIENCE_MS)
 

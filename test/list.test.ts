@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { startDaemon } from './daemon'
-import { startOwnDaemon } from './own-daemon'
-import { expectError } from './plants'
+import { startDaemon } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError } from './harness/plants'
 
 const MIN = '-9223372036854775808'
 const MAX = '9223372036854775807'

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createLog } from '../src/log'
-import { PATIENCE_MS, program, startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { PATIENCE_MS, program, startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from './own-daemon'
-import { expectError } from './plants'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError } from './harness/plants'
 
 const { daemon } = await startOwnDaemon()
 

@@ -11,8 +11,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { type Daemon, PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './daemon'
-import { expectError, storedPlants } from './plants'
+import {
+  type Daemon,
+  PATIENCE_MS,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from './harness/daemon'
+import { expectError, storedPlants } from './harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 

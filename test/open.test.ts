@@ -12,8 +12,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { PATIENCE_MS, program, runProgram, startDaemon, temporaryFolder } from './daemon'
-import { storedPlants } from './plants'
+import { PATIENCE_MS, program, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
+import { storedPlants } from './harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 

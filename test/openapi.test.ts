@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { startDaemon, TOKEN, temporaryFolder } from './daemon'
+import { startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
 
 // What reads the description are packages of its own users: an own folder, with the TypeScript that they need.
 const tools = join(import.meta.dir, 'openapi')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { runProgram, TOKEN } from './daemon'
-import { startOwnDaemon } from './own-daemon'
-import { expectError, storedPlants } from './plants'
+import { runProgram, TOKEN } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError, storedPlants } from './harness/plants'
 
 const { daemon, database } = await startOwnDaemon({ args: ['--max-body-bytes', '100'] })
 const reader = (

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { NewPlant } from '../src/plant'
-import { allPlants, range, type TestedStore } from './tested-store'
+import { allPlants, range, type TestedStore } from './harness/tested-store'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n

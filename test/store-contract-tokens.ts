@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { hashToken, type Token } from '../src/token'
-import type { TestedStore } from './tested-store'
+import type { TestedStore } from './harness/tested-store'
 
 const token = (name: string, more: Partial<Token> = {}): Token => ({
   name,

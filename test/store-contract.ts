@@ -2,10 +2,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type ErrorNumber, PlantError } from '../src/errors'
 import type { NewPlant } from '../src/plant'
 import type { Store } from '../src/store'
-import { PATIENCE_MS } from './daemon'
+import { PATIENCE_MS } from './harness/daemon'
+import { allPlants, range, type TestedStore } from './harness/tested-store'
 import { testLists } from './store-contract-lists'
 import { testTokens } from './store-contract-tokens'
-import { allPlants, range, type TestedStore } from './tested-store'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { openSqlite } from '../src/engine/sqlite'
+import { openSqlite } from '../src/engine/sqlite/store'
 import { createLog } from '../src/log'
 import { hashToken } from '../src/token'
-import { temporaryFolder } from './daemon'
+import { temporaryFolder } from './harness/daemon'
 import { testStore } from './store-contract'
 
 const log = createLog(() => {}, 'json', Date.now)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hashToken } from '../src/token'
-import { runProgram, startDaemon } from './daemon'
-import { startOwnDaemon } from './own-daemon'
-import { expectError, storedPlants } from './plants'
+import { runProgram, startDaemon } from './harness/daemon'
+import { startOwnDaemon } from './harness/own-daemon'
+import { expectError, storedPlants } from './harness/plants'
 
 const { daemon, folder, database } = await startOwnDaemon()
 

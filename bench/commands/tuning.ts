@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrate } from '../../src/engine/migrations.ts'
+import { migrate } from '../../src/engine/sqlite/migrations.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { nthId } from '../lib/ids.ts'
 import { temporaryFolder } from '../lib/processes.ts'

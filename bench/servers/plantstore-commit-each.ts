@@ -1,7 +1,7 @@
 // plantstore's own server and storage without group commit: each create is a commit of its own.
-import { toRow } from '../../src/engine/changes.ts'
-import { openSqlite } from '../../src/engine/sqlite.ts'
-import { filesOf, openForWriting } from '../../src/engine/write.ts'
+import { toRow } from '../../src/engine/sqlite/apply-change.ts'
+import { filesOf, openForWriting } from '../../src/engine/sqlite/committer.ts'
+import { openSqlite } from '../../src/engine/sqlite/store.ts'
 import { PlantError } from '../../src/errors.ts'
 import { createApp } from '../../src/http/app.ts'
 import { listen } from '../../src/http/server.ts'

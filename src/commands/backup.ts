@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { UsageError } from '../config'
-import { copyDatabase } from '../engine/backup'
-import type { Command } from './command'
-import { produceFile } from './produce'
+import type { Command } from '../command'
+import { copyDatabase } from '../engine/sqlite/backup'
+import { UsageError } from '../errors'
+import { produceFile } from '../files/replace-file'
 
 export const backup: Command = {
   name: 'backup',

@@ -1,6 +1,6 @@
-import { checkDatabase } from '../engine/check'
-import { checkFile } from '../engine/open'
-import type { Command } from './command'
+import type { Command } from '../command'
+import { checkDatabase } from '../engine/sqlite/check'
+import { checkFile } from '../engine/sqlite/database-file'
 
 export const check: Command = {
   name: 'check',

@@ -1,15 +1,14 @@
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
-import { UsageError } from '../config'
-import { BESIDE } from '../engine/backup'
-import { explainWriting } from '../engine/open-error'
-import { openSqlite } from '../engine/sqlite'
+import type { Command } from '../command'
+import { BESIDE } from '../engine/sqlite/backup'
+import { openSqlite } from '../engine/sqlite/store'
+import { explainWriting, UsageError } from '../errors'
+import { produceFile } from '../files/replace-file'
+import { writeAll } from '../files/write-all'
+import { formatOf, header, writePlant } from '../formats/format'
 import type { Format } from '../options'
 import type { NewPlant } from '../plant'
-import type { Command } from './command'
-import { formatOf, header, writePlant } from './formats'
-import { produceFile } from './produce'
-import { createProgress } from './progress'
-import { writeAll } from './write-all'
+import { createProgress } from '../terminal/progress'
 
 /** Writes plants until `put`, which takes the text of a part, says that nobody reads it any more. */
 async function write(

@@ -1,4 +1,4 @@
-import type { Command } from './command'
+import type { Command } from '../command'
 
 const PATIENCE_MS = 5000
 

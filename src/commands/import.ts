@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs'
-import { UsageError } from '../config'
-import { openSqlite } from '../engine/sqlite'
-import { PlantError } from '../errors'
+import type { Command } from '../command'
+import { openSqlite } from '../engine/sqlite/store'
+import { PlantError, UsageError } from '../errors'
+import { type Entry, formatOf, readPlants } from '../formats/format'
 import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
-import type { Command } from './command'
-import { type Entry, formatOf, readPlants } from './formats'
-import { createProgress } from './progress'
+import { createProgress } from '../terminal/progress'
 
 // Plants that are sent to the store together, and so share a commit; and the characters of their texts, of which the
 // store queues no more than 8 million.

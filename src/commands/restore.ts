@@ -1,9 +1,8 @@
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats, statSync } from 'node:fs'
-import { UsageError } from '../config'
-import { copyDatabase, holdDatabase, replaceDatabase } from '../engine/backup'
-import { OpenError } from '../errors'
-import type { Command } from './command'
-import { produceFile, targetOf } from './produce'
+import type { Command } from '../command'
+import { copyDatabase, holdDatabase, replaceDatabase } from '../engine/sqlite/backup'
+import { OpenError, UsageError } from '../errors'
+import { produceFile, targetOf } from '../files/replace-file'
 
 /** Gives a file to whom another belongs: the user who serves it need not be the one who restores it. */
 function takeOwner(path: string, { uid, gid, mode }: Stats): void {

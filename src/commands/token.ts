@@ -1,9 +1,9 @@
-import { UsageError } from '../config'
-import { openSqlite } from '../engine/sqlite'
+import type { Command, CommandContext } from '../command'
+import { openSqlite } from '../engine/sqlite/store'
+import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
 import { hashToken, isTokenName, isValid, mintToken, type Scope, type Token } from '../token'
-import type { Command, CommandContext } from './command'
 
 /** Mints a token and adds it to a store; null where its name is taken. */
 export async function addToken(

@@ -3,8 +3,9 @@ import { Elysia, t } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
 import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
+import { toJson } from '../plant-json'
 import type { Store } from '../store'
-import { answerJson, jsonHeaders, toJson } from './answer'
+import { answerJson, jsonHeaders } from './answer'
 import type { BodyContext } from './body'
 
 const DEFAULT_LIMIT = 100

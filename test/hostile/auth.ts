@@ -1,4 +1,4 @@
-import { TOKEN } from '../daemon'
+import { TOKEN } from '../harness/daemon'
 import { bare, type Case, type Expected, type RequestParts, request, tokens } from './case'
 
 const fern: Expected = [200, '{"id":1,"name":"Fern","tag":"green"}']

@@ -1,4 +1,4 @@
-import { TOKEN } from '../daemon'
+import { TOKEN } from '../harness/daemon'
 
 /** A plant that is in the store after a case: its id, its name and, if there is one, its tag. */
 export type Row = readonly [id: bigint | number, name: string, tag?: string]

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { storedPlants } from '../plants'
+import { storedPlants } from '../harness/plants'
 import { bare, chunked, request } from './case'
 import { createClient } from './client'
 import { faultOfError, faultOfHead } from './expect'
@@ -33,7 +33,7 @@ const built = 'dist/plantstore'
 if (!Bun.env.PLANTSTORE_BINARY && existsSync(join(import.meta.dir, '../..', built))) {
   Bun.env.PLANTSTORE_BINARY = built
 }
-const { startDaemon, temporaryFolder } = await import('../daemon')
+const { startDaemon, temporaryFolder } = await import('../harness/daemon')
 
 const MOST_SHOWN = 20
 const words = ['Rosa', '苔', 'Ærø', '🌵', '', 'a\tb', "O'Brien", '"quoted"', 'x'.repeat(60)]

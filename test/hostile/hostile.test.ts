@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../daemon'
-import { storedPlants } from '../plants'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { storedPlants } from '../harness/plants'
 import {
   bare,
   type Case,

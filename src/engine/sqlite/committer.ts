@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite'
-import { type Change, prepareChanges } from './changes'
+import { watchInode } from '../../files/libc'
+import type { Outcome } from '../group-commit'
+import { type Change, prepareChanges } from './apply-change'
+import { connect } from './database-file'
 import { type Failure, toFailure } from './failure'
-import type { Outcome } from './group-commit'
-import { watchInode } from './libc'
-import { connect } from './open'
-import type { Answer, CheckpointReport } from './thread'
+import type { Answer, CheckpointReport } from './worker-client'
 
 // Pages (of 4 KiB) that a commit may leave in the write-ahead log before the log is copied into the database: twice what
 // SQLite takes by default, for creates of random ids in a large store, most of whose time goes into that copying.

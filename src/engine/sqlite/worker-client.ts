@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
-import type { Change } from './changes'
+import type { Outcome } from '../group-commit'
+import type { Change } from './apply-change'
+import type { Files } from './committer'
 import type { Failure } from './failure'
-import type { Outcome } from './group-commit'
-import type { Files } from './write'
 
 /** What the serving thread asks of the one that writes. */
 export type Request =
@@ -61,7 +61,7 @@ export function startThread(
   onEnd: () => void,
 ): Thread {
   const isOpen = new Int32Array(new SharedArrayBuffer(4))
-  const url = new URL('./writer-thread.ts', import.meta.url).href
+  const url = new URL('./worker.ts', import.meta.url).href
   const worker = new Worker(url, { smol: true })
   /** Who waits for the answers to come, in their order. */
   const asking: ((answer: Answer) => void)[] = []

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 export const TOKEN = 'test_0123456789abcdef'
 
 /** The folder of the repository. */
-export const root = resolve(import.meta.dir, '..')
+export const root = resolve(import.meta.dir, '..', '..')
 
 /** For `setDefaultTimeout`: only a test that hangs takes so long, on however slow a machine. */
 export const PATIENCE_MS = 60_000

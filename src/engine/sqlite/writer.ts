@@ -1,4 +1,5 @@
-import type { Change } from './changes'
+import type { Change } from './apply-change'
+import type { Files } from './committer'
 import { createInlineWriter } from './inline-writer'
 import {
   type Answer,
@@ -8,8 +9,7 @@ import {
   reserveDescriptors,
   startThread,
   type Thread,
-} from './thread'
-import type { Files } from './write'
+} from './worker-client'
 
 // How long after a checkpoint that failed the next is tried.
 const RETRY_MS = 1000

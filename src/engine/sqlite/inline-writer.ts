@@ -1,7 +1,7 @@
-import type { Change } from './changes'
+import type { Change } from './apply-change'
+import { type Files, openForWriting } from './committer'
 import { toFailure } from './failure'
-import { type Answer, failureOf } from './thread'
-import { type Files, openForWriting } from './write'
+import { type Answer, failureOf } from './worker-client'
 
 // A commit in the serving thread keeps all clients waiting for the disk: not for longer than this, as a rule.
 const FAST_MS = 1

@@ -1,5 +1,5 @@
-import type { Change, Row } from './changes'
-import type { Outcome } from './group-commit'
+import type { Outcome } from '../group-commit'
+import type { Change, Row } from './apply-change'
 import type { preparePlants } from './plants'
 
 type Plants = ReturnType<typeof preparePlants>

@@ -10,11 +10,11 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { OpenError } from '../errors'
-import { dropPageCache, tryLock, unlock } from './libc'
+import { codeOf, OpenError } from '../../errors'
+import { dropPageCache, tryLock, unlock } from '../../files/libc'
+import { syncFolder } from '../../files/sync'
+import { explain } from './errors'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
-import { codeOf, explain } from './open-error'
-import { syncFolder } from './sync'
 
 /** The bytes of a file; 0 where there is none. */
 export function fileSize(path: string): number {

@@ -1,6 +1,6 @@
-import type { Log } from '../log'
+import type { Log } from '../../log'
 import type { Failure } from './failure'
-import type { CheckpointReport } from './thread'
+import type { CheckpointReport } from './worker-client'
 
 // A log of so many pages (256 MiB) is told of: a reader that does not end keeps it from being started anew.
 const LONG_LOG_PAGES = 65_536

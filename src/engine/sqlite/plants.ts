@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import type { Int64, NewPlant } from '../plant'
-import type { PlantPage, PlantQuery } from '../store'
+import type { Int64, NewPlant } from '../../plant'
+import type { PlantPage, PlantQuery } from '../../store'
 
 type PlantRow = { id: bigint; name: string; tag: string | null }
 

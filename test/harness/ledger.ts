@@ -1,4 +1,4 @@
-import { GroupCommit, type GroupCommitLimits, type Outcome } from '../src/engine/group-commit'
+import { GroupCommit, type GroupCommitLimits, type Outcome } from '../../src/engine/group-commit'
 
 export const ROOMY = { queuedChanges: 1000, queuedBytes: 1_000_000, batchChanges: 1000 }
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import type { ErrorNumber } from '../src/errors'
+import type { ErrorNumber } from '../../src/errors'
 
 /** A plant as it lies in the database. */
 export type StoredPlant = {

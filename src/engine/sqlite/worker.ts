@@ -1,9 +1,9 @@
 // The thread that writes: its disk may keep it waiting, and the thread that serves goes on meanwhile.
 // This file is the entry of a Worker: it acts when it is loaded, like `main.ts`.
 
+import { openForWriting } from './committer'
 import { toFailure } from './failure'
-import type { Reply, Request } from './thread'
-import { openForWriting } from './write'
+import type { Reply, Request } from './worker-client'
 
 declare const self: Worker
 

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Scope, Token } from '../token'
+import type { Scope, Token } from '../../token'
 
 type TokenRow = {
   name: string

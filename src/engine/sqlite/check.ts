@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
-import { OpenError } from '../errors'
+import { OpenError } from '../../errors'
+import { explainReading } from './errors'
 import { schemaVersion } from './migrations'
-import { explainReading } from './open-error'
 
 /** What a check of a database found. */
 export type Findings = {

@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
-import type { ErrorNumber } from '../errors'
-import { exactNumber, type Int64, type NewPlant } from '../plant'
-import type { Outcome } from './group-commit'
+import type { ErrorNumber } from '../../errors'
+import { exactNumber, type Int64, type NewPlant } from '../../plant'
+import type { Outcome } from '../group-commit'
 import { APPLICATION_ID } from './migrations'
 
 /** An id as it may travel between the threads, in JSON: a number where that is exact, else its digits. */

@@ -1,11 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, linkSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { OpenError } from '../errors'
+import { OpenError } from '../../errors'
+import { syncFolder } from '../../files/sync'
 import { checkDatabase } from './check'
-import { checkFile, connect, type OpenedFile, openFile } from './open'
-import { explainReading } from './open-error'
-import { syncFolder } from './sync'
+import { checkFile, connect, type OpenedFile, openFile } from './database-file'
+import { explainReading } from './errors'
 
 /**
  * Copies a database, as it is at one moment, into a new file, while others write to it

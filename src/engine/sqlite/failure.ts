@@ -1,5 +1,5 @@
 import { SQLiteError } from 'bun:sqlite'
-import { catalogue, type ErrorNumber, PlantError } from '../errors'
+import { catalogue, type ErrorNumber, PlantError } from '../../errors'
 
 /**
  * Why a batch failed whole. `doubtful`: only the disk knows whether it is there, for the commit failed, and so did the

@@ -1,10 +1,9 @@
 import { getSchemaValidator } from 'elysia'
 import { PlantError } from '../errors'
-import { toJson } from '../http/answer'
-import { parseBody } from '../http/body'
-import { explainMismatch } from '../http/errors'
+import { explainMismatch } from '../mismatch'
 import { type Format, LONGEST_BODY_BYTES } from '../options'
 import { NewPlant } from '../plant'
+import { parseBody, toJson } from '../plant-json'
 import { csvHeader, csvLine, readCsvRecords } from './csv'
 import { readLines } from './lines'
 

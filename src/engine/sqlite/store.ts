@@ -1,11 +1,11 @@
-import type { Int64, NewPlant } from '../plant'
-import type { PlantPage, Store, StoreStats } from '../store'
-import { type Change, toRow, toRowId } from './changes'
-import { GroupCommit } from './group-commit'
-import { connect, fileSize } from './open'
-import { explainReading } from './open-error'
+import type { Int64, NewPlant } from '../../plant'
+import type { PlantPage, Store, StoreStats } from '../../store'
+import { GroupCommit } from '../group-commit'
+import { type Change, toRow, toRowId } from './apply-change'
+import { connect, fileSize } from './database-file'
+import { explainReading } from './errors'
+import { type Connection, openStorage, type Storage, type StorageOptions } from './outage'
 import { preparePlants } from './plants'
-import { type Connection, openStorage, type Storage, type StorageOptions } from './storage'
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
 // What a change takes beside its texts, roughly.

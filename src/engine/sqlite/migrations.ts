@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { OpenError } from '../errors'
+import { OpenError } from '../../errors'
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74

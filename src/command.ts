@@ -1,5 +1,5 @@
-import type { Config } from '../config'
-import type { OptionName } from '../options'
+import type { Config } from './config'
+import type { OptionName } from './options'
 
 /** Where a command writes: text to a stream of the process. */
 export type Output = {

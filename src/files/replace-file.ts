@@ -8,9 +8,8 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { UsageError } from '../config'
-import { codeOf, explainWriting } from '../engine/open-error'
-import { syncFile, syncFolder } from '../engine/sync'
+import { codeOf, explainWriting, UsageError } from '../errors'
+import { syncFile, syncFolder } from './sync'
 
 /** The path behind links, be there a file or not. */
 export function targetOf(path: string): string {

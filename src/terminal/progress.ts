@@ -1,4 +1,4 @@
-import type { Output } from './command'
+import type { Output } from '../command'
 
 const WIDTH = 30
 const EVERY_MS = 200

@@ -1,5 +1,5 @@
-import type { NewPlant } from '../src/plant'
-import type { Store } from '../src/store'
+import type { NewPlant } from '../../src/plant'
+import type { Store } from '../../src/store'
 
 /** An empty store of one engine. Disposing of it closes the store and removes what it kept. */
 export type TestedStore = AsyncDisposable & {

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { codeOf } from '../engine/open-error'
+import { codeOf } from '../errors'
 
 const PAUSE_MS = 1
 

@@ -1,0 +1,73 @@
+// Plants as JSON, with int64 ids exact in and out.
+
+import { PlantError } from './errors'
+import { exactNumber, type NewPlant } from './plant'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+// A number with a fraction or an exponent: the plain parse may have rounded it to an integer.
+const MAYBE_ROUNDED = /\d[.eE]/
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+const TOO_DEEP = 'the body is nested too deep to be read'
+
+// By hand: the pattern /0+$/ takes time by the square of the zeros in its way.
+function trailingZeros(digits: string): number {
+  let end = digits.length
+  while (end > 0 && digits.charCodeAt(end - 1) === 48) end--
+  return digits.length - end
+}
+
+// The integer that the text of a JSON number stands for, exactly; null for a fraction or beyond 19 digits.
+function exactInteger(text: string): bigint | null {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
+  const digits = whole + fraction
+  const trailing = trailingZeros(digits)
+  const significant = digits.slice(0, digits.length - trailing).replace(/^0+/, '')
+  if (significant === '') return 0n
+  const zeros = Number(exponent) - fraction.length + trailing
+  if (zeros < 0 || significant.length + zeros > 19) return null
+  return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`)
+}
+
+function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
+  if (key !== 'id' || typeof value !== 'number' || context?.source === undefined) return value
+  return exactInteger(context.source) ?? value
+}
+
+// Makes the id of a plant a bigint; false where the plain parse may have rounded it.
+function convertId(plant: { id?: unknown } | null): boolean {
+  if (typeof plant?.id !== 'number') return true
+  if (!Number.isSafeInteger(plant.id)) return false
+  plant.id = BigInt(plant.id)
+  return true
+}
+
+// The plain parse keeps every id of up to 2^53; where one may be beyond, or rounded, the exact parse reads it again.
+function parse(text: string): unknown {
+  if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveId)
+  const body = JSON.parse(text)
+  const areExact = convertId(body) && (!Array.isArray(body?.plants) || body.plants.every(convertId))
+  return areExact ? body : JSON.parse(text, reviveId)
+}
+
+/** Reads the JSON of a body: ids become exact bigints, everything else is as `JSON.parse` has it. 40001. */
+export function parseBody(bytes: Uint8Array): unknown {
+  try {
+    return parse(UTF8.decode(bytes))
+  } catch (cause) {
+    throw new PlantError(40001, cause instanceof RangeError ? TOO_DEEP : undefined, { cause })
+  }
+}
+
+declare global {
+  interface JSON {
+    // Of the proposal "JSON.parse source text access", which TypeScript does not know yet.
+    rawJSON(text: string): object
+  }
+}
+
+/** A plant for `JSON.stringify`, which takes no bigint and is slower with raw JSON in what it writes. */
+export const toJson = ({ id, name, tag }: NewPlant) => ({
+  id: exactNumber(id) ?? JSON.rawJSON(String(id)),
+  name,
+  tag,
+})
