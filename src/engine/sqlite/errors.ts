@@ -1,8 +1,12 @@
 import { dirname } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
+import { isOutOfInodes } from '../../files/target'
 
 /** Why a path could not be opened, of what the system or SQLite threw. */
 export function explain(error: unknown, path: string): OpenError {
+  if (/^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) && isOutOfInodes(dirname(path))) {
+    return new OpenError(`${path} cannot be opened: no free inodes in its file system`, true)
+  }
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
