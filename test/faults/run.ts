@@ -16,6 +16,7 @@ import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
 import { replayFaults } from './replay.ts'
+import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { traceFaults } from './trace.ts'
 
@@ -27,6 +28,7 @@ const faults: Fault[] = [
   ...commandFaults,
   ...powerFaults,
   ...replayFaults,
+  ...restoreFaults,
   ...lyingCacheFaults,
   ...sigtermFaults,
   ...clientFaults,

@@ -12,9 +12,11 @@ import {
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { dropPageCache, tryLock, unlock } from '../../files/libc'
+import { removeLeftovers } from '../../files/private-folder'
 import { syncFolder } from '../../files/sync'
 import { explain } from './errors'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { readRestoreMarker } from './restore-marker'
 
 /** The bytes of a file; 0 where there is none. */
 export function fileSize(path: string): number {
@@ -30,6 +32,9 @@ function checkHeader(fd: number, path: string): void {
   const hasJournal = existsSync(`${path}-journal`)
   const read = readSync(fd, header, 0, 100, 0)
   if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    if (readRestoreMarker(fd) !== null) {
+      throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
+    }
     if (hasJournal) return
     throw new OpenError(`${path} is not a database: name another file with --database`)
   }
@@ -163,8 +168,12 @@ export function openFile(
   }
   try {
     let locked = exclusive
-    if (exclusive) lock(fd, full)
-    else locked = tryLock(fd)
+    if (exclusive) {
+      lock(fd, full)
+      removeLeftovers(dirname(full))
+    } else {
+      locked = tryLock(fd)
+    }
     // It may have been replaced between being opened and being locked.
     const opened = fstatSync(fd)
     const inPlace = statSync(full, { throwIfNoEntry: false })
