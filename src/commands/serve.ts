@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import packageJson from '../../package.json'
 import type { Command, Output } from '../command'
 import type { Config } from '../config'
-import { openSqlite } from '../engine/sqlite/store'
+import { openStore } from '../engine/open-store'
+import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
 import { createApp } from '../http/app'
 import { drain, listen } from '../http/server'
@@ -123,7 +124,7 @@ answers what is in flight, then closes the database. A second signal ends the wa
       deadline = 0
     })
 
-    const store = openSqlite(config.database, { exclusive: true, log, onCommit: metrics.committed })
+    const store = await openStore(config.database, daemon(log, metrics.committed))
     try {
       const app = createApp({
         store,
@@ -139,8 +140,6 @@ answers what is in flight, then closes the database. A second signal ends the wa
       const server = listen(app, config, log)
       const url = localUrl(host, server.port ?? config.port)
       log('info', 'listening', { url, host, database, version: packageJson.version })
-      // Whether it can write at all is known before the first create.
-      store.probe().catch(({ message }) => log('error', 'cannot-write', { detail: message }))
       const others = isEveryAddress(host) ? ', and every other address of this machine' : ''
       show(out, `plantstore ${packageJson.version} listens on ${url}${others}\n`)
       await introduce(store, url, token !== null, out, log)

@@ -1,5 +1,6 @@
 import type { Command, CommandContext } from '../command'
-import { openSqlite } from '../engine/sqlite/store'
+import { openStore } from '../engine/open-store'
+import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
@@ -119,11 +120,7 @@ created, on standard output; the store keeps only its hash.
     } else {
       oneName(args)
     }
-    const store = openSqlite(config.database, {
-      exclusive: false,
-      create: action === create,
-      log: () => {},
-    })
+    const store = await openStore(config.database, command({ makesDatabase: false }))
     try {
       return await action(store, context)
     } finally {
