@@ -17,6 +17,7 @@ import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
 import { replayFaults } from './replay.ts'
 import { sigtermFaults } from './sigterm.ts'
+import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
 
 const faults: Fault[] = [
@@ -28,6 +29,7 @@ const faults: Fault[] = [
   ...powerFaults,
   ...replayFaults,
   ...lyingCacheFaults,
+  ...stallFaults,
   ...sigtermFaults,
   ...clientFaults,
   ...fileFaults,
