@@ -89,23 +89,33 @@ function stepOf(operation: Operation): Step | null {
 
 class TooManyStates extends Error {}
 
-/** Distinct states; throws where there are more than the limit. */
+const keyOf = (ids: number[], plants: Plants, done: Step[]): string =>
+  JSON.stringify([
+    ids.map((id) => plants.get(id)),
+    done.map(({ operation }) => operation.called).sort((a, b) => a - b),
+  ])
+
+/**
+ * States without those that allow nothing which another does not: one that has spent fewer of the operations that may
+ * never take effect is worth more. Throws where there are more than the limit.
+ */
 function createStateSet({ ids }: Pick<Group, 'ids'>, limit: number) {
-  const states = new Map<string, State>()
-  const keyOf = ({ plants, done }: State) => {
-    const calls = [...done].map(({ operation }) => operation.called).sort((a, b) => a - b)
-    return JSON.stringify([ids.map((id) => plants.get(id)), calls])
-  }
+  const states = new Map<string, State[]>()
+  let size = 0
   return {
-    /** Whether it was not there before. */
+    /** Whether it allows anything new. */
     add(state: State): boolean {
-      const key = keyOf(state)
-      if (states.has(key)) return false
-      if (states.size >= limit) throw new TooManyStates()
-      states.set(key, state)
+      const certain = [...state.done].filter(({ isOptional }) => !isOptional)
+      const key = keyOf(ids, state.plants, certain)
+      const alike = states.get(key) ?? []
+      if (alike.some(({ done }) => done.isSubsetOf(state.done))) return false
+      const kept = alike.filter(({ done }) => !state.done.isSubsetOf(done))
+      states.set(key, [...kept, state])
+      size += 1 + kept.length - alike.length
+      if (size > limit) throw new TooManyStates()
       return true
     },
-    values: (): State[] => [...states.values()],
+    values: (): State[] => [...states.values()].flat(),
   }
 }
 
@@ -177,14 +187,13 @@ function merge(groups: Group[], limit: number): Group {
 /** A group as it is without the other plants. */
 function project(group: Group, ids: number[]): Group {
   const isOurs = (step: Step) => step.ids.some((id) => ids.includes(id))
-  const states = createStateSet({ ids }, Infinity)
-  for (const { plants, done } of group.states) {
-    states.add({
-      plants: new Map([...plants].filter(([id]) => ids.includes(id))),
-      done: new Set([...done].filter(isOurs)),
-    })
+  const states = new Map<string, State>()
+  for (const state of group.states) {
+    const plants = new Map(ids.map((id) => [id, state.plants.get(id) ?? null]))
+    const done = [...state.done].filter(isOurs)
+    states.set(keyOf(ids, plants, done), { plants, done: new Set(done) })
   }
-  return { ids, pending: new Set([...group.pending].filter(isOurs)), states: states.values() }
+  return { ids, pending: new Set([...group.pending].filter(isOurs)), states: [...states.values()] }
 }
 
 /** Sets each plant apart whose state says nothing about that of the others. */
