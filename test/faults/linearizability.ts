@@ -1,7 +1,9 @@
 // Whether one order of all operations explains what 64 clients of 20 plants were told, while the daemon is hurt.
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Daemon, type Start, serve } from './daemon.ts'
-import { count, type Fault, type Outcome } from './fault.ts'
+import { count, type Fault, type Outcome, until } from './fault.ts'
+import { preload } from './lab.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
 import { checkHistory, explainVerdict } from './linearizable.ts'
 
@@ -49,17 +51,46 @@ function judge({ history, strange, refusals }: LinearLoad, about: string): Outco
   const verdict = checkHistory(operations)
   const tookMs = performance.now() - began
   const problem = explainVerdict(verdict, operations)
-  const states = verdict.is === 'linearizable' ? verdict.mostStates : 0
+  const states =
+    verdict.is === 'linearizable' ? `at most ${count(verdict.mostStates, 'state')}, ` : ''
   const unknown = operations.filter(({ outcome }) => outcome.is === 'unknown').length
   return {
     tried: about,
     many: `${count(operations.length, 'operation')}, ${refusals()} refused, ${unknown} unanswered`,
-    lost: `${verdict.is} (at most ${count(states, 'state')}, ${Math.round(tookMs)} ms)`,
+    lost: `${verdict.is} (${states}${Math.round(tookMs)} ms)`,
     problems: [...(problem === null ? [] : [problem]), ...strange],
   }
 }
 
 const kills = 5
+const losses = 4
+// The daemon tries again each second.
+const GONE_MS = 1300
+
+/** The device goes away between the writes of a commit and their sync, or in the midst of the writes. */
+async function loseDevice(folder: string, about: string): Promise<Outcome> {
+  const gone = join(folder, 'gone')
+  const env = {
+    LD_PRELOAD: await preload(folder, 'flaky'),
+    FAULT_PREFIX: join(folder, 'plants.db'),
+    FAULT_GONE: gone,
+  }
+  const unhurt: string[] = []
+  const hurt = async ({ load, daemon }: Scene) => {
+    for (let i = 0; i < losses; i++) {
+      const before = load.refusals()
+      writeFileSync(gone, i % 4 === 3 ? 'write' : 'sync')
+      await Bun.sleep(GONE_MS)
+      rmSync(gone)
+      const isBack = () => daemon.stderr().split('"storage-recovered"').length > i + 1
+      if (!(await until(10_000, isBack))) unhurt.push('it did not recover')
+      if (load.refusals() === before) unhurt.push('nothing was refused')
+      await Bun.sleep(300)
+    }
+  }
+  const outcome = await underFault(folder, about, hurt, { env })
+  return { ...outcome, problems: [...outcome.problems, ...unhurt] }
+}
 
 export const linearizabilityFaults: Fault[] = [
   {
@@ -79,6 +110,14 @@ export const linearizabilityFaults: Fault[] = [
           await restart((it) => it.kill())
         }
       })
+    },
+  },
+  {
+    name: 'linear-device',
+    about:
+      'every answer is explained by one order of all operations: the device goes and comes back',
+    run(folder) {
+      return loseDevice(folder, this.about)
     },
   },
 ]

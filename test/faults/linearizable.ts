@@ -275,8 +275,20 @@ const distinct = (states: Fields[][]): Fields[][] => [
   ...new Map(states.map((state) => [JSON.stringify(state), state])).values(),
 ]
 
-// So many operations before the one that cannot be explained are shown.
-const SHOWN = 12
+const isRefused = ({ outcome }: Operation) => outcome.is === 'refused'
+const duration = ({ called, ended }: Operation) => ended - called
+
+/** Those of a plant's operations that are likely to matter: the last that were answered, the slowest that were refused. */
+function leadingTo(operation: Operation, operations: Operation[]): Operation[] {
+  const ids = new Set(idsOf(operation.request))
+  const earlier = operations
+    .filter((it) => it !== operation && it.called < operation.ended)
+    .filter(({ request }) => idsOf(request).some((id) => ids.has(id)))
+    .sort((a, b) => a.ended - b.ended)
+  const answered = earlier.filter((it) => !isRefused(it)).slice(-8)
+  const refused = earlier.filter(isRefused).sort((a, b) => duration(b) - duration(a))
+  return [...answered, ...refused.slice(0, 8)].sort((a, b) => a.ended - b.ended)
+}
 
 /** Null for a history that is linearizable, else what is wrong with it, and the operations that led there. */
 export function explainVerdict(verdict: Verdict, operations: Operation[]): string | null {
@@ -285,19 +297,13 @@ export function explainVerdict(verdict: Verdict, operations: Operation[]): strin
   if (verdict.is === 'undecided') {
     return `undecided: over ${verdict.states} possible states at ${show(operation)}`
   }
-  const ids = new Set(idsOf(operation.request))
-  const led = operations
-    .filter((it) => it !== operation && it.called < operation.ended)
-    .filter(({ request }) => idsOf(request).some((id) => ids.has(id)))
-    .sort((a, b) => a.ended - b.ended)
-    .slice(-SHOWN)
   const states = verdict.possible
     .slice(0, 5)
     .map((state) => state.map((fields) => fields ?? 'absent').join(', '))
   return [
     `no order explains ${show(operation)}`,
-    `before its end the store could only hold ${states.join(' or ')}`,
+    `before its end the store could only hold: ${states.join(' or ')}`,
     'what was asked of these plants before:',
-    ...led.map(show),
+    ...leadingTo(operation, operations).map(show),
   ].join('\n    ')
 }
