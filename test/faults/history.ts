@@ -37,6 +37,8 @@ export interface History {
   operations: Operation[]
   call: (client: number, request: Request) => Operation
   answer: (operation: Operation, outcome: Outcome) => void
+  /** It has no answer, and its process had ended before: it takes no effect from now on. */
+  abandon: (operation: Operation) => void
   /** The process has ended: what it has not answered takes no effect from now on. */
   processEnded: () => void
 }
@@ -47,6 +49,7 @@ export function startHistory(): History {
   let place = 0
   const now = () => Math.round(performance.now() - start)
   const end = (operation: Operation) => {
+    if (operation.ended !== Infinity) return
     operation.ended = place++
     operation.endedMs = now()
   }
@@ -70,6 +73,7 @@ export function startHistory(): History {
       // What has no answer may take effect for as long as its process lives.
       if (outcome.is !== 'unknown') end(operation)
     },
+    abandon: end,
     processEnded() {
       for (const operation of operations) if (operation.ended === Infinity) end(operation)
     },

@@ -94,23 +94,26 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
   let written = 0
 
   /** Asks, and writes down what came of it. */
-  async function ask(client: number, connection: Connection, token: string, it: Request) {
+  async function ask(client: number, daemon: Daemon, connection: Connection, it: Request) {
     const operation = history.call(client, it)
-    const answer = await connection.send(textOf(token, it))
-    if (answer === undefined) return { is: 'unknown' } as const
+    const answer = await connection.send(textOf(daemon.token, it))
+    if (answer === undefined) {
+      if (daemon !== target) history.abandon(operation)
+      return { is: 'unknown' } as const
+    }
     const outcome = outcomeOf(it, answer)
     if (outcome === undefined) strange.push(`${it.kind} -> ${answer.status} ${answer.body}`)
     history.answer(operation, outcome ?? { is: 'unknown' })
     return outcome
   }
 
-  async function converse(client: number, { port, token }: Daemon, again?: Request) {
-    const connection = await connect(port)
+  async function converse(client: number, current: Daemon, again?: Request) {
+    const connection = await connect(current.port)
     let next = again
     while (!stopped && !connection.closed()) {
       const it = next ?? pickRequest(`v${++written}`)
       next = undefined
-      const outcome = await ask(client, connection, token, it)
+      const outcome = await ask(client, current, connection, it)
       // As clients are told to: what had no answer is sent again.
       if (outcome?.is === 'unknown') next = it
       if (outcome?.is === 'refused') await Bun.sleep(20)
@@ -124,16 +127,16 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
     let again: Request | undefined
     while (!stopped) {
       const current = target
-      if (current === undefined) await Bun.sleep(5)
-      else again = await converse(client, current, again).catch(() => again)
+      again = current && (await converse(client, current, again).catch(() => again))
+      // Its connection was closed: it waits a little, as clients should.
+      if (!stopped) await Bun.sleep(50 + Math.random() * 100)
     }
   }
 
   async function readAll(): Promise<void> {
     if (target === undefined) throw new Error('there is no daemon to be read')
-    const { port, token } = target
-    const connection = await connect(port)
-    for (const id of IDS) await ask(READER, connection, token, { kind: 'read', id })
+    const connection = await connect(target.port)
+    for (const id of IDS) await ask(READER, target, connection, { kind: 'read', id })
     connection.end()
   }
 

@@ -37,11 +37,31 @@ interface Group {
 }
 
 export type Verdict =
-  | { is: 'linearizable'; mostStates: number }
+  | { is: 'linearizable'; states: number }
   | { is: 'violated'; operation: Operation; possible: Fields[][] }
   | { is: 'undecided'; operation: Operation; states: number }
 
-function stepOf(operation: Operation): Step | null {
+// Fields that no answer speaks of need not be told apart: that keeps the states few.
+const UNSEEN = 'fields that no answer showed'
+
+/** What each plant is written with, as far as answers tell it apart. */
+function createLabels(operations: Operation[]) {
+  const seen = new Set<string>()
+  for (const { request, outcome } of operations) {
+    if (request.kind === 'read' && outcome.is === 'done')
+      seen.add(`${request.id} ${outcome.fields}`)
+    if (outcome.is !== 'exists') continue
+    for (const { id, fields } of writtenBy(request)) seen.add(`${id} ${fields}`)
+  }
+  return (id: number, fields: string) => (seen.has(`${id} ${fields}`) ? fields : UNSEEN)
+}
+
+const writtenBy = (request: Operation['request']): { id: number; fields: string }[] => {
+  if (request.kind === 'batch') return request.plants
+  return 'fields' in request ? [request] : []
+}
+
+function stepOf(operation: Operation, label: ReturnType<typeof createLabels>): Step | null {
   const { request, outcome } = operation
   const ids = idsOf(request)
   const step = (allows: Step['allows'], writes: Step['writes'] = []): Step => ({
@@ -51,6 +71,10 @@ function stepOf(operation: Operation): Step | null {
     writes,
     isOptional: outcome.is === 'unknown',
   })
+  const writes = writtenBy(request).map(({ id, fields }): Step['writes'][0] => [
+    id,
+    label(id, fields),
+  ])
   const [id = 0] = ids
   switch (outcome.is) {
     case 'refused':
@@ -59,9 +83,7 @@ function stepOf(operation: Operation): Step | null {
       return step((plants) => plants.get(id) === null)
     case 'exists': {
       const { id: taken, same } = outcome
-      const sent = request.kind === 'batch' ? request.plants : [request]
-      const plant = sent.find((it) => it.id === taken)
-      const fields = plant && 'fields' in plant ? plant.fields : undefined
+      const fields = writes.find(([it]) => it === taken)?.[1]
       const allows = (plants: Plants) =>
         plants.get(taken) !== null && (plants.get(taken) === fields) === same
       return { ...step(allows), ids: [taken] }
@@ -74,20 +96,27 @@ function stepOf(operation: Operation): Step | null {
         ? null
         : step((plants) => plants.get(id) === (outcome.fields ?? null))
     case 'create':
-      return step((plants) => plants.get(id) === null, [[id, request.fields]])
+    case 'batch':
+      return step((plants) => ids.every((it) => plants.get(it) === null), writes)
     case 'replace':
-      return step((plants) => plants.get(id) !== null, [[id, request.fields]])
+      return step((plants) => plants.get(id) !== null, writes)
     case 'delete':
       return step((plants) => plants.get(id) !== null, [[id, null]])
-    case 'batch':
-      return step(
-        (plants) => ids.every((it) => plants.get(it) === null),
-        request.plants.map((plant) => [plant.id, plant.fields]),
-      )
   }
 }
 
+/** Thrown when more states have been looked at than the checker has time for. */
 class TooManyStates extends Error {}
+
+const createBudget = (states: number) => ({
+  spent: 0,
+  spend(more: number): void {
+    this.spent += more
+    if (this.spent > states) throw new TooManyStates()
+  },
+})
+
+type Budget = ReturnType<typeof createBudget>
 
 const keyOf = (ids: number[], plants: Plants, done: Step[]): string =>
   JSON.stringify([
@@ -97,11 +126,10 @@ const keyOf = (ids: number[], plants: Plants, done: Step[]): string =>
 
 /**
  * States without those that allow nothing which another does not: one that has spent fewer of the operations that may
- * never take effect is worth more. Throws where there are more than the limit.
+ * never take effect is worth more.
  */
-function createStateSet({ ids }: Pick<Group, 'ids'>, limit: number) {
+function createStateSet({ ids }: Pick<Group, 'ids'>, budget: Budget) {
   const states = new Map<string, State[]>()
-  let size = 0
   return {
     /** Whether it allows anything new. */
     add(state: State): boolean {
@@ -111,8 +139,7 @@ function createStateSet({ ids }: Pick<Group, 'ids'>, limit: number) {
       if (alike.some(({ done }) => done.isSubsetOf(state.done))) return false
       const kept = alike.filter(({ done }) => !state.done.isSubsetOf(done))
       states.set(key, [...kept, state])
-      size += 1 + kept.length - alike.length
-      if (size > limit) throw new TooManyStates()
+      budget.spend(1 + alike.length)
       return true
     },
     values: (): State[] => [...states.values()].flat(),
@@ -149,20 +176,41 @@ function relevantTo(step: Step, pending: Iterable<Step>): Step[] {
   return writers.filter((it) => it.ids.some((id) => ids.has(id)))
 }
 
+/** For each operation that may never have taken effect, the one before it that would do the same: it goes first. */
+function earlierTwins(steps: Step[]): Map<Step, Step> {
+  const twins = new Map<Step, Step>()
+  const last = new Map<string, Step>()
+  for (const step of steps.filter(({ isOptional }) => isOptional)) {
+    const key = JSON.stringify([step.operation.request.kind, step.writes])
+    const earlier = last.get(key)
+    if (earlier && earlier.operation.ended <= step.operation.ended) twins.set(step, earlier)
+    last.set(key, step)
+  }
+  return twins
+}
+
+const spentIn = (done: ReadonlySet<Step>) => [...done].filter(({ isOptional }) => isOptional).length
+
 /** Every state in which an operation that ends now has taken effect. */
-function completed(group: Group, step: Step, limit: number): State[] {
+function completed(group: Group, step: Step, budget: Budget, mostSpent: number): State[] {
   const relevant = relevantTo(step, group.pending)
-  const results = createStateSet(group, limit)
-  const seen = createStateSet(group, limit)
+  const twins = earlierTwins(relevant)
+  const isWorthwhile = ({ done }: State, it: Step) => {
+    const twin = twins.get(it)
+    return (!twin || done.has(twin)) && spentIn(done) < mostSpent
+  }
+  const results = createStateSet(group, budget)
+  const seen = createStateSet(group, budget)
   const open = [...group.states]
+  if (step.isOptional) for (const state of open) results.add(without(state, step))
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
     if (state.done.has(step)) {
       results.add(without(state, step))
       continue
     }
-    if (step.isOptional) results.add(state)
     for (const it of relevant) {
       if (state.done.has(it) || !it.allows(state.plants)) continue
+      if (it.isOptional && !isWorthwhile(state, it)) continue
       const next = take(state, it, group.pending)
       if (seen.add(next)) open.push(next)
     }
@@ -170,10 +218,10 @@ function completed(group: Group, step: Step, limit: number): State[] {
   return results.values()
 }
 
-function merge(groups: Group[], limit: number): Group {
+function merge(groups: Group[], budget: Budget): Group {
   return groups.reduce((one, other) => {
     const ids = [...one.ids, ...other.ids].sort((a, b) => a - b)
-    if (one.states.length * other.states.length > limit) throw new TooManyStates()
+    budget.spend(one.states.length * other.states.length)
     const states = one.states.flatMap((a) =>
       other.states.map((b) => ({
         plants: new Map([...a.plants, ...b.plants]),
@@ -217,8 +265,19 @@ function split(group: Group): Group[] {
   return [...apart, rest]
 }
 
-/** Decides about a history that began with no plants. More states than the limit at a time: undecided. */
-export function checkHistory(operations: Operation[], limit = 200_000): Verdict {
+/** Decides about a history that began with no plants; undecided where it takes more states than this. */
+export function checkHistory(operations: Operation[], mostStates = 1_000_000): Verdict {
+  // Few of the operations without an answer took effect: most histories are explained by few of them, and soon.
+  for (const mostSpent of [2, 5]) {
+    const verdict = follow(operations, mostStates, mostSpent)
+    if (verdict.is === 'linearizable') return verdict
+  }
+  return follow(operations, mostStates, Infinity)
+}
+
+/** `mostSpent`: operations without an answer that may have taken effect while they are under way, group by group. */
+function follow(operations: Operation[], mostStates: number, mostSpent: number): Verdict {
+  const budget = createBudget(mostStates)
   const groups = new Map<number, Group>()
   for (const id of operations.flatMap(({ request }) => idsOf(request))) {
     const states = [{ plants: new Map([[id, null]]), done: new Set<Step>() }]
@@ -227,12 +286,11 @@ export function checkHistory(operations: Operation[], limit = 200_000): Verdict 
   const place = (group: Group) => {
     for (const id of group.ids) groups.set(id, group)
   }
-  let mostStates = 1
 
   function call(step: Step): undefined {
     const [first, ...others] = new Set(step.ids.flatMap((id) => groups.get(id) ?? []))
     if (first === undefined) return
-    const group = others.length === 0 ? first : merge([first, ...others], limit)
+    const group = others.length === 0 ? first : merge([first, ...others], budget)
     group.pending.add(step)
     group.states = group.states.map((state) => observe(state, [step]))
     place(group)
@@ -241,16 +299,16 @@ export function checkHistory(operations: Operation[], limit = 200_000): Verdict 
   function end(step: Step): Fields[][] | undefined {
     const group = groups.get(step.ids[0] ?? 0)
     if (group === undefined) return undefined
-    const states = completed(group, step, limit)
+    const states = completed(group, step, budget, mostSpent)
     if (states.length === 0) return project(group, step.ids).states.map(fieldsOf(step.ids))
-    mostStates = Math.max(mostStates, states.length)
     group.pending.delete(step)
     for (const part of split({ ...group, states })) place(part)
     return undefined
   }
 
+  const label = createLabels(operations)
   const events = operations.flatMap((operation) => {
-    const step = stepOf(operation)
+    const step = stepOf(operation, label)
     if (step === null) return []
     const ends = operation.ended === Infinity ? [] : [{ at: operation.ended, step, act: end }]
     return [{ at: operation.called, step, act: call }, ...ends]
@@ -263,10 +321,10 @@ export function checkHistory(operations: Operation[], limit = 200_000): Verdict 
       if (possible) return { is: 'violated', operation, possible: distinct(possible) }
     } catch (error) {
       if (!(error instanceof TooManyStates)) throw error
-      return { is: 'undecided', operation, states: limit }
+      return { is: 'undecided', operation, states: mostStates }
     }
   }
-  return { is: 'linearizable', mostStates }
+  return { is: 'linearizable', states: budget.spent }
 }
 
 const fieldsOf = (ids: number[]) => (state: State) => ids.map((id) => state.plants.get(id) ?? null)
@@ -276,7 +334,7 @@ const distinct = (states: Fields[][]): Fields[][] => [
 ]
 
 const isRefused = ({ outcome }: Operation) => outcome.is === 'refused'
-const duration = ({ called, ended }: Operation) => ended - called
+const duration = ({ calledMs, endedMs }: Operation) => endedMs - calledMs
 
 /** Those of a plant's operations that are likely to matter: the last that were answered, the slowest that were refused. */
 function leadingTo(operation: Operation, operations: Operation[]): Operation[] {
@@ -295,7 +353,7 @@ export function explainVerdict(verdict: Verdict, operations: Operation[]): strin
   if (verdict.is === 'linearizable') return null
   const { operation } = verdict
   if (verdict.is === 'undecided') {
-    return `undecided: over ${verdict.states} possible states at ${show(operation)}`
+    return `undecided: over ${verdict.states} states looked at before ${show(operation)}`
   }
   const states = verdict.possible
     .slice(0, 5)
