@@ -43,7 +43,7 @@ function save(): void {
 let copy = plants
 setInterval(() => {
   copy = new Map(plants)
-}, 5)
+}, 200)
 
 const failure = (error: number, message = '') =>
   Response.json({ error, message }, { status: Math.floor(error / 100) })
