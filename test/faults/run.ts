@@ -12,6 +12,7 @@ import { fullDiskFaults } from './full-disk.ts'
 import { ioErrorFaults } from './io-errors.ts'
 import { killFaults } from './kill.ts'
 import { temporaryFolder, undoAll } from './lab.ts'
+import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
@@ -30,6 +31,7 @@ const faults: Fault[] = [
   ...replayFaults,
   ...lyingCacheFaults,
   ...stallFaults,
+  ...linearizabilityFaults,
   ...sigtermFaults,
   ...clientFaults,
   ...fileFaults,
