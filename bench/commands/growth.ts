@@ -82,7 +82,7 @@ async function grow(order: Order): Promise<Point[]> {
       create(connections, 4),
       wrk('read', reading, { url: server.url, pid: server.pid, connections: 1, seconds: 4 }),
     ])
-    const { rss, peak } = memory(server.pid)
+    const { resident: rss, peak } = memory(server.pid)
     const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
     points.push({ ...figures, order, plants: at, rss, peak, file: bytes, longestRead: reads.max })
     console.error(`${order}: ${thousands(at)} plants, ${thousands(figures.perSecond)} creates/s`)

@@ -2,11 +2,12 @@
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
-import { type Command, removeFolder } from '../lib/processes.ts'
+import { removeFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
 import { startServer } from '../lib/server.ts'
 import { commitEach } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
+import { withSlowSyncs } from '../lib/slow-disk.ts'
 import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader, type Load, wrk } from '../lib/wrk.ts'
 
@@ -21,23 +22,9 @@ const seeded = 2000
 
 type Slow = { delay: number; creates: Load; reads: Load; each: Load }
 
-// strace holds a system call only if it starts the process: with its seccomp filter every other
-// call runs at full speed, and that filter is set before the first instruction.
-function slowed(delay: number) {
-  const syncs = 'fsync,fdatasync'
-  return (command: Command): Command => ({
-    ...command,
-    argv: [
-      ...['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${syncs}`],
-      ...(delay > 0 ? ['-e', `inject=${syncs}:delay_enter=${delay * 1000}`] : []),
-      ...command.argv,
-    ],
-  })
-}
-
 /** The same creates by the same server without group commit. */
 async function measureEach(delay: number): Promise<Load> {
-  const server = await startServer(commitEach, undefined, slowed(delay))
+  const server = await startServer(commitEach, undefined, withSlowSyncs(delay))
   const creates = await createLoader(server).create(connections, seconds)
   allSucceeded(commitEach.name, creates)
   await server.stop()
@@ -46,7 +33,7 @@ async function measureEach(delay: number): Promise<Load> {
 }
 
 async function measureAt(delay: number): Promise<Slow> {
-  const server = await startServer(plantstore, undefined, slowed(delay))
+  const server = await startServer(plantstore, undefined, withSlowSyncs(delay))
   await seed(server, 0, seeded)
   const loader = createLoader(server, 'ascending', seeded)
   await loader.create(connections, 2)

@@ -62,7 +62,7 @@ while (performance.now() - from < minutes * 60_000) {
     p50: load.p50,
     p99: load.p99,
     instructions: (load.instructions ?? Number.NaN) / load.requests,
-    rss: memory(pid).rss,
+    rss: memory(pid).resident,
     files: openFiles(pid),
   }
   samples.push(sample)

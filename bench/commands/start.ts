@@ -9,7 +9,7 @@ import { executable, plantstore, project } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
 import { removeFolder, run, start, stop, temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
-import { freePort, type Server } from '../lib/server.ts'
+import { freePort, type Server, startServer, untilFirstAnswer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
 import { median } from '../lib/statistics.ts'
 import { decimals, megabytes, table } from '../lib/table.ts'
@@ -46,48 +46,14 @@ const emptyServer: Server = {
 
 type Start = { name: string; milliseconds: number; rss: number; anonymous: number; loaded: number }
 
-function answered(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      socket: {
-        open: (socket) => void socket.write('GET /health HTTP/1.1\r\nHost: bench\r\n\r\n'),
-        data(socket) {
-          resolve(true)
-          socket.end()
-        },
-        close: () => resolve(false),
-        connectError: () => resolve(false),
-      },
-    }).catch(() => resolve(false))
-  })
-}
-
-// Not by `fetch`: each of its failures would take from the server a good part of its second core.
-async function untilFirstAnswer(port: number): Promise<void> {
-  const deadline = performance.now() + 10_000
-  while (!(await answered(port))) {
-    if (performance.now() > deadline) throw new Error('it does not start')
-    await Bun.sleep(1)
-  }
-}
-
 async function once(server: Server, name: string, folder: string): Promise<Start> {
-  const log = join(folder, 'log')
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const from = performance.now()
-  const child = start(server.command(port, folder), log)
-  await untilFirstAnswer(port)
-  const took = performance.now() - from
+  const running = await startServer(server, folder)
   await Bun.sleep(1000)
-  const { rss, anonymous } = memory(child.pid)
-  const create = await server.create(url)
-  await createLoader({ url, pid: child.pid, folder, create, stop: () => stop(child) }).create(64, 1)
-  const loaded = memory(child.pid).rss
-  await stop(child)
-  return { name, milliseconds: took, rss, anonymous, loaded }
+  const { resident: rss, anonymous } = memory(running.pid)
+  await createLoader(running).create(64, 1)
+  const loaded = memory(running.pid).resident
+  await running.stop()
+  return { name, milliseconds: running.startMs, rss, anonymous, loaded }
 }
 
 /** Bytes that a container is charged for at rest, of an executable that nothing else has read; NaN where none can be had. */
@@ -103,8 +69,9 @@ async function charged(server: Server, file: string): Promise<number> {
   await run({ argv: ['sync', copy] })
   await run({ argv: ['dd', `if=${copy}`, 'iflag=nocache', 'count=0', 'status=none'] })
   const argv = [copy, ...command.argv.slice(1)]
-  const child = start(group.within({ ...command, argv }), join(folder, 'log'))
-  await untilFirstAnswer(port)
+  const log = join(folder, 'log')
+  const child = start(group.within({ ...command, argv }), log)
+  await untilFirstAnswer(port, child, log)
   await Bun.sleep(1000)
   const bytes = group.charged()
   await stop(child)

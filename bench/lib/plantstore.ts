@@ -22,23 +22,33 @@ export function countRows(file: string): number {
   }
 }
 
-export const plantstore: Server = {
-  name: 'plantstore',
-  what: 'group commit, bearer token',
-  durable: 'yes',
-  command: (port, folder) => ({
-    argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
-    env: { PLANTSTORE_TOKEN: token },
-    cwd: folder,
-  }),
-  create: () => ({ path: '/plants', token, body: plant }),
-  rows: (folder) => countRows(database(folder)),
+/** The server that an executable of plantstore is. */
+export function plantstoreAt(executable: string, name = 'plantstore'): Server {
+  return {
+    name,
+    what: 'group commit, bearer token',
+    durable: 'yes',
+    command: (port, folder) => ({
+      argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
+      env: { PLANTSTORE_TOKEN: token },
+      cwd: folder,
+    }),
+    create: () => ({ path: '/plants', token, body: plant }),
+    rows: (folder) => countRows(database(folder)),
+  }
 }
 
-/** Builds the executable if it is not there. */
+export const plantstore = plantstoreAt(executable)
+
+/** Builds the executable of a folder with the project's source; returns its path. */
+export async function build(source: string): Promise<string> {
+  console.error(`building plantstore in ${source}`)
+  await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: source })
+  await run({ argv: [process.execPath, 'build.ts'], cwd: source })
+  return join(source, 'dist', 'plantstore')
+}
+
+/** Builds the project's own executable if it is not there. */
 export async function buildPlantstore(): Promise<void> {
-  if (existsSync(executable)) return
-  console.error('building plantstore')
-  await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: project })
-  await run({ argv: [process.execPath, 'run', 'build'], cwd: project })
+  if (!existsSync(executable)) await build(project)
 }

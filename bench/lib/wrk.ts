@@ -1,5 +1,6 @@
 // Runs wrk with one of the scripts in load/, and counts the server's instructions meanwhile if it is asked to.
 import { join } from 'node:path'
+import { cpuTime } from './cpu.ts'
 import type { Order } from './ids.ts'
 import { countInstructions } from './perf.ts'
 import { run } from './processes.ts'
@@ -11,6 +12,8 @@ export type Load = {
   bytes: number
   microseconds: number
   perSecond: number
+  /** CPU microseconds of the server's process for one request, user and system. */
+  cpu: number
   /** Answers with a status of 400 or above. */
   refused: number
   /** Answers that took longer than 2 s; they are counted in `requests`. */
@@ -45,14 +48,19 @@ export async function wrk(script: Script, args: string[], options: Options): Pro
   const { command, read } = isCounted
     ? countInstructions(pid, argv)
     : { command: argv, read: () => undefined }
+  const cpu = cpuTime(pid)
   const out = await run({ argv: command })
+  // What is on the way when wrk ends is worked off, and counted, before another server's turn.
+  await Bun.sleep(50)
+  const cpuMicroseconds = cpuTime(pid) - cpu
   const line = out.split('\n').find((text) => text.startsWith('{"requests"'))
   if (!line) throw new Error(`wrk said nothing of use:\n${out}`)
-  const report = JSON.parse(line) as Omit<Load, 'perSecond' | 'instructions'>
+  const report = JSON.parse(line) as Omit<Load, 'perSecond' | 'cpu' | 'instructions'>
   const instructions = read()
   return {
     ...report,
     perSecond: (report.requests / report.microseconds) * 1e6,
+    cpu: cpuMicroseconds / report.requests,
     ...(instructions === undefined ? {} : { instructions }),
   }
 }

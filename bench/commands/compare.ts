@@ -1,0 +1,154 @@
+// `bun run bench --compare COMMIT[,COMMIT]`: two builds of plantstore, each loaded in turn for a short time, so that
+// what else the machine does slows both alike. Each round starts both anew: one process may be faster than the next.
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildCommit, commitExists } from '../lib/commits.ts'
+import { number, numbers, readFlags } from '../lib/flags.ts'
+import { build, plantstoreAt, project } from '../lib/plantstore.ts'
+import { memory } from '../lib/proc.ts'
+import { removeFolder, temporaryFolder } from '../lib/processes.ts'
+import { type Running, type Server, startServer } from '../lib/server.ts'
+import { setUp } from '../lib/setup.ts'
+import { withSlowSyncs } from '../lib/slow-disk.ts'
+import { median, quantile } from '../lib/statistics.ts'
+import { decimals, table, thousands } from '../lib/table.ts'
+import { allSucceeded, createLoader } from '../lib/wrk.ts'
+
+const flags = readFlags('Two builds of plantstore, the base first, in alternating rounds.', {
+  compare: { default: '', means: 'COMMIT (beside the working tree), or COMMIT,COMMIT' },
+  'compare-binaries': { default: '', means: 'PATH,PATH of two executables' },
+  rounds: { default: '9', means: 'how often both are started and measured' },
+  seconds: { default: '1', means: 'how long each is loaded, for each number of connections' },
+  connections: { default: '1,64,256', means: 'connections at once' },
+  starts: { default: '15', means: 'how often the start of each is timed' },
+  'fsync-ms': { default: '0', means: 'milliseconds added to each fsync' },
+})
+const rounds = number(flags.rounds)
+const seconds = number(flags.seconds)
+const connections = numbers(flags.connections)
+const delay = number(flags['fsync-ms'])
+
+function refuse(message: string): never {
+  console.error(message)
+  process.exit(2)
+}
+
+/** Paths of the two executables; ends the command with 2 unless the flags name two. */
+async function executables(): Promise<{ base: string; other: string }> {
+  const given = flags['compare-binaries'] || flags.compare
+  const [base = '', other = '', ...more] = given.split(',')
+  if (!base || more.length > 0) refuse('give one or two commits, or two executables')
+  if (flags['compare-binaries']) {
+    if (!other) refuse('--compare-binaries takes PATH,PATH')
+    for (const path of [base, other]) if (!existsSync(path)) refuse(`no executable at ${path}`)
+    return { base, other }
+  }
+  for (const commit of [base, other]) {
+    if (commit && !commitExists(commit)) refuse(`no commit ${commit}`)
+  }
+  return {
+    base: await buildCommit(base),
+    other: await (other ? buildCommit(other) : build(project)),
+  }
+}
+
+type Pair = { base: number; other: number }
+
+let turns = 0
+
+/** Measures both, one after the other; which is first changes from turn to turn. */
+async function inTurn(measure: (server: 'base' | 'other') => Promise<number>): Promise<Pair> {
+  const isBaseFirst = turns++ % 2 === 0
+  const first = await measure(isBaseFirst ? 'base' : 'other')
+  const second = await measure(isBaseFirst ? 'other' : 'base')
+  return isBaseFirst ? { base: first, other: second } : { base: second, other: first }
+}
+
+const measured = new Map<string, { show: (value: number) => string; pairs: Pair[] }>()
+function record(name: string, show: (value: number) => string, pair: Pair): void {
+  const { pairs } = measured.get(name) ?? { pairs: [] }
+  measured.set(name, { show, pairs: [...pairs, pair] })
+}
+
+const mebibytes = (bytes: number) => `${decimals(bytes / 2 ** 20, 1)} MiB`
+const ms = (value: number) => `${decimals(value, 1)} ms`
+const microseconds = (value: number) => `${decimals(value, 1)} us`
+
+async function measureStarts(servers: Record<'base' | 'other', Server>): Promise<void> {
+  const folders = { base: temporaryFolder(), other: temporaryFolder() }
+  const startOnce = async (name: 'base' | 'other') => {
+    const running = await startServer(servers[name], folders[name])
+    await running.stop()
+    return running.startMs
+  }
+  // The first start makes the store, and reads the executable into the page cache.
+  await inTurn(startOnce)
+  for (let n = 0; n < number(flags.starts); n++) record('start', ms, await inTurn(startOnce))
+}
+
+async function measureRound(servers: Record<'base' | 'other', Server>): Promise<void> {
+  const started = (server: Server): Promise<Running> =>
+    startServer(server, undefined, delay > 0 ? withSlowSyncs(delay) : undefined)
+  const running = { base: await started(servers.base), other: await started(servers.other) }
+  await Bun.sleep(500)
+  const loaders = { base: createLoader(running.base), other: createLoader(running.other) }
+  const used = { base: memory(running.base.pid), other: memory(running.other.pid) }
+  const recordMemory = (when: string) => {
+    for (const kind of ['resident', 'anonymous'] as const) {
+      const pair = { base: used.base[kind], other: used.other[kind] }
+      record(`${kind} ${when}`, mebibytes, pair)
+    }
+  }
+
+  recordMemory('at rest')
+  for (const loader of Object.values(loaders)) await loader.create(64, 1)
+  for (const count of connections) {
+    const cpu = { base: 0, other: 0 }
+    const rates = await inTurn(async (name) => {
+      const load = await loaders[name].create(count, seconds)
+      allSucceeded(name, load)
+      cpu[name] = load.cpu
+      // At once: Bun gives memory back when it is idle.
+      used[name] = memory(running[name].pid)
+      return load.perSecond
+    })
+    record(`creates/s, ${count}`, thousands, rates)
+    record(`CPU per create, ${count}`, microseconds, cpu)
+  }
+  recordMemory('after load')
+
+  for (const name of ['base', 'other'] as const) {
+    await running[name].stop()
+    loaders[name].check(name, (await servers[name].rows?.(running[name].folder)) ?? 0)
+    removeFolder(running[name].folder)
+  }
+}
+
+await setUp({ strace: delay > 0 })
+// Copies made in one way: resident memory depends on how a file lies in the page cache.
+const folder = temporaryFolder()
+const [base, other] = [join(folder, 'base'), join(folder, 'new')]
+const built = await executables()
+copyFileSync(built.base, base)
+copyFileSync(built.other, other)
+const servers = { base: plantstoreAt(base, 'base'), other: plantstoreAt(other, 'new') }
+// Under a tracer neither a start nor its memory is the daemon's own.
+if (delay === 0) await measureStarts(servers)
+for (let n = 1; n <= rounds; n++) {
+  console.error(`round ${n} of ${rounds}`)
+  await measureRound(servers)
+}
+
+const rows = [...measured].map(([name, { show, pairs }]) => {
+  const ratios = pairs.map((pair) => pair.other / pair.base)
+  const ratio = (q: number) => decimals(quantile(ratios, q))
+  return [
+    name,
+    show(median(pairs.map((pair) => pair.base))),
+    show(median(pairs.map((pair) => pair.other))),
+    ratio(0.5),
+    `${ratio(0.25)}-${ratio(0.75)}`,
+    `${ratio(0)}-${ratio(1)}`,
+  ]
+})
+console.log(table(['', 'base', 'new', 'new / base', 'quartiles', 'range'], rows))
