@@ -11,7 +11,7 @@ import { type Running, type Server, startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
 import { withSlowSyncs } from '../lib/slow-disk.ts'
 import { median, quantile } from '../lib/statistics.ts'
-import { decimals, table, thousands } from '../lib/table.ts'
+import { decimals, microseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader } from '../lib/wrk.ts'
 
 const flags = readFlags('Two builds of plantstore, the base first, in alternating rounds.', {
@@ -72,7 +72,6 @@ function record(name: string, show: (value: number) => string, pair: Pair): void
 
 const mebibytes = (bytes: number) => `${decimals(bytes / 2 ** 20, 1)} MiB`
 const ms = (value: number) => `${decimals(value, 1)} ms`
-const microseconds = (value: number) => `${decimals(value, 1)} us`
 
 async function measureStarts(servers: Record<'base' | 'other', Server>): Promise<void> {
   const folders = { base: temporaryFolder(), other: temporaryFolder() }

@@ -1,5 +1,5 @@
 // `bun run bench`: creates a second of every server, against the least a create can cost.
-import { measure, type Sample } from '../lib/beside.ts'
+import { measure, type Sample } from '../lib/alternate.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { removeFolder } from '../lib/processes.ts'
 import { writePicture, writeResults } from '../lib/results.ts'
@@ -8,7 +8,7 @@ import { ceiling, servers } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
 import { median } from '../lib/statistics.ts'
 import { bars } from '../lib/svg.ts'
-import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
+import { decimals, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
 const flags = readFlags('Creates a second of every server, side by side.', {
@@ -78,13 +78,12 @@ function line(server: Server, count: number): string[] {
     thousands(middle(own, (sample) => sample.perSecond)),
     milliseconds(middle(own, (sample) => sample.p50)),
     milliseconds(middle(own, (sample) => sample.p99)),
-    thousands(middle(own, (sample) => sample.instructions)),
-    decimals(middle(own, (sample) => sample.instructions / sample.ceiling.instructions)),
+    microseconds(middle(own, (sample) => sample.cpu)),
   ]
 }
 
 const head = ['server', 'durable', 'of ceiling', 'range', 'creates/s', 'p50', 'p99']
-head.push('instructions', 'x ceiling')
+head.push('CPU per create')
 for (const count of connections) {
   const all = samples.filter((sample) => sample.connections === count)
   const first = [
@@ -92,11 +91,10 @@ for (const count of connections) {
     ceiling.durable,
     '1.00',
     '',
-    thousands(middle(all, (sample) => sample.ceiling.perSecond)),
-    milliseconds(middle(all, (sample) => sample.ceiling.p50)),
-    milliseconds(middle(all, (sample) => sample.ceiling.p99)),
-    thousands(middle(all, (sample) => sample.ceiling.instructions)),
-    '1.00',
+    thousands(middle(all, (sample) => sample.reference.perSecond)),
+    milliseconds(middle(all, (sample) => sample.reference.p50)),
+    milliseconds(middle(all, (sample) => sample.reference.p99)),
+    microseconds(middle(all, (sample) => sample.reference.cpu)),
   ]
   console.log(`\n${count} ${count === 1 ? 'connection' : 'connections'}\n`)
   console.log(table(head, [first, ...present.map((server) => line(server, count))]))

@@ -1,6 +1,6 @@
 // `bun run growth`: what a create costs as the store grows.
 import { statSync } from 'node:fs'
-import { type Figures, measure } from '../lib/beside.ts'
+import { type Figures, measure } from '../lib/alternate.ts'
 import { importPlants } from '../lib/fill.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import type { Order } from '../lib/ids.ts'
@@ -12,7 +12,7 @@ import { startServer } from '../lib/server.ts'
 import { ceiling } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
 import { lines, type Panel } from '../lib/svg.ts'
-import { decimals, megabytes, milliseconds, table, thousands } from '../lib/table.ts'
+import { decimals, megabytes, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader, wrk } from '../lib/wrk.ts'
 
 const flags = readFlags('Creates a second, latency, memory and file size from empty to full.', {
@@ -39,8 +39,8 @@ type Point = Figures & {
 }
 
 await setUp()
-const least = await startServer(ceiling)
-const leastLoader = createLoader(least)
+const ceilingServer = await startServer(ceiling)
+const ceilingLoader = createLoader(ceilingServer)
 
 const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
@@ -71,7 +71,7 @@ async function grow(order: Order): Promise<Point[]> {
     while (plants < size) await create(256, Math.min(20, Math.ceil((size - plants) / 30_000)))
     await create(connections, 1)
     const at = plants
-    const figures = await measure('plantstore', create, leastLoader.create, {
+    const figures = await measure('plantstore', create, ceilingLoader.create, {
       connections,
       slices,
       seconds: 4,
@@ -96,16 +96,16 @@ async function grow(order: Order): Promise<Point[]> {
 const orders = flags.orders.split(',') as Order[]
 const grown: Point[][] = []
 for (const order of orders) grown.push(await grow(order))
-await least.stop()
+await ceilingServer.stop()
 
-const head = ['ids', 'plants', 'creates/s', 'of ceiling', 'instructions', 'p50', 'p99', 'p99.9']
+const head = ['ids', 'plants', 'creates/s', 'of ceiling', 'CPU', 'p50', 'p99', 'p99.9']
 head.push('max', 'longest read', 'RSS', 'peak RSS', 'file')
 const line = (point: Point) => [
   point.order,
   thousands(point.plants),
   thousands(point.perSecond),
   decimals(point.ratio),
-  thousands(point.instructions),
+  microseconds(point.cpu),
   ...[point.p50, point.p99, point.p999, point.max, point.longestRead].map(milliseconds),
   ...[point.rss, point.peak, point.file].map(megabytes),
 ]

@@ -1,6 +1,6 @@
 // `bun run reads`: one plant, and pages of 100 and 1000, against a server that answers a constant; beside plantstore a
 // server that reads the same file and does nothing else.
-import { measure, type Sample } from '../lib/beside.ts'
+import { measure, type Sample } from '../lib/alternate.ts'
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
@@ -10,7 +10,7 @@ import { type Running, startServer } from '../lib/server.ts'
 import { bareReads, readCeiling } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
 import { median } from '../lib/statistics.ts'
-import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
+import { decimals, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { wrk } from '../lib/wrk.ts'
 
 const flags = readFlags('Reads of one plant and of pages.', {
@@ -22,16 +22,16 @@ const flags = readFlags('Reads of one plant and of pages.', {
 const slices = number(flags.seconds)
 const plants = number(flags.plants)
 const reads = [
-  { name: 'one plant', path: '/plants/#', constant: '/plants/#' },
-  { name: 'page of 100', path: '/plants?limit=100&after=#', constant: '/pages/100/#' },
-  { name: 'page of 1000', path: '/plants?limit=1000&after=#', constant: '/pages/1000/#' },
+  { name: 'one plant', path: '/plants/#', constantPath: '/plants/#' },
+  { name: 'page of 100', path: '/plants?limit=100&after=#', constantPath: '/pages/100/#' },
+  { name: 'page of 1000', path: '/plants?limit=1000&after=#', constantPath: '/pages/1000/#' },
 ]
 
 await setUp()
 const store = await startServer(plantstore)
 await seed(store, 0, plants)
 const bare = await startServer(bareReads, store.folder)
-const least = await startServer(readCeiling)
+const constant = await startServer(readCeiling)
 const readers = [
   { server: plantstore.name, running: store },
   { server: bareReads.name, running: bare },
@@ -41,8 +41,8 @@ const reader = (running: Running, path: string) => {
   // No page starts so near the end that it is not full.
   const args = [path, running.create.token, String(Math.max(1, plants - 1000)), 'ascending']
   const { url, pid } = running
-  return (connections: number, seconds: number, isCounted = false) =>
-    wrk('read', args, { url, pid, connections, seconds, isCounted })
+  return (connections: number, seconds: number) =>
+    wrk('read', args, { url, pid, connections, seconds })
 }
 
 const samples: (Sample & { readonly server: string })[] = []
@@ -50,8 +50,8 @@ for (let n = 1; n <= number(flags.rounds); n++) {
   console.error(`round ${n} of ${flags.rounds}`)
   for (const connections of numbers(flags.connections)) {
     for (const { server, running } of readers) {
-      for (const { name, path, constant } of reads) {
-        const [own, ceiling] = [reader(running, path), reader(least, constant)]
+      for (const { name, path, constantPath } of reads) {
+        const [own, ceiling] = [reader(running, path), reader(constant, constantPath)]
         await own(connections, 1)
         await ceiling(connections, 1)
         const sample = await measure(name, own, ceiling, { connections, slices })
@@ -60,11 +60,11 @@ for (let n = 1; n <= number(flags.rounds); n++) {
     }
   }
 }
-await Promise.all([store.stop(), bare.stop(), least.stop()])
+await Promise.all([store.stop(), bare.stop(), constant.stop()])
 removeFolder(store.folder)
 
 const head = ['server', 'read', 'connections', 'of constant', 'reads/s', 'constant/s', 'p50', 'p99']
-head.push('instructions', 'x constant')
+head.push('CPU per read')
 const rows = numbers(flags.connections).flatMap((connections) =>
   readers.flatMap(({ server }) =>
     reads.map(({ name }) => {
@@ -78,11 +78,10 @@ const rows = numbers(flags.connections).flatMap((connections) =>
         String(connections),
         decimals(middle((sample) => sample.ratio)),
         thousands(middle((sample) => sample.perSecond)),
-        thousands(middle((sample) => sample.ceiling.perSecond)),
+        thousands(middle((sample) => sample.reference.perSecond)),
         milliseconds(middle((sample) => sample.p50)),
         milliseconds(middle((sample) => sample.p99)),
-        thousands(middle((sample) => sample.instructions)),
-        decimals(middle((sample) => sample.instructions / sample.ceiling.instructions)),
+        microseconds(middle((sample) => sample.cpu)),
       ]
     }),
   ),

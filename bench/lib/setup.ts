@@ -7,14 +7,13 @@ import { run } from './processes.ts'
 
 const root = join(import.meta.dir, '..')
 
-/** Missing programs end the command unless they are `optional`. */
-async function program(name: string, aptPackage: string, optional = false): Promise<void> {
+/** Installs a program of Debian's package of the same name; ends the command where it cannot. */
+async function program(name: string): Promise<void> {
   if (Bun.which(name)) return
   try {
-    await run({ argv: ['apt-get', 'install', '-y', aptPackage] })
+    await run({ argv: ['apt-get', 'install', '-y', name] })
   } catch {
-    if (optional) return
-    console.error(`${name} is needed: install it, by the name of ${aptPackage} in Debian`)
+    console.error(`${name} is missing; install it (Debian: apt-get install ${name})`)
     process.exit(1)
   }
 }
@@ -33,12 +32,11 @@ async function packages(): Promise<void> {
 
 export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): Promise<void> {
   if (process.platform !== 'linux') {
-    console.error('these benchmarks read /proc: run them on Linux')
+    console.error('the benchmarks run on Linux only')
     process.exit(1)
   }
-  await program('wrk', 'wrk')
-  await program('perf', 'linux-perf', true)
-  if (needs.strace) await program('strace', 'strace')
+  await program('wrk')
+  if (needs.strace) await program('strace')
   if (needs.peers) {
     await packages()
     await buildPocketbase()

@@ -22,6 +22,10 @@ export function milliseconds(microseconds: number): string {
   return `${ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`
 }
 
+export function microseconds(value: number): string {
+  return Number.isFinite(value) ? `${value.toFixed(1)} us` : '-'
+}
+
 export function megabytes(bytes: number): string {
   return Number.isFinite(bytes) ? `${(bytes / 1e6).toFixed(1)} MB` : '-'
 }

@@ -1,8 +1,7 @@
-// Runs wrk with one of the scripts in load/, and counts the server's instructions meanwhile if it is asked to.
+// Runs wrk with one of the scripts in load/.
 import { join } from 'node:path'
 import { cpuTime } from './cpu.ts'
 import type { Order } from './ids.ts'
-import { countInstructions } from './perf.ts'
 import { run } from './processes.ts'
 import type { Running } from './server.ts'
 
@@ -24,44 +23,31 @@ export type Load = {
   p99: number
   p999: number
   max: number
+  /** What mixed.lua has counted. */
   counters: string
-  /** Instructions the server executed; absent where they cannot be counted. */
-  instructions?: number
 }
 
 const scripts = join(import.meta.dir, '..', 'load')
 
 type Script = 'create' | 'read' | 'mixed'
-type Options = {
-  url: string
-  pid: number
-  connections: number
-  seconds: number
-  /** To count costs time at each switch of the process: never while a rate or a latency is measured. */
-  isCounted?: boolean
-}
+type Target = { url: string; pid: number; connections: number; seconds: number }
 
-export async function wrk(script: Script, args: string[], options: Options): Promise<Load> {
-  const { url, pid, connections, seconds, isCounted = false } = options
+export async function wrk(script: Script, args: string[], target: Target): Promise<Load> {
+  const { url, pid, connections, seconds } = target
   const argv = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`]
   argv.push('-s', join(scripts, `${script}.lua`), url, '--', ...args)
-  const { command, read } = isCounted
-    ? countInstructions(pid, argv)
-    : { command: argv, read: () => undefined }
-  const cpu = cpuTime(pid)
-  const out = await run({ argv: command })
+  const before = cpuTime(pid)
+  const out = await run({ argv })
   // What is on the way when wrk ends is worked off, and counted, before another server's turn.
   await Bun.sleep(50)
-  const cpuMicroseconds = cpuTime(pid) - cpu
+  const cpu = cpuTime(pid) - before
   const line = out.split('\n').find((text) => text.startsWith('{"requests"'))
-  if (!line) throw new Error(`wrk said nothing of use:\n${out}`)
-  const report = JSON.parse(line) as Omit<Load, 'perSecond' | 'cpu' | 'instructions'>
-  const instructions = read()
+  if (!line) throw new Error(`wrk printed no report:\n${out}`)
+  const report = JSON.parse(line) as Omit<Load, 'perSecond' | 'cpu'>
   return {
     ...report,
     perSecond: (report.requests / report.microseconds) * 1e6,
-    cpu: cpuMicroseconds / report.requests,
-    ...(instructions === undefined ? {} : { instructions }),
+    cpu: cpu / report.requests,
   }
 }
 
@@ -79,16 +65,11 @@ export function createLoader(running: Running, order: Order = 'ascending', first
   let answered = 0
   let unanswered = 0
   return {
-    async create(connections: number, seconds: number, isCounted = false): Promise<Load> {
+    async create(connections: number, seconds: number): Promise<Load> {
       const { path, token, body } = server.create
       const args = [path, token, body, String(next), order]
-      const load = await wrk('create', args, {
-        url: server.url,
-        pid: server.pid,
-        connections,
-        seconds,
-        isCounted,
-      })
+      const { url, pid } = server
+      const load = await wrk('create', args, { url, pid, connections, seconds })
       // wrk asks for one request that it never sends, and leaves one a connection in flight.
       next += 1 + load.requests + connections
       answered += load.requests
