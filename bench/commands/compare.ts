@@ -105,7 +105,7 @@ async function measureRound(servers: Record<'base' | 'other', Server>): Promise<
     const cpu = { base: 0, other: 0 }
     const rates = await inTurn(async (name) => {
       const load = await loaders[name].create(count, seconds)
-      allSucceeded(name, load)
+      allSucceeded(load, name)
       cpu[name] = load.cpu
       // At once: Bun gives memory back when it is idle.
       used[name] = memory(running[name].pid)
@@ -118,7 +118,7 @@ async function measureRound(servers: Record<'base' | 'other', Server>): Promise<
 
   for (const name of ['base', 'other'] as const) {
     await running[name].stop()
-    loaders[name].check(name, (await servers[name].rows?.(running[name].folder)) ?? 0)
+    loaders[name].check((await servers[name].rows?.(running[name].folder)) ?? 0)
     removeFolder(running[name].folder)
   }
 }

@@ -64,7 +64,7 @@ async function grow(order: Order): Promise<Point[]> {
     }
     const create = async (count: number, seconds: number) => {
       const load = await loader.create(count, seconds)
-      allSucceeded('plantstore', load)
+      allSucceeded(load)
       plants += load.requests
       return load
     }
@@ -88,7 +88,7 @@ async function grow(order: Order): Promise<Point[]> {
     console.error(`${order}: ${thousands(at)} plants, ${thousands(figures.perSecond)} creates/s`)
   }
   await server.stop()
-  loader.check('plantstore', plantstore.rows ? await plantstore.rows(folder) : 0)
+  loader.check(plantstore.rows ? await plantstore.rows(folder) : 0)
   removeFolder(folder)
   return points
 }

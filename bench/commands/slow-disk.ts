@@ -26,7 +26,7 @@ type Slow = { delay: number; creates: Load; reads: Load; each: Load }
 async function measureEach(delay: number): Promise<Load> {
   const server = await startServer(commitEach, undefined, withSlowSyncs(delay))
   const creates = await createLoader(server).create(connections, seconds)
-  allSucceeded(commitEach.name, creates)
+  allSucceeded(creates, commitEach.name)
   await server.stop()
   removeFolder(server.folder)
   return creates
@@ -42,11 +42,11 @@ async function measureAt(delay: number): Promise<Slow> {
     loader.create(connections, seconds),
     wrk('read', reading, { url: server.url, pid: server.pid, connections: 1, seconds }),
   ])
-  allSucceeded('plantstore', creates)
-  allSucceeded('plantstore', reads)
+  allSucceeded(creates)
+  allSucceeded(reads)
   await Bun.sleep(delay * 3)
   await server.stop()
-  loader.check('plantstore', ((await plantstore.rows?.(server.folder)) ?? 0) - seeded)
+  loader.check(((await plantstore.rows?.(server.folder)) ?? 0) - seeded)
   removeFolder(server.folder)
   return { delay, creates, reads, each: await measureEach(delay) }
 }

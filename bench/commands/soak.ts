@@ -45,7 +45,7 @@ while (performance.now() - from < minutes * 60_000) {
   const args = [server.create.token, String(low), String(high), String(margin)]
   const { url, pid } = server
   const load = await wrk('mixed', args, { url, pid, connections, seconds: every })
-  allSucceeded('plantstore', load)
+  allSucceeded(load)
   const [lowest = 0, highest = 0] = load.counters.split(' ').map(Number)
   // Creates that were on the way when wrk ended may not have landed.
   await seed(server, Math.max(high, highest - margin), highest)

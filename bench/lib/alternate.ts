@@ -36,8 +36,8 @@ export async function measure(
     others.push(await runReference(connections, seconds))
     own.push(await run(connections, seconds))
   }
-  for (const load of others) allSucceeded('the reference', load)
-  for (const load of own) allSucceeded(name, load)
+  for (const load of others) allSucceeded(load, 'the reference')
+  for (const load of own) allSucceeded(load)
   const [figures, reference] = [summarize(own), summarize(others)]
   return {
     ...figures,

@@ -65,8 +65,8 @@ export async function untilFirstAnswer(port: number, child: Subprocess, log: str
   const deadline = performance.now() + 30_000
   // Not by `fetch`: each failure of it costs CPU that the server needs to start.
   while (!(await answers(port))) {
-    if (child.exitCode !== null) throw new Error(`the server ended early:\n${readLog(log)}`)
-    if (performance.now() > deadline) throw new Error(`no answer in 30 s:\n${readLog(log)}`)
+    if (child.exitCode !== null) throw new Error(`did not start\n${readLog(log)}`)
+    if (performance.now() > deadline) throw new Error(`no answer in 30 s\n${readLog(log)}`)
     await Bun.sleep(1)
   }
 }

@@ -1,3 +1,4 @@
+// Medians, ranges and trends.
 export function quantile(values: number[], q: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (sorted.length - 1) * q
@@ -8,6 +9,11 @@ export function quantile(values: number[], q: number): number {
 
 export function median(values: number[]): number {
   return quantile(values, 0.5)
+}
+
+/** The least, the median and the most. */
+export function range(values: number[]): [least: number, middle: number, most: number] {
+  return [quantile(values, 0), median(values), quantile(values, 1)]
 }
 
 export function sum(values: number[]): number {

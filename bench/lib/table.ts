@@ -17,8 +17,9 @@ export function decimals(value: number, digits = 2): string {
   return Number.isFinite(value) ? value.toFixed(digits) : '-'
 }
 
-export function milliseconds(microseconds: number): string {
-  const ms = microseconds / 1000
+export function milliseconds(us: number): string {
+  if (!Number.isFinite(us)) return '-'
+  const ms = us / 1000
   return `${ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`
 }
 

@@ -51,11 +51,12 @@ export async function wrk(script: Script, args: string[], target: Target): Promi
   }
 }
 
-/** Throws unless every answer of a run was a success. */
-export function allSucceeded(name: string, load: Load): void {
-  if (load.requests === 0) throw new Error(`${name} answered nothing`)
-  if (load.refused > 0) throw new Error(`${name} refused ${load.refused} of ${load.requests}`)
-  if (load.broken > 0) throw new Error(`${name} broke ${load.broken} connections`)
+/** Throws unless every answer of a run was a success; `who` answered, if that needs to be said. */
+export function allSucceeded(load: Load, who?: string): void {
+  const fail = (what: string) => new Error(who ? `${who}: ${what}` : what)
+  if (load.requests === 0) throw fail('no answer')
+  if (load.refused > 0) throw fail(`refused ${load.refused} of ${load.requests} requests`)
+  if (load.broken > 0) throw fail(`broke ${load.broken} connections`)
 }
 
 /** A client of one server whose creates never repeat an id, from the `first`th of an order on. */
@@ -84,9 +85,9 @@ export function createLoader(running: Running, order: Order = 'ascending', first
       answered += count
     },
     /** Throws unless `rows` can be what these runs left behind. */
-    check(name: string, rows: number): void {
+    check(rows: number): void {
       if (rows >= answered && rows <= answered + unanswered) return
-      throw new Error(`${name} answered ${answered} creates and keeps ${rows} plants`)
+      throw new Error(`answered ${answered} creates, stored ${rows} plants`)
     },
   }
 }
