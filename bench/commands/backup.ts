@@ -45,22 +45,23 @@ const commands: [string, ((n: number) => Promise<unknown>) | null][] = [
   ['import', (n) => importPlants(folder, 'ascending', plants * (9 + n), plants * (9 + n) + 50_000)],
 ]
 await loader.create(connections, 2)
-const rows: string[][] = []
-let usual = 0
+const rows: { beside: string; perSecond: number; p50: number; p99: number; max: number }[] = []
 for (const [name, command] of commands) {
   const load = await beside(command)
-  usual ||= load.p99
-  rows.push([
-    name,
-    thousands(load.perSecond),
-    milliseconds(load.p50),
-    milliseconds(load.p99),
-    decimals(load.p99 / usual),
-    milliseconds(load.max),
-  ])
+  const { perSecond, p50, p99, max } = load
+  rows.push({ beside: name, perSecond, p50, p99, max })
 }
 await server.stop()
 removeFolder(server.folder)
 
-console.log(table(['beside', 'creates/s', 'p50', 'p99', 'x usual p99', 'longest'], rows))
+const head = ['beside', 'creates/s', 'p50', 'p99', 'x usual p99', 'longest']
+const cells = rows.map(({ beside, perSecond, p50, p99, max }) => [
+  beside,
+  thousands(perSecond),
+  milliseconds(p50),
+  milliseconds(p99),
+  decimals(p99 / (rows[0]?.p99 ?? Number.NaN)),
+  milliseconds(max),
+])
+console.log(table(head, cells))
 writeResults('backup', { plants, rows })

@@ -31,7 +31,7 @@ type Point = Figures & {
   order: Order
   plants: number
   ratio: number
-  rss: number
+  resident: number
   peak: number
   file: number
   /** The longest read beside creates, in microseconds: the thread that answers it is the one of all connections. */
@@ -71,7 +71,7 @@ async function grow(order: Order): Promise<Point[]> {
     while (plants < size) await create(256, Math.min(20, Math.ceil((size - plants) / 30_000)))
     await create(connections, 1)
     const at = plants
-    const figures = await measure('plantstore', create, ceilingLoader.create, {
+    const sample = await measure('plantstore', create, ceilingLoader.create, {
       connections,
       slices,
       seconds: 4,
@@ -82,10 +82,24 @@ async function grow(order: Order): Promise<Point[]> {
       create(connections, 4),
       wrk('read', reading, { url: server.url, pid: server.pid, connections: 1, seconds: 4 }),
     ])
-    const { resident: rss, peak } = memory(server.pid)
-    const bytes = sizeOf(file) + sizeOf(`${file}-wal`)
-    points.push({ ...figures, order, plants: at, rss, peak, file: bytes, longestRead: reads.max })
-    console.error(`${order}: ${thousands(at)} plants, ${thousands(figures.perSecond)} creates/s`)
+    const { perSecond, cpu, p50, p99, p999, max, ratio } = sample
+    const { resident, peak } = memory(server.pid)
+    points.push({
+      order,
+      plants: at,
+      ratio,
+      perSecond,
+      cpu,
+      p50,
+      p99,
+      p999,
+      max,
+      longestRead: reads.max,
+      resident,
+      peak,
+      file: sizeOf(file) + sizeOf(`${file}-wal`),
+    })
+    console.error(`${order}: ${thousands(at)} plants, ${thousands(perSecond)} creates/s`)
   }
   await server.stop()
   loader.check(plantstore.rows ? await plantstore.rows(folder) : 0)
@@ -107,10 +121,10 @@ const line = (point: Point) => [
   decimals(point.ratio),
   microseconds(point.cpu),
   ...[point.p50, point.p99, point.p999, point.max, point.longestRead].map(milliseconds),
-  ...[point.rss, point.peak, point.file].map(megabytes),
+  ...[point.resident, point.peak, point.file].map(megabytes),
 ]
 console.log(table(head, grown.flat().map(line)))
-writeResults('growth', { connections, points: grown.flat() })
+writeResults('growth', { connections, rows: grown.flat() })
 
 function panel(title: string, value: (point: Point) => number, show: Panel['show']): Panel {
   return {
@@ -130,7 +144,7 @@ writePicture(
       panel('creates a second, of the ceiling', (point) => point.ratio, decimals),
       panel('p99 of a create', (point) => point.p99, milliseconds),
       panel('p99.9 of a create', (point) => point.p999, milliseconds),
-      panel('resident memory', (point) => point.rss, megabytes),
+      panel('resident memory', (point) => point.resident, megabytes),
       panel('file', (point) => point.file, megabytes),
     ],
     (plants) => `${decimals(plants / 1e6, most < 1e6 ? 2 : 1)} M`,

@@ -9,7 +9,7 @@ import { writeResults } from '../lib/results.ts'
 import { type Running, startServer } from '../lib/server.ts'
 import { bareReads, readCeiling } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
-import { median } from '../lib/statistics.ts'
+import { range } from '../lib/statistics.ts'
 import { decimals, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { wrk } from '../lib/wrk.ts'
 
@@ -63,28 +63,41 @@ for (let n = 1; n <= number(flags.rounds); n++) {
 await Promise.all([store.stop(), bare.stop(), constant.stop()])
 removeFolder(store.folder)
 
-const head = ['server', 'read', 'connections', 'of constant', 'reads/s', 'constant/s', 'p50', 'p99']
-head.push('CPU per read')
 const rows = numbers(flags.connections).flatMap((connections) =>
   readers.flatMap(({ server }) =>
     reads.map(({ name }) => {
       const own = samples.filter(
         (s) => s.server === server && s.name === name && s.connections === connections,
       )
-      const middle = (value: (sample: Sample) => number) => median(own.map(value))
-      return [
+      const of = (value: (sample: Sample) => number) => range(own.map(value))
+      return {
         server,
-        name,
-        String(connections),
-        decimals(middle((sample) => sample.ratio)),
-        thousands(middle((sample) => sample.perSecond)),
-        thousands(middle((sample) => sample.reference.perSecond)),
-        milliseconds(middle((sample) => sample.p50)),
-        milliseconds(middle((sample) => sample.p99)),
-        microseconds(middle((sample) => sample.cpu)),
-      ]
+        read: name,
+        connections,
+        ratio: of((sample) => sample.ratio),
+        perSecond: of((sample) => sample.perSecond),
+        constantPerSecond: of((sample) => sample.reference.perSecond),
+        cpu: of((sample) => sample.cpu),
+        p50: of((sample) => sample.p50),
+        p99: of((sample) => sample.p99),
+      }
     }),
   ),
 )
-console.log(table(head, rows))
-writeResults('reads', { plants, samples })
+
+const head = ['server', 'read', 'connections', 'of constant', 'range', 'reads/s', 'constant/s']
+head.push('CPU per read', 'p50', 'p99')
+const cells = rows.map((row) => [
+  row.server,
+  row.read,
+  String(row.connections),
+  decimals(row.ratio[1]),
+  `${decimals(row.ratio[0])}-${decimals(row.ratio[2])}`,
+  thousands(row.perSecond[1]),
+  thousands(row.constantPerSecond[1]),
+  microseconds(row.cpu[1]),
+  milliseconds(row.p50[1]),
+  milliseconds(row.p99[1]),
+])
+console.log(table(head, cells))
+writeResults('reads', { plants, figures: '[least, median, most]', rows })

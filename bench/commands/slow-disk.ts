@@ -78,4 +78,15 @@ const line = ({ delay, creates, reads, each }: Slow) => {
 }
 console.log(`${connections} connections create, one reads\n`)
 console.log(table(head, measured.map(line)))
-writeResults('slow-disk', { connections, seconds, measured })
+const rows = measured.map(({ delay, creates, reads, each }) => ({
+  addedMs: delay,
+  perSecond: creates.perSecond,
+  p50: creates.p50,
+  p99: creates.p99,
+  commitEachPerSecond: each.perSecond,
+  readsPerSecond: reads.perSecond,
+  readP50: reads.p50,
+  readP99: reads.p99,
+  readMax: reads.max,
+}))
+writeResults('slow-disk', { connections, seconds, rows })

@@ -7,7 +7,7 @@ import { removeFolder } from '../lib/processes.ts'
 import { writePicture, writeResults } from '../lib/results.ts'
 import { startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
-import { median, trend } from '../lib/statistics.ts'
+import { range, trend } from '../lib/statistics.ts'
 import { lines } from '../lib/svg.ts'
 import { decimals, megabytes, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, wrk } from '../lib/wrk.ts'
@@ -30,7 +30,7 @@ type Sample = {
   p50: number
   p99: number
   cpu: number
-  rss: number
+  resident: number
   files: number
 }
 
@@ -56,12 +56,12 @@ while (performance.now() - from < minutes * 60_000) {
     p50: load.p50,
     p99: load.p99,
     cpu: load.cpu,
-    rss: memory(pid).resident,
+    resident: memory(pid).resident,
     files: openFiles(pid),
   }
   samples.push(sample)
   console.error(
-    `${decimals(sample.minute, 1)} min: ${thousands(sample.perSecond)}/s, p99 ${milliseconds(sample.p99)}, ${megabytes(sample.rss)}, ${sample.files} files`,
+    `${decimals(sample.minute, 1)} min: ${thousands(sample.perSecond)}/s, p99 ${milliseconds(sample.p99)}, ${megabytes(sample.resident)}, ${sample.files} files`,
   )
 }
 await server.stop()
@@ -76,27 +76,36 @@ const measures: Measure[] = [
   { name: 'p50', value: (sample) => sample.p50, show: milliseconds },
   { name: 'p99', value: (sample) => sample.p99, show: milliseconds },
   { name: 'CPU per request', value: (sample) => sample.cpu, show: microseconds },
-  { name: 'RSS', value: (sample) => sample.rss, show: megabytes },
+  { name: 'RSS', value: (sample) => sample.resident, show: megabytes },
   { name: 'open files', value: (sample) => sample.files, show: (files) => decimals(files, 0) },
 ]
 const span = (steady.at(-1)?.minute ?? 0) - (steady[0]?.minute ?? 0)
 const signed = (share: number) => `${share >= 0 ? '+' : ''}${decimals(share * 100, 1)}%`
 
 // Flat is what drifts by less than a tenth, or by no more than its own noise explains.
-function verdict({ name, value, show }: Measure): string[] {
-  const middle = median(steady.map(value))
+function judge({ name, value }: Measure) {
+  const figures = range(steady.map(value))
   const { slope, error } = trend(steady.map((sample) => ({ x: sample.minute, y: value(sample) })))
-  const [drift, noise] = [(slope * span) / middle, (2 * error * span) / middle]
-  const flat = Math.abs(drift) < Math.max(0.1, noise)
-  const extremes = [Math.min(...steady.map(value)), middle, Math.max(...steady.map(value))]
-  const found = Number.isNaN(drift)
-    ? ['-', '-']
-    : [`${signed(drift)} ± ${decimals(noise * 100, 1)}%`, flat ? 'flat' : 'not flat']
-  return [name, ...extremes.map(show), ...found]
+  const [drift, noise] = [(slope * span) / figures[1], (2 * error * span) / figures[1]]
+  return { name, figures, drift, noise, isFlat: Math.abs(drift) < Math.max(0.1, noise) }
 }
-console.log(table(['', 'least', 'median', 'most', 'drift', ''], measures.map(verdict)))
+const verdicts = measures.map(judge)
+const cells = verdicts.map(({ name, figures, drift, noise, isFlat }, n) => [
+  name,
+  ...figures.map((figure) => measures[n]?.show(figure) ?? ''),
+  `${signed(drift)} ± ${decimals(noise * 100, 1)}%`,
+  isFlat ? 'flat' : 'not flat',
+])
+console.log(table(['', 'least', 'median', 'most', 'drift', ''], cells))
 console.log(`\n${thousands(rows)} plants at the end, ${thousands(plants)} at the beginning`)
-writeResults('soak', { minutes, connections, plants, rows, samples })
+writeResults('soak', {
+  minutes,
+  connections,
+  plants,
+  plantsAtEnd: rows,
+  figures: '[least, median, most]',
+  rows: verdicts,
+})
 writePicture(
   'soak',
   lines(

@@ -11,7 +11,7 @@ import { removeFolder, run, start, stop, temporaryFolder } from '../lib/processe
 import { writeResults } from '../lib/results.ts'
 import { freePort, type Server, startServer, untilFirstAnswer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
-import { median } from '../lib/statistics.ts'
+import { range } from '../lib/statistics.ts'
 import { decimals, megabytes, table } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
@@ -44,16 +44,16 @@ const emptyServer: Server = {
   create: () => ({ path: '/', token: '', body: '' }),
 }
 
-type Start = { name: string; milliseconds: number; rss: number; anonymous: number; loaded: number }
+type Start = { name: string; startMs: number; resident: number; anonymous: number; loaded: number }
 
 async function once(server: Server, name: string, folder: string): Promise<Start> {
   const running = await startServer(server, folder)
   await Bun.sleep(1000)
-  const { resident: rss, anonymous } = memory(running.pid)
+  const { resident, anonymous } = memory(running.pid)
   await createLoader(running).create(64, 1)
   const loaded = memory(running.pid).resident
   await running.stop()
-  return { name, milliseconds: running.startMs, rss, anonymous, loaded }
+  return { name, startMs: running.startMs, resident, anonymous, loaded }
 }
 
 /** Bytes that a container is charged for at rest, of an executable that nothing else has read; NaN where none can be had. */
@@ -94,27 +94,27 @@ for (let n = 0; n < number(flags.rounds); n++) {
   removeFolder(folder)
 }
 
-const charges = new Map<string, number>()
-for (const { name, server, file } of starters) charges.set(name, await charged(server, file))
+const rows = []
+for (const { name, server, file } of starters) {
+  const own = starts.filter((one) => one.name === name)
+  const of = (field: Exclude<keyof Start, 'name'>) => range(own.map((one) => one[field]))
+  rows.push({
+    executable: name,
+    startMs: of('startMs'),
+    resident: of('resident'),
+    anonymous: of('anonymous'),
+    loaded: of('loaded'),
+    charged: await charged(server, file),
+    size: statSync(file).size,
+  })
+}
 
 const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'idle control group']
 head.push('loaded RSS', 'size')
-const rows = starters.map(({ name, file }) => {
-  const own = starts.filter((one) => one.name === name)
-  return [
-    name,
-    `${decimals(median(own.map((one) => one.milliseconds)), 1)} ms`,
-    megabytes(median(own.map((one) => one.rss))),
-    megabytes(median(own.map((one) => one.anonymous))),
-    megabytes(charges.get(name) ?? Number.NaN),
-    megabytes(median(own.map((one) => one.loaded))),
-    megabytes(statSync(file).size),
-  ]
-})
-console.log(table(head, rows))
-writeResults('start', {
-  flags: buildFlags(),
-  starts,
-  charges: Object.fromEntries(charges),
-  sizes: starters.map(({ file }) => statSync(file).size),
-})
+const cells = rows.map((row) => [
+  row.executable,
+  `${decimals(row.startMs[1], 1)} ms`,
+  ...[row.resident[1], row.anonymous[1], row.charged, row.loaded[1], row.size].map(megabytes),
+])
+console.log(table(head, cells))
+writeResults('start', { flags: buildFlags(), figures: '[least, median, most]', rows })

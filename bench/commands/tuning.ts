@@ -8,7 +8,7 @@ import { number, readFlags } from '../lib/flags.ts'
 import { nthId } from '../lib/ids.ts'
 import { temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
-import { median, quantile } from '../lib/statistics.ts'
+import { quantile, range } from '../lib/statistics.ts'
 import { decimals, table, thousands } from '../lib/table.ts'
 
 const flags = readFlags('What the settings of SQLite bring to durable commits of random ids.', {
@@ -143,8 +143,7 @@ function open(of: Settings) {
 
 const perSecond = (took: number[]) => (took.length * batch * 1000) / took.reduce((a, b) => a + b, 0)
 
-const measured: { name: string; ratios: number[]; perSecond: number; p99: number; max: number }[] =
-  []
+const rows = []
 for (const setting of settings) {
   const [base, other] = [open(own), open(setting)]
   const ratios: number[] = []
@@ -158,29 +157,30 @@ for (const setting of settings) {
   }
   await base.close()
   await other.close()
-  measured.push({
-    name: setting.name,
-    ratios,
+  const ratio = range(ratios)
+  rows.push({
+    setting: setting.name,
+    ratio,
     perSecond: perSecond(all),
-    p99: quantile(all, 0.99),
-    max: Math.max(...all),
+    p99Ms: quantile(all, 0.99),
+    maxMs: Math.max(...all),
   })
-  console.error(`${setting.name}: ${decimals(median(ratios))}`)
+  console.error(`${setting.name}: ${decimals(ratio[1])}`)
 }
 
 console.log(`Beside the store ${own.name}; ${thousands(plants)} plants, ${batch} in a commit.\n`)
 console.log(
   table(
     ['setting', 'of it', 'from', 'to', 'creates/s', 'p99 of a commit', 'longest'],
-    measured.map(({ name, ratios, perSecond, p99, max }) => [
-      name,
-      decimals(median(ratios)),
-      decimals(Math.min(...ratios)),
-      decimals(Math.max(...ratios)),
+    rows.map(({ setting, ratio: [least, middle, most], perSecond, p99Ms, maxMs }) => [
+      setting,
+      decimals(middle),
+      decimals(least),
+      decimals(most),
       thousands(perSecond),
-      `${decimals(p99, 1)} ms`,
-      `${decimals(max, 1)} ms`,
+      `${decimals(p99Ms, 1)} ms`,
+      `${decimals(maxMs, 1)} ms`,
     ]),
   ),
 )
-writeResults('tuning', { plants, batch, measured })
+writeResults('tuning', { plants, batch, figures: '[least, median, most]', rows })

@@ -12,6 +12,22 @@ function write(name: string, text: string): void {
   renameSync(`${file}.tmp`, file)
 }
 
+// A figure needs no more digits than it has meaning.
+const round = (value: unknown) =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value
+
+const oneLine = (value: unknown) => JSON.stringify(value, (_, inner) => round(inner))
+
+/** JSON that reads well in a diff: a line for each field, and for each row of a table. */
+export function format(results: object): string {
+  const fields = Object.entries(results).map(([key, value]) => {
+    const isTable = Array.isArray(value) && typeof value[0] === 'object'
+    const rows = isTable ? value.map((row) => `    ${oneLine(row)}`).join(',\n') : ''
+    return `  "${key}": ${isTable ? `[\n${rows}\n  ]` : oneLine(value)}`
+  })
+  return `{\n${fields.join(',\n')}\n}\n`
+}
+
 export function writeResults(name: string, results: object): void {
   const machine = {
     cpu: cpus()[0]?.model.trim(),
@@ -21,7 +37,7 @@ export function writeResults(name: string, results: object): void {
     bun: Bun.version,
     at: new Date().toISOString(),
   }
-  write(`${name}.json`, `${JSON.stringify({ machine, ...results }, null, 2)}\n`)
+  write(`${name}.json`, format({ machine, ...results }))
 }
 
 export function writePicture(name: string, svg: string): void {
