@@ -1,6 +1,7 @@
 // Everything that is set side by side.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { axumSqlite } from './axum-sqlite.ts'
 import { countRows, database, plant, plantstore, token } from './plantstore.ts'
 import { pocketbase } from './pocketbase.ts'
 import type { Server } from './server.ts'
@@ -86,6 +87,8 @@ export const servers: Server[] = [
   onBun('elysia-validates', 'Elysia that validates and keeps nothing'),
   plantstore,
   commitEach,
+  axumSqlite({ commitsEach: false }),
+  axumSqlite({ commitsEach: true }),
   withSqlite('elysia-sqlite', 'Elysia on Bun, one commit for each create', [
     process.execPath,
     script('elysia-sqlite.ts'),

@@ -1,6 +1,7 @@
 // Brings what the benchmarks need. This file and what it imports use no installed package.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { buildAxumSqlite } from './axum-sqlite.ts'
 import { buildPlantstore } from './plantstore.ts'
 import { buildPocketbase } from './pocketbase.ts'
 import { run } from './processes.ts'
@@ -39,6 +40,7 @@ export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): 
   if (needs.strace) await program('strace')
   if (needs.peers) {
     await packages()
+    await buildAxumSqlite()
     await buildPocketbase()
   }
   await buildPlantstore()
