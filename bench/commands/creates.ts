@@ -1,4 +1,4 @@
-// `bun run bench`: creates per second of every server, each in turn with the ceiling.
+// `bun run bench`: creates per second of each server, in turn with the ceiling.
 import { type Figures, measure, type Sample } from '../lib/alternate.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
@@ -13,14 +13,17 @@ import { bars } from '../lib/svg.ts'
 import { decimals, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
-const flags = readFlags('Creates per second of every server. See also --compare COMMIT --help.', {
-  rounds: { default: '5', means: 'how often each server is started and measured' },
-  seconds: { default: '1', means: 'how long it is loaded, for each number of connections' },
-  connections: { default: '1,64,256', means: 'connections at once' },
-  only: { default: '', means: 'names of servers, separated by commas' },
-  beside: { default: ceiling.name, means: 'the server that the others are compared with' },
-  'fsync-ms': { default: '0', means: 'milliseconds added to each fsync' },
-})
+const flags = readFlags(
+  'Creates per second of each server. Two builds of plantstore: --compare=COMMIT --help.',
+  {
+    rounds: { default: '5', help: 'how often each server is started and measured' },
+    seconds: { default: '1', help: 'seconds of load at each number of connections' },
+    connections: { default: '1,64,256', help: 'connections at once' },
+    only: { default: '', help: 'names of servers, separated by commas' },
+    against: { default: ceiling.name, help: 'server that the others are compared with' },
+    'fsync-ms': { default: '0', help: 'milliseconds added to each fsync' },
+  },
+)
 const rounds = number(flags.rounds)
 const slices = number(flags.seconds)
 const connections = numbers(flags.connections)
@@ -32,12 +35,12 @@ function named(name: string): Server {
   console.error(`unknown server ${name}; known: ${servers.map((one) => one.name).join(', ')}`)
   process.exit(2)
 }
-const reference = named(flags.beside)
+const reference = named(flags.against)
 const chosen = (flags.only ? flags.only.split(',').map(named) : servers).filter(
   (server) => server !== reference,
 )
 
-/** Why a server has no figures: with a number of connections, or with any. */
+/** Why a server has no figures, at one number of connections or at all. */
 type Failure = { server: Server; connections?: number; why: string }
 const failures: Failure[] = []
 const samples: Sample[] = []
@@ -58,7 +61,7 @@ const failureOf = (server: Server, count: number) =>
 
 await setUp({ peers: true, strace: delay > 0 })
 for (const server of chosen) {
-  const why = server.missing?.()
+  const why = server.unavailable?.()
   if (why) failures.push({ server, why })
 }
 const onDisk = delay > 0 ? withSlowSyncs(delay) : undefined
@@ -80,7 +83,7 @@ async function measureServer(server: Server): Promise<void> {
         fail(server, error, count)
       }
     }
-    // json-server is still writing what was on the way.
+    // json-server is still writing.
     await Bun.sleep(300)
   } finally {
     await running.stop()
@@ -157,9 +160,9 @@ for (const count of connections) {
   console.log(table(head, rows.filter((row) => row.connections === count).map(cells)))
 }
 console.log('')
-for (const server of [reference, ...chosen]) console.log(`- ${server.name}: ${server.what}`)
+for (const server of [reference, ...chosen]) console.log(`- ${server.name}: ${server.description}`)
 
-// Only the whole table is kept.
+// Only a full run is kept.
 if (!flags.only && reference === ceiling && delay === 0) {
   writeResults('creates', { rounds, seconds: slices, figures: '[least, median, most]', rows })
   const drawn = connections.filter((count) => count > 1)

@@ -1,4 +1,4 @@
-// `bun run growth`: what a create costs as the store grows.
+// `bun run growth`: creates per second, latency and memory as the store grows.
 import { statSync } from 'node:fs'
 import { type Figures, measure } from '../lib/alternate.ts'
 import { importPlants } from '../lib/fill.ts'
@@ -15,17 +15,17 @@ import { lines, type Panel } from '../lib/svg.ts'
 import { decimals, megabytes, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader, wrk } from '../lib/wrk.ts'
 
-const flags = readFlags('Creates a second, latency, memory and file size from empty to full.', {
-  plants: { default: '10000000', means: 'how far the store grows' },
-  orders: { default: 'ascending,random', means: 'orders of the ids' },
-  fill: { default: 'http', means: 'how it grows between the measurements: http or import' },
-  connections: { default: '64', means: 'connections at once' },
-  seconds: { default: '12', means: 'how long creates are measured at each size' },
+const flags = readFlags('Creates per second, latency, memory and file size as the store grows.', {
+  plants: { default: '10000000', help: 'plants in the store at the end' },
+  orders: { default: 'ascending,random', help: 'order of the ids: ascending, random or both' },
+  fill: { default: 'http', help: 'how plants are added between measurements: http or import' },
+  connections: { default: '64', help: 'connections at once' },
+  seconds: { default: '12', help: 'seconds of load at each size' },
 })
-const most = number(flags.plants)
+const plantsAtEnd = number(flags.plants)
 const connections = number(flags.connections)
 const slices = Math.max(1, Math.round(number(flags.seconds) / 4))
-const sizes = [...[0, 1e5, 1e6, 2e6, 5e6, 1e7].filter((size) => size < most), most]
+const sizes = [...[0, 1e5, 1e6, 2e6, 5e6, 1e7].filter((size) => size < plantsAtEnd), plantsAtEnd]
 
 type Point = Figures & {
   order: Order
@@ -34,7 +34,7 @@ type Point = Figures & {
   resident: number
   peak: number
   file: number
-  /** The longest read beside creates, in microseconds: the thread that answers it is the one of all connections. */
+  /** The longest read during creates, in microseconds: one thread answers all connections. */
   longestRead: number
 }
 
@@ -57,7 +57,7 @@ async function grow(order: Order): Promise<Point[]> {
       await server.stop()
       await importPlants(folder, order, from, size)
       server = await startServer(plantstore, folder)
-      // The start has dropped it from the page cache, where a store that grew without one would have it.
+      // The start dropped the file from the page cache; a store that grew over HTTP has it there.
       for await (const _ of Bun.file(file).stream());
       loader.resume(server, size - from)
       plants += size - from
@@ -76,7 +76,7 @@ async function grow(order: Order): Promise<Point[]> {
       slices,
       seconds: 4,
     })
-    // An id that wrk left in flight may not be there: its 404 takes the same way.
+    // An id that wrk left in flight may be missing; its 404 is answered the same way.
     const reading = ['/plants/#', server.create.token, String(at), order]
     const [, reads] = await Promise.all([
       create(connections, 4),
@@ -139,14 +139,14 @@ function panel(title: string, value: (point: Point) => number, show: Panel['show
 writePicture(
   'growth',
   lines(
-    'plantstore from empty to full',
+    'plantstore as it grows',
     [
-      panel('creates a second, of the ceiling', (point) => point.ratio, decimals),
+      panel('creates per second, as a part of the ceiling', (point) => point.ratio, decimals),
       panel('p99 of a create', (point) => point.p99, milliseconds),
       panel('p99.9 of a create', (point) => point.p999, milliseconds),
       panel('resident memory', (point) => point.resident, megabytes),
       panel('file', (point) => point.file, megabytes),
     ],
-    (plants) => `${decimals(plants / 1e6, most < 1e6 ? 2 : 1)} M`,
+    (plants) => `${decimals(plants / 1e6, plantsAtEnd < 1e6 ? 2 : 1)} M`,
   ),
 )

@@ -1,5 +1,5 @@
-// `bun run reads`: one plant, and pages of 100 and 1000, against a server that answers a constant; beside plantstore a
-// server that reads the same file and does nothing else.
+// `bun run reads`: reads of one plant, and of pages of 100 and 1000, in turn with a server that answers a constant. The
+// same for a bare server that reads the same file.
 import { measure, type Sample } from '../lib/alternate.ts'
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
@@ -14,10 +14,10 @@ import { decimals, microseconds, milliseconds, table, thousands } from '../lib/t
 import { wrk } from '../lib/wrk.ts'
 
 const flags = readFlags('Reads of one plant and of pages.', {
-  rounds: { default: '5', means: 'how often everything is measured' },
-  seconds: { default: '4', means: 'how long each read is measured in a round' },
-  connections: { default: '1,64', means: 'connections at once' },
-  plants: { default: '20000', means: 'plants in the store' },
+  rounds: { default: '5', help: 'how often each read is measured' },
+  seconds: { default: '4', help: 'seconds of load for each read in a round' },
+  connections: { default: '1,64', help: 'connections at once' },
+  plants: { default: '20000', help: 'plants in the store' },
 })
 const slices = number(flags.seconds)
 const plants = number(flags.plants)
@@ -38,7 +38,7 @@ const readers = [
 ]
 
 const reader = (running: Running, path: string) => {
-  // No page starts so near the end that it is not full.
+  // So that every page is full.
   const args = [path, running.create.token, String(Math.max(1, plants - 1000)), 'ascending']
   const { url, pid } = running
   return (connections: number, seconds: number) =>
@@ -51,10 +51,10 @@ for (let n = 1; n <= number(flags.rounds); n++) {
   for (const connections of numbers(flags.connections)) {
     for (const { server, running } of readers) {
       for (const { name, path, constantPath } of reads) {
-        const [own, ceiling] = [reader(running, path), reader(constant, constantPath)]
+        const [own, least] = [reader(running, path), reader(constant, constantPath)]
         await own(connections, 1)
-        await ceiling(connections, 1)
-        const sample = await measure(name, own, ceiling, { connections, slices })
+        await least(connections, 1)
+        const sample = await measure(name, own, least, { connections, slices })
         samples.push({ server, ...sample })
       }
     }

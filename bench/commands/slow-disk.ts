@@ -1,4 +1,4 @@
-// `bun run slow-disk`: creates and reads while every sync of the disk takes its time.
+// `bun run slow-disk`: creates and reads on a disk with slow syncs.
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
@@ -11,10 +11,10 @@ import { withSlowSyncs } from '../lib/slow-disk.ts'
 import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader, type Load, wrk } from '../lib/wrk.ts'
 
-const flags = readFlags('Creates and reads on a disk whose syncs are slow.', {
-  delays: { default: '0,5,20,100', means: 'milliseconds added to every sync' },
-  connections: { default: '256', means: 'connections that create' },
-  seconds: { default: '10', means: 'how long each delay is measured' },
+const flags = readFlags('Creates and reads on a disk with slow syncs.', {
+  delays: { default: '0,5,20,100', help: 'milliseconds added to each fsync' },
+  connections: { default: '256', help: 'connections at once' },
+  seconds: { default: '10', help: 'seconds of load at each delay' },
 })
 const connections = number(flags.connections)
 const seconds = number(flags.seconds)
@@ -22,7 +22,7 @@ const seeded = 2000
 
 type Slow = { delay: number; creates: Load; reads: Load; each: Load }
 
-/** The same creates by the same server without group commit. */
+/** The same load without group commit. */
 async function measureEach(delay: number): Promise<Load> {
   const server = await startServer(commitEach, undefined, withSlowSyncs(delay))
   const creates = await createLoader(server).create(connections, seconds)
@@ -54,7 +54,7 @@ async function measureAt(delay: number): Promise<Slow> {
 await setUp({ strace: true })
 const measured: Slow[] = []
 for (const delay of numbers(flags.delays)) {
-  console.error(`syncs delayed by ${delay} ms`)
+  console.error(`${delay} ms added to each fsync`)
   measured.push(await measureAt(delay))
 }
 

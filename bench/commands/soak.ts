@@ -1,4 +1,4 @@
-// `bun run soak`: mixed load for a long time; memory, open files and latency have to stay flat.
+// `bun run soak`: mixed load for a long time; memory, open files and latency must stay flat.
 import { seed } from '../lib/fill.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
@@ -13,10 +13,10 @@ import { decimals, megabytes, microseconds, milliseconds, table, thousands } fro
 import { allSucceeded, wrk } from '../lib/wrk.ts'
 
 const flags = readFlags('Creates, reads, lists, replacements and deletions for a long time.', {
-  minutes: { default: '30', means: 'how long' },
-  every: { default: '30', means: 'seconds from one sample to the next' },
-  connections: { default: '64', means: 'connections at once' },
-  plants: { default: '20000', means: 'plants in the store, kept so by deletions' },
+  minutes: { default: '30', help: 'minutes of load' },
+  every: { default: '30', help: 'seconds from one sample to the next' },
+  connections: { default: '64', help: 'connections at once' },
+  plants: { default: '20000', help: 'plants in the store; deletions keep the number' },
 })
 const minutes = number(flags.minutes)
 const every = number(flags.every)
@@ -47,7 +47,7 @@ while (performance.now() - from < minutes * 60_000) {
   const load = await wrk('mixed', args, { url, pid, connections, seconds: every })
   allSucceeded(load)
   const [lowest = 0, highest = 0] = load.counters.split(' ').map(Number)
-  // Creates that were on the way when wrk ended may not have landed.
+  // Creates in flight when wrk ended may be missing.
   await seed(server, Math.max(high, highest - margin), highest)
   ;[low, high] = [lowest, highest]
   const sample = {
@@ -68,7 +68,7 @@ await server.stop()
 const rows = (await plantstore.rows?.(server.folder)) ?? 0
 removeFolder(server.folder)
 
-// The first quarter warms caches and compilers up; a leak would show in what follows.
+// The first quarter is warm-up; a leak would show in the rest.
 const steady = samples.slice(Math.floor(samples.length / 4))
 type Measure = { name: string; value: (sample: Sample) => number; show: (value: number) => string }
 const measures: Measure[] = [
@@ -82,7 +82,7 @@ const measures: Measure[] = [
 const span = (steady.at(-1)?.minute ?? 0) - (steady[0]?.minute ?? 0)
 const signed = (share: number) => `${share >= 0 ? '+' : ''}${decimals(share * 100, 1)}%`
 
-// Flat is what drifts by less than a tenth, or by no more than its own noise explains.
+// Flat: a drift of less than a tenth, or within the noise.
 function judge({ name, value }: Measure) {
   const figures = range(steady.map(value))
   const { slope, error } = trend(steady.map((sample) => ({ x: sample.minute, y: value(sample) })))
@@ -97,7 +97,7 @@ const cells = verdicts.map(({ name, figures, drift, noise, isFlat }, n) => [
   isFlat ? 'flat' : 'not flat',
 ])
 console.log(table(['', 'least', 'median', 'most', 'drift', ''], cells))
-console.log(`\n${thousands(rows)} plants at the end, ${thousands(plants)} at the beginning`)
+console.log(`\n${thousands(rows)} plants at the end, ${thousands(plants)} at the start`)
 writeResults('soak', {
   minutes,
   connections,

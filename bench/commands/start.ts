@@ -1,6 +1,5 @@
-// `bun run start`: from exec to the first answer, memory at rest and the executable's size, beside
-// an empty Bun server that is compiled in the same way. plantstore starts with no file, and again on
-// the one that it has made.
+// `bun run start`: time from exec to the first answer, memory at rest and size of the executable, and the same of an
+// empty Bun server with the same build flags. plantstore starts without a store, and again with the one it made.
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlGroup } from '../lib/control-group.ts'
@@ -16,13 +15,13 @@ import { decimals, megabytes, table } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
 const flags = readFlags('Time to the first answer, memory at rest, size of the executable.', {
-  rounds: { default: '20', means: 'how often each is started' },
-  extra: { default: '', means: 'more flags for `bun build` of the empty server, with spaces' },
+  rounds: { default: '20', help: 'how often each is started' },
+  extra: { default: '', help: 'more flags to build the empty server with, separated by spaces' },
 })
 
 const empty = join(import.meta.dir, '..', '.cache', 'empty')
 
-/** The flags of the project's own build that are not about its files. */
+/** The flags of the project's build, without those that name files. */
 function buildFlags(): string[] {
   const source = readFileSync(join(project, 'build.ts'), 'utf8')
   const all = [...source.matchAll(/'(--[\w=-]+)'/g)].map((match) => match[1] ?? '')
@@ -38,8 +37,8 @@ async function buildEmpty(): Promise<void> {
 
 const emptyServer: Server = {
   name: 'empty Bun.serve',
-  what: 'an executable that answers a constant',
-  durable: 'keeps nothing',
+  description: 'answers a constant',
+  durable: 'stores nothing',
   command: (port, folder) => ({ argv: [empty], env: { EMPTY_PORT: String(port) }, cwd: folder }),
   create: () => ({ path: '/', token: '', body: '' }),
 }
@@ -56,7 +55,7 @@ async function once(server: Server, name: string, folder: string): Promise<Start
   return { name, startMs: running.startMs, resident, anonymous, loaded }
 }
 
-/** Bytes that a container is charged for at rest, of an executable that nothing else has read; NaN where none can be had. */
+/** Bytes at rest that a container is charged for, executable included; NaN without control groups. */
 async function charged(server: Server, file: string): Promise<number> {
   const group = controlGroup()
   if (!group) return Number.NaN
@@ -65,7 +64,7 @@ async function charged(server: Server, file: string): Promise<number> {
   const command = server.command(port, folder)
   const copy = join(folder, 'executable')
   copyFileSync(file, copy)
-  // A page that is in the page cache already is charged to whoever read it first.
+  // A page is charged to the group that reads it first, so the copy must not be in the page cache.
   await run({ argv: ['sync', copy] })
   await run({ argv: ['dd', `if=${copy}`, 'iflag=nocache', 'count=0', 'status=none'] })
   const argv = [copy, ...command.argv.slice(1)]

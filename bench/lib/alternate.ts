@@ -1,9 +1,9 @@
-// One server in turn with a reference, a slice of time each: what else the machine does slows both
-// alike, so that their ratio holds where their figures do not.
+// A server in turn with a reference, a short time each: other work on the machine slows both, so
+// their ratio is steadier than their rates.
 import { median, sum } from './statistics.ts'
 import { allSucceeded, type Load } from './wrk.ts'
 
-/** Times in microseconds; CPU is that of one request; p99.9 and max are those of the worst slice. */
+/** Microseconds; `cpu` is per request; `p999` and `max` are those of the worst slice. */
 export type Figures = {
   perSecond: number
   cpu: number
@@ -16,7 +16,7 @@ export type Figures = {
 export type Sample = Figures & {
   name: string
   connections: number
-  /** Requests per second, divided by those of the reference. */
+  /** Its requests per second / those of the reference. */
   ratio: number
   reference: Figures
 }

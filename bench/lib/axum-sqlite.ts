@@ -19,9 +19,9 @@ export async function buildAxumSqlite(): Promise<void> {
 export function axumSqlite({ commitsEach }: { commitsEach: boolean }): Server {
   return {
     name: commitsEach ? 'axum-sqlite-commit-each' : 'axum-sqlite',
-    what: `axum and rusqlite in Rust, ${commitsEach ? 'one commit for each create' : 'group commit'}`,
+    description: `axum and rusqlite in Rust, ${commitsEach ? 'one commit per create' : 'group commit'}`,
     durable: 'yes',
-    missing() {
+    unavailable() {
       if (existsSync(executable)) return undefined
       return Bun.which('cargo') ? 'cannot be built' : 'cargo is missing'
     },

@@ -1,4 +1,4 @@
-// Executables of plantstore from the project's history.
+// Builds of plantstore at earlier commits.
 import { join } from 'node:path'
 import { build, project } from './plantstore.ts'
 import { run, temporaryFolder } from './processes.ts'
@@ -8,7 +8,7 @@ export function commitExists(commit: string): boolean {
   return Bun.spawnSync(argv, { cwd: project }).success
 }
 
-/** Builds a commit in a temporary folder, which is removed when the command ends. */
+/** Builds a commit in a temporary folder; returns the executable. */
 export async function buildCommit(commit: string): Promise<string> {
   const folder = temporaryFolder()
   const archive = join(folder, 'source.tar')

@@ -6,9 +6,9 @@ const { symbols: libc } = dlopen('libc.so.6', {
 })
 const time = new BigInt64Array(2)
 
-/** Microseconds, user and system, of all threads of a process, also of those that have ended. */
+/** CPU microseconds of a process, user and system, of all its threads, ended ones included. */
 export function cpuTime(pid: number): number {
-  // The clock that clock_getcpuclockid(3) gives; /proc/PID/stat counts in steps of 10 ms.
+  // The clock of clock_getcpuclockid(3); /proc/PID/stat has steps of 10 ms.
   if (libc.clock_gettime((~pid << 3) | 2, ptr(time)) !== 0) throw new Error('the process has ended')
   return Number(time[0]) * 1e6 + Number(time[1]) / 1e3
 }

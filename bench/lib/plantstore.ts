@@ -1,4 +1,4 @@
-// plantstore itself: the executable that the project builds.
+// plantstore's executable: how to build it and how to run it.
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,11 +22,11 @@ export function countRows(file: string): number {
   }
 }
 
-/** The server that an executable of plantstore is. */
+/** An executable of plantstore as a server. */
 export function plantstoreAt(executable: string, name = 'plantstore'): Server {
   return {
     name,
-    what: 'group commit, bearer token',
+    description: 'group commit, bearer token',
     durable: 'yes',
     command: (port, folder) => ({
       argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
@@ -40,7 +40,7 @@ export function plantstoreAt(executable: string, name = 'plantstore'): Server {
 
 export const plantstore = plantstoreAt(executable)
 
-/** Builds the executable of a folder with the project's source; returns its path. */
+/** Builds the source in a folder; returns the executable. */
 export async function build(source: string): Promise<string> {
   console.error(`building plantstore in ${source}`)
   await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: source })
@@ -48,7 +48,7 @@ export async function build(source: string): Promise<string> {
   return join(source, 'dist', 'plantstore')
 }
 
-/** Builds the project's own executable if it is not there. */
+/** Builds the working tree if dist/plantstore is missing. */
 export async function buildPlantstore(): Promise<void> {
   if (!existsSync(executable)) await build(project)
 }

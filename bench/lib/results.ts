@@ -1,4 +1,4 @@
-// Figures and pictures, in results/.
+// Writes figures and charts into results/.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ function write(name: string, text: string): void {
   renameSync(`${file}.tmp`, file)
 }
 
-// A figure needs no more digits than it has meaning.
+// Four digits are more than the noise leaves.
 const round = (value: unknown) =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value
 
 const oneLine = (value: unknown) => JSON.stringify(value, (_, inner) => round(inner))
 
-/** JSON that reads well in a diff: a line for each field, and for each row of a table. */
+/** JSON with one line per field and per row of a table, for readable diffs. */
 export function format(results: object): string {
   const fields = Object.entries(results).map(([key, value]) => {
     const isTable = Array.isArray(value) && typeof value[0] === 'object'

@@ -1,23 +1,23 @@
-// Starts one server and waits until it answers.
+// Starts a server and waits until it answers.
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { type Command, readLog, start, stop, temporaryFolder } from './processes.ts'
 
-/** What wrk has to send for one create: '#' in the body becomes the id. */
+/** What wrk sends for a create; '#' in the body becomes the id. */
 export type Create = { path: string; token: string; body: string }
 
 export type Server = {
   name: string
-  what: string
-  /** Whether a create is on the disk, synced, before its answer. */
-  durable: 'yes' | 'no' | 'keeps nothing'
-  /** Why it cannot run here, if it cannot. */
-  missing?: () => string | undefined
+  description: string
+  /** Whether a create is synced to disk before its answer. */
+  durable: 'yes' | 'no' | 'stores nothing'
+  /** Why it cannot run here, if so. */
+  unavailable?: () => string | undefined
   command: (port: number, folder: string) => Command
   create: (url: string) => Create | Promise<Create>
-  /** The plants in the files of a server that has stopped. */
+  /** The number of plants stored, once the server has stopped. */
   rows?: (folder: string) => number | Promise<number>
 }
 
@@ -60,10 +60,10 @@ function answers(port: number): Promise<boolean> {
   })
 }
 
-/** Resolves at the first answer, whatever it is. Throws if the process ends, or after 30 s. */
+/** Resolves at the first answer, of any status. Throws if the process ends, or after 30 s. */
 export async function untilFirstAnswer(port: number, child: Subprocess, log: string) {
   const deadline = performance.now() + 30_000
-  // Not by `fetch`: each failure of it costs CPU that the server needs to start.
+  // Not `fetch`: its failures cost CPU that the server needs to start.
   while (!(await answers(port))) {
     if (child.exitCode !== null) throw new Error(`did not start\n${readLog(log)}`)
     if (performance.now() > deadline) throw new Error(`no answer in 30 s\n${readLog(log)}`)
@@ -71,7 +71,7 @@ export async function untilFirstAnswer(port: number, child: Subprocess, log: str
   }
 }
 
-/** `wrapped` may put a tracer before the command; the server is then the tracer's child. */
+/** `wrapped` may start the command by a tracer; the server is then the tracer's child. */
 export async function startServer(
   server: Server,
   folder = temporaryFolder(),

@@ -1,4 +1,4 @@
-// Brings what the benchmarks need. This file and what it imports use no installed package.
+// Installs and builds what the benchmarks need; imports no installed package itself.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildAxumSqlite } from './axum-sqlite.ts'
@@ -8,7 +8,7 @@ import { run } from './processes.ts'
 
 const root = join(import.meta.dir, '..')
 
-/** Installs a program of Debian's package of the same name; ends the command where it cannot. */
+/** Installs a program from the Debian package of the same name; ends the command if it cannot. */
 async function program(name: string): Promise<void> {
   if (Bun.which(name)) return
   try {
@@ -19,8 +19,9 @@ async function program(name: string): Promise<void> {
   }
 }
 
-async function packages(): Promise<void> {
-  // better-sqlite3 may have to be compiled, against the headers of the Node that is here.
+/** The packages of the peers. Without them, each peer that needs one fails on its own. */
+async function installPackages(): Promise<void> {
+  // better-sqlite3 may have to be compiled, with the headers of this Node.js.
   const node = Bun.which('node')
   const prefix = node && dirname(dirname(realpathSync(node)))
   const headers = prefix && existsSync(join(prefix, 'include/node/node.h'))
@@ -28,7 +29,7 @@ async function packages(): Promise<void> {
     argv: [process.execPath, 'install', '--frozen-lockfile'],
     cwd: root,
     ...(headers ? { env: { npm_config_nodedir: prefix } } : {}),
-  })
+  }).catch((error) => console.error(`cannot install the packages of the peers: ${error.message}`))
 }
 
 export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): Promise<void> {
@@ -39,7 +40,7 @@ export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): 
   await program('wrk')
   if (needs.strace) await program('strace')
   if (needs.peers) {
-    await packages()
+    await installPackages()
     await buildAxumSqlite()
     await buildPocketbase()
   }

@@ -1,11 +1,10 @@
-// A disk whose syncs are slow.
+// A disk with slow syncs, by strace.
 import type { Command } from './processes.ts'
 
-/** The same command, with so many milliseconds added to each of its fsync and fdatasync. */
+/** Adds milliseconds to each fsync and fdatasync of a command. */
 export function withSlowSyncs(ms: number): (command: Command) => Command {
   const syncs = 'fsync,fdatasync'
-  // strace must start the process: its seccomp filter, which lets every other system call run at
-  // full speed, has to be set before the first instruction.
+  // strace must start the process: only then can its seccomp filter leave other system calls alone.
   return (command) => ({
     ...command,
     argv: [

@@ -22,7 +22,7 @@ export function sum(values: number[]): number {
 
 type Point = { x: number; y: number }
 
-/** The slope of a straight line through at least three points, by least squares, and its error. */
+/** Slope of the least-squares line through three points or more, and its standard error. */
 export function trend(points: Point[]): { slope: number; error: number } {
   const x = sum(points.map((p) => p.x)) / points.length
   const y = sum(points.map((p) => p.y)) / points.length

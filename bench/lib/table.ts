@@ -1,4 +1,6 @@
-/** A table in Markdown, its columns padded so that it reads in a terminal as well. */
+// Tables, and how figures are written in them.
+
+/** A Markdown table that also reads well in a terminal. */
 export function table(head: string[], rows: string[][]): string {
   const widths = head.map((title, column) =>
     Math.max(3, title.length, ...rows.map((row) => (row[column] ?? '').length)),

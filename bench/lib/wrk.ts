@@ -5,17 +5,17 @@ import type { Order } from './ids.ts'
 import { run } from './processes.ts'
 import type { Running } from './server.ts'
 
-/** One run of wrk. Latencies are in microseconds, as the client saw them. */
+/** The report of a run. Latencies are in microseconds, as the client sees them. */
 export type Load = {
   requests: number
   bytes: number
   microseconds: number
   perSecond: number
-  /** CPU microseconds of the server's process for one request, user and system. */
+  /** CPU microseconds of the server's process per request. */
   cpu: number
   /** Answers with a status of 400 or above. */
   refused: number
-  /** Answers that took longer than 2 s; they are counted in `requests`. */
+  /** Answers slower than 2 s; also counted in `requests`. */
   timeouts: number
   /** Connections that failed. */
   broken: number
@@ -23,7 +23,7 @@ export type Load = {
   p99: number
   p999: number
   max: number
-  /** What mixed.lua has counted. */
+  /** Counters of mixed.lua. */
   counters: string
 }
 
@@ -38,7 +38,7 @@ export async function wrk(script: Script, args: string[], target: Target): Promi
   argv.push('-s', join(scripts, `${script}.lua`), url, '--', ...args)
   const before = cpuTime(pid)
   const out = await run({ argv })
-  // What is on the way when wrk ends is worked off, and counted, before another server's turn.
+  // Requests in flight when wrk ends are finished, and their CPU counted, before the next server.
   await Bun.sleep(50)
   const cpu = cpuTime(pid) - before
   const line = out.split('\n').find((text) => text.startsWith('{"requests"'))
@@ -51,7 +51,7 @@ export async function wrk(script: Script, args: string[], target: Target): Promi
   }
 }
 
-/** Throws unless every answer of a run was a success; `who` answered, if that needs to be said. */
+/** Throws unless every answer was a success; `who` begins the message. */
 export function allSucceeded(load: Load, who?: string): void {
   const fail = (what: string) => new Error(who ? `${who}: ${what}` : what)
   if (load.requests === 0) throw fail('no answer')
@@ -59,7 +59,7 @@ export function allSucceeded(load: Load, who?: string): void {
   if (load.broken > 0) throw fail(`broke ${load.broken} connections`)
 }
 
-/** A client of one server whose creates never repeat an id, from the `first`th of an order on. */
+/** A client that never creates an id twice; it begins with the `first`th of an order. */
 export function createLoader(running: Running, order: Order = 'ascending', first = 0) {
   let server = running
   let next = first
@@ -71,20 +71,20 @@ export function createLoader(running: Running, order: Order = 'ascending', first
       const args = [path, token, body, String(next), order]
       const { url, pid } = server
       const load = await wrk('create', args, { url, pid, connections, seconds })
-      // wrk asks for one request that it never sends, and leaves one a connection in flight.
+      // wrk makes one request that it never sends, and leaves one per connection in flight.
       next += 1 + load.requests + connections
       answered += load.requests
       unanswered += connections
       return load
     },
     next: () => next,
-    /** Goes on with another process, whose store got `count` plants from `next` on otherwise. */
+    /** Continues with another process; `count` plants from `next` on were added by other means. */
     resume(other: Running, count: number): void {
       server = other
       next += count
       answered += count
     },
-    /** Throws unless `rows` can be what these runs left behind. */
+    /** Throws if `rows`, the plants stored, are fewer than were answered or more than were sent. */
     check(rows: number): void {
       if (rows >= answered && rows <= answered + unanswered) return
       throw new Error(`answered ${answered} creates, stored ${rows} plants`)

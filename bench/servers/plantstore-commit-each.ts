@@ -1,4 +1,4 @@
-// plantstore's own server and storage without group commit: a create waits until the one before it is on the disk.
+// plantstore without group commit: a create waits until the one before it is on disk.
 import { openSqlite } from '../../src/engine/sqlite.ts'
 import { createApp } from '../../src/http/app.ts'
 import { listen } from '../../src/http/server.ts'
