@@ -1,12 +1,12 @@
-// `bun run bench --compare COMMIT[,COMMIT]`: two builds of plantstore, each loaded in turn for a short time, so that
-// what else the machine does slows both alike. Each round starts both anew: one process may be faster than the next.
+// `bun run bench --compare COMMIT[,COMMIT]`: two builds of plantstore in alternating rounds, so that other work on the
+// machine slows both. Each round starts both anew, because two processes of one executable differ in speed.
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildCommit, commitExists } from '../lib/commits.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { build, plantstoreAt, project } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
-import { removeFolder, temporaryFolder } from '../lib/processes.ts'
+import { removeFolder, run, temporaryFolder } from '../lib/processes.ts'
 import { type Running, type Server, startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
 import { withSlowSyncs } from '../lib/slow-disk.ts'
@@ -14,15 +14,18 @@ import { median, quantile } from '../lib/statistics.ts'
 import { decimals, microseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader } from '../lib/wrk.ts'
 
-const flags = readFlags('Two builds of plantstore, the base first, in alternating rounds.', {
-  compare: { default: '', means: 'COMMIT (beside the working tree), or COMMIT,COMMIT' },
-  'compare-binaries': { default: '', means: 'PATH,PATH of two executables' },
-  rounds: { default: '9', means: 'how often both are started and measured' },
-  seconds: { default: '1', means: 'how long each is loaded, for each number of connections' },
-  connections: { default: '1,64,256', means: 'connections at once' },
-  starts: { default: '15', means: 'how often the start of each is timed' },
-  'fsync-ms': { default: '0', means: 'milliseconds added to each fsync' },
-})
+const flags = readFlags(
+  'Compares two builds of plantstore in alternating rounds. The first is the base.',
+  {
+    compare: { default: '', help: 'COMMIT (against the working tree) or COMMIT,COMMIT' },
+    'compare-binaries': { default: '', help: 'PATH,PATH: two executables' },
+    rounds: { default: '9', help: 'how often both are started and measured' },
+    seconds: { default: '1', help: 'seconds of load at each number of connections' },
+    connections: { default: '1,64,256', help: 'connections at once' },
+    starts: { default: '15', help: 'how often the start of each is timed' },
+    'fsync-ms': { default: '0', help: 'milliseconds added to each fsync' },
+  },
+)
 const rounds = number(flags.rounds)
 const seconds = number(flags.seconds)
 const connections = numbers(flags.connections)
@@ -33,7 +36,7 @@ function refuse(message: string): never {
   process.exit(2)
 }
 
-/** Paths of the two executables; ends the command with 2 unless the flags name two. */
+/** The two executables. Ends the command with 2 unless the flags name two. */
 async function executables(): Promise<{ base: string; other: string }> {
   const given = flags['compare-binaries'] || flags.compare
   const [base = '', other = '', ...more] = given.split(',')
@@ -54,11 +57,12 @@ async function executables(): Promise<{ base: string; other: string }> {
 
 type Pair = { base: number; other: number }
 
-let turns = 0
-
-/** Measures both, one after the other; which is first changes from turn to turn. */
-async function inTurn(measure: (server: 'base' | 'other') => Promise<number>): Promise<Pair> {
-  const isBaseFirst = turns++ % 2 === 0
+/** Measures one after the other; the base first if `turn` is even. */
+async function inTurn(
+  turn: number,
+  measure: (server: 'base' | 'other') => Promise<number>,
+): Promise<Pair> {
+  const isBaseFirst = turn % 2 === 0
   const first = await measure(isBaseFirst ? 'base' : 'other')
   const second = await measure(isBaseFirst ? 'other' : 'base')
   return isBaseFirst ? { base: first, other: second } : { base: second, other: first }
@@ -80,12 +84,15 @@ async function measureStarts(servers: Record<'base' | 'other', Server>): Promise
     await running.stop()
     return running.startMs
   }
-  // The first start makes the store, and reads the executable into the page cache.
-  await inTurn(startOnce)
-  for (let n = 0; n < number(flags.starts); n++) record('start', ms, await inTurn(startOnce))
+  // The first start creates the store and reads the executable into the page cache.
+  await inTurn(0, startOnce)
+  for (let n = 0; n < number(flags.starts); n++) record('start', ms, await inTurn(n, startOnce))
 }
 
-async function measureRound(servers: Record<'base' | 'other', Server>): Promise<void> {
+async function measureRound(
+  round: number,
+  servers: Record<'base' | 'other', Server>,
+): Promise<void> {
   const started = (server: Server): Promise<Running> =>
     startServer(server, undefined, delay > 0 ? withSlowSyncs(delay) : undefined)
   const running = { base: await started(servers.base), other: await started(servers.other) }
@@ -101,13 +108,13 @@ async function measureRound(servers: Record<'base' | 'other', Server>): Promise<
 
   recordMemory('at rest')
   for (const loader of Object.values(loaders)) await loader.create(64, 1)
-  for (const count of connections) {
+  for (const [index, count] of connections.entries()) {
     const cpu = { base: 0, other: 0 }
-    const rates = await inTurn(async (name) => {
+    const rates = await inTurn(round + index, async (name) => {
       const load = await loaders[name].create(count, seconds)
       allSucceeded(load, name)
       cpu[name] = load.cpu
-      // At once: Bun gives memory back when it is idle.
+      // Before it is idle: Bun then returns memory to the system.
       used[name] = memory(running[name].pid)
       return load.perSecond
     })
@@ -124,18 +131,20 @@ async function measureRound(servers: Record<'base' | 'other', Server>): Promise<
 }
 
 await setUp({ strace: delay > 0 })
-// Copies made in one way: resident memory depends on how a file lies in the page cache.
+// Both are fresh copies: resident memory depends on how a file was written to the page cache.
 const folder = temporaryFolder()
 const [base, other] = [join(folder, 'base'), join(folder, 'new')]
 const built = await executables()
 copyFileSync(built.base, base)
 copyFileSync(built.other, other)
+// An fsync of a daemon must not wait for them.
+await run({ argv: ['sync', base, other] })
 const servers = { base: plantstoreAt(base, 'base'), other: plantstoreAt(other, 'new') }
-// Under a tracer neither a start nor its memory is the daemon's own.
+// strace, which slows the disk, slows the start as well.
 if (delay === 0) await measureStarts(servers)
 for (let n = 1; n <= rounds; n++) {
   console.error(`round ${n} of ${rounds}`)
-  await measureRound(servers)
+  await measureRound(n, servers)
 }
 
 const rows = [...measured].map(([name, { show, pairs }]) => {
