@@ -9,7 +9,10 @@ import { hashToken } from '../../src/token.ts'
 const [port, file = '', token = ''] = process.argv.slice(2)
 
 const log = () => {}
-const store = await openStore(file, daemon(log, () => {}))
+const store = await openStore(
+  file,
+  daemon(log, () => {}),
+)
 let last: Promise<unknown> = Promise.resolve()
 
 const app = createApp({
