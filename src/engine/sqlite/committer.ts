@@ -80,20 +80,23 @@ function prepareCommits(db: Database, path: string) {
    */
   function commit(changes: readonly Change[]): Answer {
     let outcomes: readonly Outcome[] | undefined
+    let isCommitted = false
     try {
       if (isMoved()) return { failure: moved }
       beginImmediate()
       const applied = changes.map(apply)
       outcomes = applied
       commitBatch.run()
+      isCommitted = true
       if (isMoved()) return { failure: moved, inDoubt: outcomes }
       return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
     } catch (error) {
       rollback()
       const failure = toFailure(error)
+      if (!outcomes) return { failure }
       // A full disk has not taken the last frame of the commit, which makes it one.
-      const isInDoubt = outcomes && failure.kind === 'failed' && !overwriteFailedCommit()
-      return isInDoubt && outcomes ? { failure, inDoubt: outcomes } : { failure }
+      const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
+      return isUndone ? { failure } : { failure, inDoubt: outcomes }
     }
   }
 

@@ -25,9 +25,6 @@ const COMMIT_YIELD_MS = 4
 // A full disk refuses each change: the log says so from time to time.
 const FULL_LOGGED_EVERY_MS = 60_000
 
-const IN_DOUBT =
-  'cannot write to the database; the last plants may or may not be on disk: run it again'
-
 function prepareConnection(db: Database, onFailure: (error: unknown) => void) {
   return {
     db,
@@ -108,7 +105,15 @@ export class Storage {
    */
   async start(): Promise<void> {
     this.#opening = this.#openWorker(false)
-    await this.use(({ db }) => prepareChanges(db)(['probe']))
+    await this.use(({ db }) => {
+      // An import that holds the lock is no reason to start later.
+      db.run('PRAGMA busy_timeout = 0')
+      try {
+        prepareChanges(db)(['probe'])
+      } finally {
+        db.run('PRAGMA busy_timeout = 10000')
+      }
+    })
     this.#confirmedAt = performance.now()
   }
 
@@ -133,7 +138,13 @@ export class Storage {
     }
     this.#fail(answer.failure)
     if (!('inDoubt' in answer)) throw this.#toError(answer.failure)
-    if (!this.role.outlivesOutages) throw new PlantError(50302, IN_DOUBT)
+    if (!this.role.outlivesOutages) {
+      const { message } = this.#toError(answer.failure)
+      throw new PlantError(
+        50302,
+        `${message}; the last changes may or may not be on disk: run it again`,
+      )
+    }
     const settled = Promise.withResolvers<readonly Outcome[]>()
     this.#doubt = { changes, outcomes: answer.inDoubt, settled }
     return { inDoubt: settled.promise }
