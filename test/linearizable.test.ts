@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { idsOf, type Operation, type Outcome, type Request, startHistory } from './faults/history'
-import { checkHistory, explainVerdict } from './faults/linearizable'
+import { explainVerdict } from './faults/linear-report'
+import { checkHistory } from './faults/linearizable'
 
 const done: Outcome = { is: 'done' }
 const absent: Outcome = { is: 'absent' }
@@ -260,12 +261,14 @@ function someOrderExplains(operations: Operation[], plants = new Map<number, str
   })
 }
 
-const id = fc.integer({ min: 1, max: 2 })
+const id = fc.integer({ min: 1, max: 3 })
 const fields = fc.constantFrom('a', 'b')
 const anyRequest: fc.Arbitrary<Request> = fc.oneof(
   fc.record({ kind: fc.constantFrom('create', 'replace'), id, fields }),
   fc.record({ kind: fc.constantFrom('delete', 'read'), id }),
-  fields.map((it) => batch(it, 1, 2)),
+  fc
+    .tuple(fields, fc.shuffledSubarray([1, 2, 3], { minLength: 2 }))
+    .map(([it, ids]) => batch(it, ...ids)),
 )
 // Where an operation is called, takes effect and ends.
 const anyPlaces = fc.uniqueArray(fc.nat(1000), { minLength: 3, maxLength: 3 })

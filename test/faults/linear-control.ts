@@ -96,7 +96,7 @@ const server = Bun.serve({
     const response = await change(request.method, path, request)
     save()
     // Every so many changes it says that there was none.
-    return breaks === 'refusals' && Math.random() < 0.01 ? failure(50302) : response
+    return breaks === 'refusals' && Math.random() < 0.1 ? failure(50302) : response
   },
 })
 

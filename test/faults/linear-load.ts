@@ -8,7 +8,7 @@ const CLIENTS = 64
 const GROUPS = 4
 const GROUP = 5
 const IDS = Array.from({ length: GROUPS * GROUP }, (_, index) => index + 1)
-// The clients that read every plant in the end.
+// The client that reads every plant in the end.
 const READER = CLIENTS
 
 const below = (n: number) => Math.floor(Math.random() * n)
@@ -72,9 +72,11 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
 
 export interface LinearLoad {
   history: History
-  /** Answers that the service does not document. */
+  /** Answers that should not have come, and reads in the end that had none. */
   strange: string[]
   refusals: () => number
+  /** Changes that were acknowledged. */
+  changes: () => number
   /** The daemon that is asked from now on. */
   turnTo: (daemon: Daemon) => void
   /** The process has ended; nobody is asked until another is there. */
@@ -127,7 +129,7 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
     let again: Request | undefined
     while (!stopped) {
       const current = target
-      again = current && (await converse(client, current, again).catch(() => again))
+      if (current) again = await converse(client, current, again).catch(() => again)
       // Its connection was closed: it waits a little, as clients should.
       if (!stopped) await Bun.sleep(50 + Math.random() * 100)
     }
@@ -136,15 +138,25 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
   async function readAll(): Promise<void> {
     if (target === undefined) throw new Error('there is no daemon to be read')
     const connection = await connect(target.port)
-    for (const id of IDS) await ask(READER, target, connection, { kind: 'read', id })
+    for (const id of IDS) {
+      const outcome = await ask(READER, target, connection, { kind: 'read', id })
+      const isRead = outcome?.is === 'done' || outcome?.is === 'absent'
+      if (!isRead) strange.push(`plant ${id} cannot be read: ${JSON.stringify(outcome)}`)
+    }
     connection.end()
   }
+
+  const ended = (is: Outcome['is']) =>
+    history.operations.filter(
+      ({ outcome, request }) => outcome.is === is && request.kind !== 'read',
+    )
 
   const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(client))
   return {
     history,
     strange,
-    refusals: () => history.operations.filter(({ outcome }) => outcome.is === 'refused').length,
+    refusals: () => ended('refused').length,
+    changes: () => ended('done').length,
     turnTo(next) {
       target = next
     },

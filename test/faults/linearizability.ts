@@ -7,12 +7,15 @@ import { fill } from './full-disk.ts'
 import { afflict } from './io-errors.ts'
 import { mount, need, preload } from './lab.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
-import { checkHistory, explainVerdict } from './linearizable.ts'
+import { explainVerdict } from './linear-report.ts'
+import { checkHistory } from './linearizable.ts'
+import { health } from './load.ts'
 
 interface Scene {
   database: string
   daemon: Daemon
   load: LinearLoad
+  problems: string[]
   /** Ends the daemon, and starts another on its database. */
   restart: (end: (daemon: Daemon) => Promise<unknown>) => Promise<void>
 }
@@ -20,7 +23,7 @@ interface Scene {
 type Hurt = (scene: Scene) => Promise<unknown>
 
 /** Hurts a daemon under load; then it is killed, started again, and every plant is read. */
-async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<LinearLoad> {
+async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Scene> {
   const database = join(folder, 'plants.db')
   const daemon = await serve(database, start)
   const load = startLinearLoad(daemon)
@@ -28,6 +31,7 @@ async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Li
     database,
     daemon,
     load,
+    problems: [],
     async restart(end) {
       await end(scene.daemon)
       load.processEnded()
@@ -41,115 +45,134 @@ async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Li
   await scene.restart((it) => it.kill())
   await load.readAll()
   await scene.daemon.kill()
-  return load
+  scene.problems.push(...load.strange)
+  return scene
 }
 
-async function underFault(folder: string, about: string, hurt: Hurt, start?: Start) {
-  return judge(await record(folder, hurt, start), about)
-}
-
-function judge({ history, strange, refusals }: LinearLoad, about: string): Outcome {
-  const { operations } = history
+async function underFault(
+  folder: string,
+  about: string,
+  hurt: Hurt,
+  start?: Start,
+): Promise<Outcome> {
+  const { load, problems } = await record(folder, hurt, start)
+  const { operations } = load.history
   const began = performance.now()
   const verdict = checkHistory(operations)
-  const tookMs = performance.now() - began
-  const problem = explainVerdict(verdict, operations)
-  const states = verdict.is === 'linearizable' ? `${count(verdict.states, 'state')}, ` : ''
-  const unknown = operations.filter(({ outcome }) => outcome.is === 'unknown').length
+  const tookMs = Math.round(performance.now() - began)
+  if (load.changes() < 1000) problems.push('too few changes')
+  const explanation = explainVerdict(verdict, operations)
+  const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
+  const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`
   return {
     tried: about,
-    many: `${count(operations.length, 'operation')}, ${refusals()} refused, ${unknown} unanswered`,
-    lost: `${verdict.is} (${states}${Math.round(tookMs)} ms)`,
-    problems: [...(problem === null ? [] : [problem]), ...strange],
+    many: `${count(operations.length, 'operation')}, ${changes}, ${unanswered} unanswered`,
+    lost: `${verdict.is} (decided in ${tookMs} ms)`,
+    problems: explanation === null ? problems : [...problems, explanation],
   }
 }
 
-const restarts = 5
-const losses = 4
-// The daemon tries again each second.
+const restartAgainAndAgain =
+  (end: (daemon: Daemon) => Promise<unknown>): Hurt =>
+  async ({ restart }) => {
+    for (let i = 0; i < 5; i++) {
+      await Bun.sleep(300 + Math.random() * 400)
+      await restart(end)
+    }
+  }
+
+/** Hurts it until it shows, for a while more, and until changes are made again. */
+async function hurtOnce(
+  { load, daemon, problems }: Scene,
+  begin: () => unknown,
+  end: () => unknown,
+  ms: number,
+): Promise<void> {
+  const refusals = load.refusals()
+  // Where all changes share the commit in doubt, none is refused for now.
+  const shows = async () => load.refusals() > refusals || (await health(daemon)) >= 500
+  await begin()
+  if (!(await until(5000, shows))) problems.push('it was not hurt')
+  await Bun.sleep(ms)
+  await end()
+  const changes = load.changes()
+  if (!(await until(10_000, () => load.changes() > changes + 100))) {
+    problems.push('it did not heal')
+  }
+  await Bun.sleep(300)
+}
+
+const slowSyncs: Hurt = async ({ daemon, database }) => {
+  const inject = 'fsync,fdatasync:delay_enter=50000'
+  const heal = await afflict(daemon, database, { where: 'all', inject })
+  await Bun.sleep(3000)
+  await heal()
+}
+
+const failInBursts =
+  (...injections: string[]): Hurt =>
+  async (scene) => {
+    for (const inject of injections) {
+      let heal = async () => {}
+      const begin = async () => {
+        heal = await afflict(scene.daemon, scene.database, { where: 'all', inject })
+      }
+      await hurtOnce(scene, begin, () => heal(), Math.random() * 300)
+    }
+  }
+
+/** A full disk hurts only while the log still grows: after that ENOSPC is injected. */
+const fillDisk =
+  (ballast: string): Hurt =>
+  async (scene) => {
+    await hurtOnce(
+      scene,
+      () => fill(ballast),
+      () => rmSync(ballast),
+      300,
+    )
+    await failInBursts('pwrite64:error=ENOSPC', 'pwrite64:error=ENOSPC')(scene)
+  }
+
+// The daemon tries again each second: its second try succeeds.
 const GONE_MS = 1300
 
 /** The device goes away between the writes of a commit and their sync, or in the midst of the writes. */
-async function loseDevice(folder: string, about: string): Promise<Outcome> {
-  const gone = join(folder, 'gone')
-  const env = {
-    LD_PRELOAD: await preload(folder, 'flaky'),
-    FAULT_PREFIX: join(folder, 'plants.db'),
-    FAULT_GONE: gone,
-  }
-  const unhurt: string[] = []
-  const hurt = async ({ daemon }: Scene) => {
-    const times = (event: string) => daemon.stderr().split(`"${event}"`).length - 1
-    for (let i = 0; i < losses; i++) {
-      writeFileSync(gone, i % 4 === 3 ? 'write' : 'sync')
-      await Bun.sleep(GONE_MS)
-      rmSync(gone)
-      const isBack = () => times('storage-recovered') > i
-      if (!(await until(10_000, isBack))) unhurt.push('it did not recover')
-      // Every client may wait in the batch in doubt: then none is refused.
-      if (times('storage-failed') <= i) unhurt.push('the daemon did not notice')
-      await Bun.sleep(300)
+const loseDevice =
+  (gone: string): Hurt =>
+  async (scene) => {
+    for (const moment of ['sync', 'sync', 'sync', 'write']) {
+      await hurtOnce(
+        scene,
+        () => writeFileSync(gone, moment),
+        () => rmSync(gone),
+        GONE_MS,
+      )
     }
   }
-  const outcome = await underFault(folder, about, hurt, { env })
-  return { ...outcome, problems: [...outcome.problems, ...unhurt] }
-}
-
-/** A system call fails again and again, for a while each time. */
-async function failInBursts(folder: string, about: string): Promise<Outcome> {
-  await need('strace')
-  const calls = ['fsync,fdatasync', 'pwrite64', 'fsync,fdatasync']
-  return underFault(folder, about, async ({ daemon, database, load }) => {
-    for (const call of calls) {
-      const before = load.refusals()
-      const inject = `${call}:error=EIO`
-      const heal = await afflict(daemon, database, { where: 'all', inject })
-      await until(5000, () => load.refusals() > before)
-      await Bun.sleep(Math.random() * 300)
-      await heal()
-      await Bun.sleep(1500)
-    }
-  })
-}
-
-async function fillDisk(folder: string, about: string): Promise<Outcome> {
-  await need()
-  await mount(folder, '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs')
-  const ballast = join(folder, 'ballast')
-  return underFault(folder, about, async ({ load }) => {
-    for (let i = 0; i < 4; i++) {
-      const before = load.refusals()
-      fill(ballast)
-      await until(5000, () => load.refusals() > before)
-      await Bun.sleep(300)
-      rmSync(ballast)
-      await Bun.sleep(500)
-    }
-  })
-}
 
 const promises = ['durability', 'fresh-reads', 'atomicity', 'whole-batches', 'refusals']
 
 /** A server that breaks a promise is found out, and the same server without that is not. */
 async function findOut(folder: string, about: string): Promise<Outcome> {
-  const problems: string[] = []
-  let operations = 0
+  const wrong: string[] = []
+  const killOnce: Hurt = ({ restart }) => restart((daemon) => daemon.kill())
+  const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']
   for (const breaks of ['nothing', ...promises]) {
-    const program = [process.execPath, join(import.meta.dir, 'linear-control.ts')]
     const apart = join(folder, breaks)
     mkdirSync(apart)
-    const killOnce: Hurt = ({ restart }) => restart((daemon) => daemon.kill())
-    const load = await record(apart, killOnce, { program: [...program, '--breaks', breaks] })
-    operations += load.history.operations.length
-    const { problems: found } = judge(load, about)
-    if (breaks === 'nothing') problems.push(...found)
-    else if (found.length === 0) problems.push(`it broke ${breaks}, and was not found out`)
+    const { load, problems } = await record(apart, killOnce, { program: [...control, breaks] })
+    const { operations } = load.history
+    const verdict = checkHistory(operations)
+    const expected = breaks === 'nothing' ? 'linearizable' : 'violated'
+    if (verdict.is !== expected) wrong.push(`it broke ${breaks}: ${verdict.is}`)
+    wrong.push(...problems)
   }
   return {
     tried: about,
-    many: count(operations, 'operation'),
-    lost: `${promises.length} promises broken`,
-    problems,
+    many: count(promises.length, 'promise'),
+    lost: 'each one broken alone, and none',
+    problems: wrong,
   }
 }
 
@@ -174,24 +197,16 @@ export const linearizabilityFaults: Fault[] = [
     name: 'linear-kill',
     about: `${explained}: kill -9`,
     run(folder) {
-      return underFault(folder, this.about, async ({ restart }) => {
-        for (let i = 0; i < restarts; i++) {
-          await Bun.sleep(300 + Math.random() * 400)
-          await restart((daemon) => daemon.kill())
-        }
-      })
+      const kills = restartAgainAndAgain((daemon) => daemon.kill())
+      return underFault(folder, this.about, kills)
     },
   },
   {
     name: 'linear-sigterm',
     about: `${explained}: SIGTERM`,
     run(folder) {
-      return underFault(folder, this.about, async ({ restart }) => {
-        for (let i = 0; i < restarts; i++) {
-          await Bun.sleep(300 + Math.random() * 400)
-          await restart((daemon) => daemon.stop())
-        }
-      })
+      const stops = restartAgainAndAgain((daemon) => daemon.stop())
+      return underFault(folder, this.about, stops)
     },
   },
   {
@@ -199,33 +214,38 @@ export const linearizabilityFaults: Fault[] = [
     about: `${explained}: each fsync takes 50 ms more`,
     async run(folder) {
       await need('strace')
-      return underFault(folder, this.about, async ({ daemon, database }) => {
-        const inject = 'fsync,fdatasync:delay_enter=50000'
-        const heal = await afflict(daemon, database, { where: 'all', inject })
-        await Bun.sleep(3000)
-        await heal()
-      })
+      return underFault(folder, this.about, slowSyncs)
     },
   },
   {
     name: 'linear-eio',
     about: `${explained}: fsync or pwrite64 fails with EIO for a while`,
-    run(folder) {
-      return failInBursts(folder, this.about)
+    async run(folder) {
+      await need('strace')
+      const syncs = 'fsync,fdatasync:error=EIO'
+      return underFault(folder, this.about, failInBursts(syncs, 'pwrite64:error=EIO', syncs))
     },
   },
   {
     name: 'linear-full',
     about: `${explained}: a full disk, and space again`,
-    run(folder) {
-      return fillDisk(folder, this.about)
+    async run(folder) {
+      await need('strace')
+      await mount(folder, '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs')
+      return underFault(folder, this.about, fillDisk(join(folder, 'ballast')))
     },
   },
   {
     name: 'linear-device',
     about: `${explained}: the device goes away and comes back`,
-    run(folder) {
-      return loseDevice(folder, this.about)
+    async run(folder) {
+      const gone = join(folder, 'gone')
+      const env = {
+        LD_PRELOAD: await preload(folder, 'flaky'),
+        FAULT_PREFIX: join(folder, 'plants.db'),
+        FAULT_GONE: gone,
+      }
+      return underFault(folder, this.about, loseDevice(gone), { env })
     },
   },
 ]
