@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// What faults need of the machine: tools, loop devices, mounts; and how all of it is undone.
 import { join } from 'node:path'
+import { run } from '../harness/process.ts'
 import { Skipped } from './fault.ts'
 
 type Undo = () => unknown
@@ -28,19 +28,9 @@ export async function undoAll(): Promise<void> {
   }
 }
 
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plantstore-faults-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
+/** Runs a command with this machine's environment; returns what it prints, and throws if it fails. */
 export async function sh(...command: string[]): Promise<string> {
-  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
+  const { out, err, code } = await run(command, { env: process.env })
   if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${err.trim()}`)
   return out.trim()
 }

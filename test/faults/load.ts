@@ -1,6 +1,8 @@
+// Clients that create plants and remember what they were told.
+
+import { type Answer, type Connection, connect, isLast, once, request } from '../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { until } from './fault.ts'
-import { type Answer, type Connection, connect, once, request } from './http.ts'
 
 export interface Plant {
   id: bigint
@@ -114,7 +116,7 @@ export function startLoad(daemon: Daemon, options: LoadOptions = {}): Load {
         errors.set(entry.error, (errors.get(entry.error) ?? 0) + 1)
         await Bun.sleep(5)
       }
-      if (answer === undefined || answer.close) break
+      if (answer === undefined || isLast(answer)) break
       if (options.pauseMs !== undefined) await Bun.sleep(Math.random() * options.pauseMs)
     }
     connection.end()

@@ -1,5 +1,5 @@
+import { connect, request } from '../harness/http.ts'
 import type { Daemon } from './daemon.ts'
-import { connect, request } from './http.ts'
 import { bodyOf, type Ledger, nextNumber } from './load.ts'
 
 /** The times that creates take, in milliseconds, one after another on one connection. */

@@ -1,15 +1,10 @@
+// Compares a database with what its clients were told.
 import { Database } from 'bun:sqlite'
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { copyFileSync, existsSync } from 'node:fs'
+import { temporaryFolder } from '../harness/folder.ts'
+import type { StoredPlant } from '../harness/plants.ts'
 import { count } from './fault.ts'
 import { type Ledger, plantOf } from './load.ts'
-
-interface Row {
-  id: bigint
-  name: string
-  tag: string | null
-}
 
 export interface Verdict {
   /** Acknowledged and not there. */
@@ -28,22 +23,18 @@ export interface Verdict {
  * so that recovering the file is left to the daemon. No daemon may be running.
  */
 export function verify(database: string, ledger: Ledger): Verdict {
-  const folder = mkdtempSync(join(tmpdir(), 'plantstore-verify-'))
-  try {
-    const copy = join(folder, 'copy.db')
-    for (const suffix of ['', '-wal', '-journal']) {
-      if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
-    }
-    return compare(copy, ledger)
-  } finally {
-    rmSync(folder, { recursive: true })
+  using folder = temporaryFolder()
+  const copy = folder.file('copy.db')
+  for (const suffix of ['', '-wal', '-journal']) {
+    if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
   }
+  return compare(copy, ledger)
 }
 
 /** The same on the file itself, which SQLite thereby recovers. */
 export function compare(database: string, ledger: Ledger): Verdict {
   const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
-  const rows = new Map<bigint, Row>()
+  const rows = new Map<bigint, StoredPlant>()
   try {
     const db = new Database(database, { readwrite: true, safeIntegers: true })
     try {
@@ -52,7 +43,7 @@ export function compare(database: string, ledger: Ledger): Verdict {
         .all()
         .map((row) => row.integrity_check)
         .join('; ')
-      for (const row of db.query<Row, []>('SELECT id, name, tag FROM plants').all()) {
+      for (const row of db.query<StoredPlant, []>('SELECT id, name, tag FROM plants').all()) {
         rows.set(row.id, row)
       }
     } finally {
