@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { catalogue as errors } from '../../src/errors'
-import type { Answer, Connection } from './raw'
+import type { Answer, Connection } from '../harness/http'
 
 const messages: ReadonlySet<string> = new Set(Object.values(errors))
 // An echo shorter than this is a word that both may have by chance.
@@ -65,7 +65,9 @@ export function expectRefusal(answer: Answer, error: number, sent: Uint8Array): 
 
 /** Expects that the daemon waits: it says nothing, and keeps the connection. */
 export async function expectSilence(connection: Connection, milliseconds: number): Promise<void> {
-  const closed = await Promise.race([connection.closed, Bun.sleep(milliseconds)])
-  expect(closed).toBeUndefined()
-  expect(connection.isSilent()).toBe(true)
+  await Promise.race([connection.whenClosed(), Bun.sleep(milliseconds)])
+  expect({ closed: connection.closed(), received: connection.received() }).toEqual({
+    closed: false,
+    received: '',
+  })
 }

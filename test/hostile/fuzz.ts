@@ -1,14 +1,13 @@
 // Sends mutated bodies to the daemon: `bun test/hostile/fuzz.ts [--bodies 100000] [--seed N] [--connections 48]`.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { builtProgram, startDaemon } from '../harness/daemon'
+import { temporaryFolder } from '../harness/folder'
+import { type Answer, createClient } from '../harness/http'
 import { storedPlants } from '../harness/plants'
 import { bare, chunked, request } from './case'
-import { createClient } from './client'
 import { faultOfError, faultOfHead } from './expect'
 import { createRandom, mutate, pick, type Random } from './mutate'
 import { judge, type OraclePlant } from './oracle'
-import type { Answer } from './raw'
 
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
@@ -28,20 +27,13 @@ const bodies = wholeNumber(values.bodies)
 const seed = wholeNumber(values.seed)
 const connections = wholeNumber(values.connections)
 
-// Which program is tested is read when `daemon.ts` is: it is read behind this.
-const built = 'dist/plantstore'
-if (!Bun.env.PLANTSTORE_BINARY && existsSync(join(import.meta.dir, '../..', built))) {
-  Bun.env.PLANTSTORE_BINARY = built
-}
-const { startDaemon, temporaryFolder } = await import('../harness/daemon')
-
 const MOST_SHOWN = 20
 const words = ['Rosa', '苔', 'Ærø', '🌵', '', 'a\tb', "O'Brien", '"quoted"', 'x'.repeat(60)]
 
 using folder = temporaryFolder()
 const database = folder.file('plants.db')
-await using daemon = await startDaemon({ database })
-const port = Number(new URL(daemon.url).port)
+await using daemon = await startDaemon({ database, program: builtProgram })
+const { port } = daemon
 
 /** What was acknowledged, by its id. */
 const acknowledged = new Map<bigint, OraclePlant>()
@@ -125,7 +117,7 @@ async function work(worker: number): Promise<void> {
     const valid = random(50) ? validBody(n, random) : last
     const body = random(10) ? mutate(valid, random) : valid
     last = valid
-    const answer = await client.exchange(framed(body, random)).catch(() => null)
+    const answer = await client.exchange(framed(body, random)).catch(() => undefined)
     if (answer) check(body, answer)
     else violate('the connection was closed without an answer', body)
   }

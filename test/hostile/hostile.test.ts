@@ -1,5 +1,7 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { describe, expect, test } from 'bun:test'
+import { runProgram } from '../harness/daemon'
+import { type Answer, type Connection, connect, once } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
 import {
   bare,
@@ -13,65 +15,43 @@ import {
 } from './case'
 import { catalogue } from './catalogue'
 import { expectRefusal, expectSilence } from './expect'
-import { type Answer, type Connection, connect } from './raw'
-
-setDefaultTimeout(PATIENCE_MS)
 
 // As long as a daemon may take that would answer a request before it is whole.
 const SILENT_MS = 40
 
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
+const { daemon, database } = await startOwnDaemon()
+const { port } = daemon
 
 async function mint(name: string, ...args: readonly string[]): Promise<string> {
-  const { out, code, err } = await runProgram([
-    'token',
-    'create',
-    name,
-    '--database',
-    database,
-    ...args,
-  ])
+  const words = ['token', 'create', name, '--database', database, ...args]
+  const { out, code, err } = await runProgram(words)
   if (code !== 0) throw new Error(err)
   return out.trim()
 }
 
 const minted = {
-  read: await mint('read', '--scope', 'read'),
   expired: await mint('expired', '--expires', '1s'),
+  read: await mint('read', '--scope', 'read'),
   revoked: await mint('revoked'),
 }
-const expires = performance.now() + 1000
-const daemon = await startDaemon({ database })
-const port = Number(new URL(daemon.url).port)
+const expiry = Bun.sleep(1000)
 await runProgram(['token', 'revoke', 'revoked', '--database', database])
 await send(request({ body: JSON.stringify({ id: fixture[0], name: fixture[1], tag: fixture[2] }) }))
-await Bun.sleep(Math.max(0, expires - performance.now()))
-
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
 
 /** The bytes of a case, with the tokens of this run. */
-function withTokens(bytes: Uint8Array): Uint8Array {
-  const text = Buffer.from(bytes).toString('latin1')
-  if (!text.includes('test_re') && !text.includes('test_exp')) return bytes
-  return Buffer.from(
-    text
-      .replaceAll(tokens.read, minted.read)
-      .replaceAll(tokens.expired, minted.expired)
-      .replaceAll(tokens.revoked, minted.revoked),
-    'latin1',
-  )
+async function withTokens(bytes: Uint8Array): Promise<Uint8Array> {
+  let text = Buffer.from(bytes).toString('latin1')
+  if (!text.includes('test_')) return bytes
+  if (text.includes(tokens.expired)) await expiry
+  for (const name of ['expired', 'read', 'revoked'] as const) {
+    text = text.replaceAll(tokens[name], minted[name])
+  }
+  return Buffer.from(text, 'latin1')
 }
 
 /** Sends a request that a test needs done. */
 async function send(bytes: Uint8Array): Promise<Answer> {
-  const connection = await connect(port)
-  connection.write(bytes)
-  const answer = await connection.answer()
-  connection.end()
+  const answer = await once(port, bytes)
   if (!answer || answer.status >= 300) throw new Error(`answered ${JSON.stringify(answer)}`)
   return answer
 }
@@ -84,10 +64,7 @@ const wholeRow = ([id, name, tag]: Row) =>
 
 /** Waits for what the daemon still stores: a change that changes nothing takes its turn behind it. */
 async function settle(): Promise<void> {
-  const connection = await connect(port)
-  connection.write(bare('DELETE /plants/-999'))
-  const answer = await connection.answer()
-  connection.end()
+  const answer = await once(port, bare('DELETE /plants/-999'))
   if (answer?.status !== 404) throw new Error(`answered ${JSON.stringify(answer)}`)
 }
 
@@ -105,7 +82,7 @@ async function reset(): Promise<void> {
   await send(request({ line: `PUT /plants/${id} HTTP/1.1`, body: JSON.stringify({ name, tag }) }))
 }
 
-function expectAnswer(answer: Answer | null, expected: Expected, sent: Case): void {
+function expectAnswer(answer: Answer | undefined, expected: Expected, sent: Case): void {
   if (!answer) throw new Error('the daemon closed the connection without an answer')
   const [status, body] = typeof expected === 'number' ? [expected, undefined] : expected
   if (status > 1000) {
@@ -126,7 +103,7 @@ const isClosing = ({ answers, method, after }: Case): boolean => {
 
 async function expectEnd(connection: Connection, sent: Case): Promise<void> {
   if (isClosing(sent)) {
-    expect(await connection.closed).toBe('')
+    expect(await connection.whenClosed()).toBe('')
     return
   }
   if (sent.after === 'waiting') {
@@ -134,29 +111,24 @@ async function expectEnd(connection: Connection, sent: Case): Promise<void> {
     return
   }
   // What is left over of a request would be read as the beginning of this one.
-  connection.write(bare('GET /health', { fields: ['Connection: close'] }))
-  const answer = await connection.answer()
+  const answer = await connection.send(bare('GET /health', { fields: ['Connection: close'] }))
   expect(answer?.body).toBe('{"status":"ok"}')
-  expect(await connection.closed).toBe('')
+  expect(await connection.whenClosed()).toBe('')
 }
 
-/** Sends a case, and looks at what it promises; whether all was answered that could be. */
+/** Sends a case and checks what it promises; returns whether it was answered. */
 async function play(sent: Case): Promise<boolean> {
-  const connection = await connect(port)
-  try {
-    connection.write(withTokens(sent.bytes))
-    if (sent.isCut) connection.cut()
-    let isAnswered = true
-    for (const expected of sent.answers) {
-      const answer = await connection.answer(sent.method)
-      isAnswered = answer !== null
-      if (isAnswered || !sent.isUnknown) expectAnswer(answer, expected, sent)
-    }
-    await expectEnd(connection, sent)
-    return isAnswered
-  } finally {
-    connection.end()
+  using connection = await connect(port)
+  connection.write(await withTokens(sent.bytes))
+  if (sent.isCut) connection.cut()
+  let isAnswered = true
+  for (const expected of sent.answers) {
+    const answer = await connection.answer(sent.method)
+    isAnswered = answer !== undefined
+    if (isAnswered || !sent.isUnknown) expectAnswer(answer, expected, sent)
   }
+  await expectEnd(connection, sent)
+  return isAnswered
 }
 
 for (const [theme, cases] of Object.entries(catalogue)) {

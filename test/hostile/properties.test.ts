@@ -1,27 +1,19 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { TOKEN } from '../harness/daemon'
+import { type Answer, createClient } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
 import { bare, request } from './case'
-import { createClient } from './client'
 import { faultOfError, faultOfHead } from './expect'
 import { judge, type OraclePlant } from './oracle'
-import type { Answer } from './raw'
-
-setDefaultTimeout(PATIENCE_MS)
 
 const RUNS = { numRuns: 300 }
 
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
-const daemon = await startDaemon({ database })
-const client = createClient(Number(new URL(daemon.url).port))
+const { daemon, database } = await startOwnDaemon()
+const client = createClient(daemon.port)
 
-afterAll(async () => {
-  client.end()
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
+afterAll(() => client.end())
 
 async function exchange(bytes: Uint8Array): Promise<Answer> {
   const answer = await client.exchange(bytes)
