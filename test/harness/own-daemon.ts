@@ -1,6 +1,6 @@
 // One daemon for all tests of a file.
 import { afterAll, setDefaultTimeout } from 'bun:test'
-import { type DaemonOptions, PATIENCE_MS, startDaemon } from './daemon'
+import { type DaemonOptions, PATIENCE_MS, runProgram, startDaemon } from './daemon'
 import { temporaryFolder } from './folder'
 import { type StoredPlant, storedPlants } from './plants'
 
@@ -14,6 +14,11 @@ export async function startOwnDaemon(options: DaemonOptions = {}) {
     await daemon.kill()
     folder[Symbol.dispose]()
   })
+  const token = async (...args: readonly string[]): Promise<string> => {
+    const { out, err, code } = await runProgram(['token', ...args, '--database', database])
+    if (code !== 0) throw new Error(err)
+    return out.trim()
+  }
   return {
     daemon,
     folder,
@@ -21,5 +26,8 @@ export async function startOwnDaemon(options: DaemonOptions = {}) {
     /** A plant of the database, read from the file. */
     stored: (id: bigint): StoredPlant | undefined =>
       storedPlants(database).find((plant) => plant.id === id),
+    /** Creates a token by the command: `createToken('reader', '--scope', 'read')`. */
+    createToken: (name: string, ...flags: readonly string[]) => token('create', name, ...flags),
+    revokeToken: (name: string) => token('revoke', name),
   }
 }

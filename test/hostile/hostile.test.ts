@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { runProgram } from '../harness/daemon'
 import { type Answer, type Connection, connect, once } from '../harness/http'
 import { startOwnDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
@@ -19,23 +18,16 @@ import { expectRefusal, expectSilence } from './expect'
 // As long as a daemon may take that would answer a request before it is whole.
 const SILENT_MS = 40
 
-const { daemon, database } = await startOwnDaemon()
+const { daemon, database, createToken, revokeToken } = await startOwnDaemon()
 const { port } = daemon
 
-async function mint(name: string, ...args: readonly string[]): Promise<string> {
-  const words = ['token', 'create', name, '--database', database, ...args]
-  const { out, code, err } = await runProgram(words)
-  if (code !== 0) throw new Error(err)
-  return out.trim()
-}
-
-const minted = {
-  expired: await mint('expired', '--expires', '1s'),
-  read: await mint('read', '--scope', 'read'),
-  revoked: await mint('revoked'),
+const created = {
+  expired: await createToken('expired', '--expires', '1s'),
+  read: await createToken('read', '--scope', 'read'),
+  revoked: await createToken('revoked'),
 }
 const expiry = Bun.sleep(1000)
-await runProgram(['token', 'revoke', 'revoked', '--database', database])
+await revokeToken('revoked')
 await send(request({ body: JSON.stringify({ id: fixture[0], name: fixture[1], tag: fixture[2] }) }))
 
 /** The bytes of a case, with the tokens of this run. */
@@ -44,7 +36,7 @@ async function withTokens(bytes: Uint8Array): Promise<Uint8Array> {
   if (!text.includes('test_')) return bytes
   if (text.includes(tokens.expired)) await expiry
   for (const name of ['expired', 'read', 'revoked'] as const) {
-    text = text.replaceAll(tokens[name], minted[name])
+    text = text.replaceAll(tokens[name], created[name])
   }
   return Buffer.from(text, 'latin1')
 }
