@@ -7,7 +7,7 @@ type Undo = () => unknown
 
 const undos: Undo[] = []
 
-/** Registers what must be undone, last first, however the fault ends. Returns it, to undo sooner. */
+/** Registers a clean-up for the end of the fault; the last runs first. Returns a function that runs it sooner. */
 export function after(undo: Undo): () => Promise<void> {
   undos.push(undo)
   return async () => {
@@ -51,6 +51,7 @@ const packages: Record<string, string> = {
 
 let updated = false
 
+/** Installs the tools that are missing; skips the fault if it cannot. */
 export async function need(...tools: string[]): Promise<void> {
   if (process.platform !== 'linux') throw new Skipped('needs Linux')
   if (process.getuid?.() !== 0) throw new Skipped('needs root')
@@ -71,7 +72,7 @@ export async function need(...tools: string[]): Promise<void> {
 
 const here = import.meta.dir
 
-/** Builds a shared object for LD_PRELOAD from a C file of this folder. */
+/** Compiles a C file of this folder to a shared object for LD_PRELOAD. */
 export async function preload(folder: string, name: string): Promise<string> {
   await need('gcc')
   const object = join(folder, `${name}.so`)
@@ -89,7 +90,7 @@ export async function attachLoop(file: string): Promise<{ device: string; detach
   return { device, detach: after(() => sh('losetup', '--detach', device)) }
 }
 
-/** Mounts, and unmounts lazily in the end, when a process that died may still hold a file. */
+/** Mounts; unmounts at the end of the fault, lazily if a dying process still holds a file. */
 export async function mount(at: string, ...options: string[]): Promise<() => Promise<void>> {
   await sh('mkdir', '-p', at)
   try {

@@ -7,20 +7,20 @@ import { count } from './fault.ts'
 import { type Ledger, plantOf } from './load.ts'
 
 export interface Verdict {
-  /** Acknowledged and not there. */
+  /** Acknowledged, but not in the database. */
   lost: number
-  /** There with other fields than were acknowledged. */
+  /** Stored with other fields than acknowledged. */
   altered: number
-  /** Refused with an error, and there all the same. */
+  /** Refused with an error, but stored. */
   returned: number
-  /** There, and never sent. */
+  /** Stored, but never sent. */
   strange: number
   integrity: string
 }
 
 /**
- * Compares every field of every plant in the file with what the clients were told. It reads a copy,
- * so that recovering the file is left to the daemon. No daemon may be running.
+ * Compares every field of every plant with what the clients were told. It reads a copy, so that
+ * the daemon recovers the file itself. No daemon may be running.
  */
 export function verify(database: string, ledger: Ledger): Verdict {
   using folder = temporaryFolder()
@@ -31,7 +31,7 @@ export function verify(database: string, ledger: Ledger): Verdict {
   return compare(copy, ledger)
 }
 
-/** The same on the file itself, which SQLite thereby recovers. */
+/** The same on the file itself, which SQLite recovers. */
 export function compare(database: string, ledger: Ledger): Verdict {
   const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
   const rows = new Map<bigint, StoredPlant>()
@@ -65,7 +65,7 @@ export function compare(database: string, ledger: Ledger): Verdict {
   return verdict
 }
 
-/** What is wrong, in words; empty when nothing is. */
+/** What is wrong, in words. */
 export function faultsOf(verdict: Verdict): string[] {
   const problems: string[] = []
   const { lost, altered, returned, strange, integrity } = verdict

@@ -1,3 +1,4 @@
+// Plays every case of the catalogue against one daemon, and compares the answers and the store.
 import { describe, expect, test } from 'bun:test'
 import { type Answer, type Connection, connect, once } from '../harness/http'
 import { startOwnDaemon } from '../harness/own-daemon'
@@ -15,7 +16,7 @@ import {
 import { catalogue } from './catalogue'
 import { expectRefusal, expectSilence } from './expect'
 
-// As long as a daemon may take that would answer a request before it is whole.
+// Enough for a daemon that would answer a request before it is complete.
 const SILENT_MS = 40
 
 const { daemon, database, createToken, revokeToken } = await startOwnDaemon()
@@ -30,7 +31,7 @@ const expiry = Bun.sleep(1000)
 await revokeToken('revoked')
 await send(request({ body: JSON.stringify({ id: fixture[0], name: fixture[1], tag: fixture[2] }) }))
 
-/** The bytes of a case, with the tokens of this run. */
+/** The bytes of a case, with real tokens. */
 async function withTokens(bytes: Uint8Array): Promise<Uint8Array> {
   let text = Buffer.from(bytes).toString('latin1')
   if (!text.includes('test_')) return bytes
@@ -54,13 +55,13 @@ const stored = () =>
 const wholeRow = ([id, name, tag]: Row) =>
   tag === undefined ? [BigInt(id), name] : [BigInt(id), name, tag]
 
-/** Waits for what the daemon still stores: a change that changes nothing takes its turn behind it. */
+/** Waits until earlier changes are stored: this one changes nothing, and queues behind them. */
 async function settle(): Promise<void> {
   const answer = await once(port, bare('DELETE /plants/-999'))
   if (answer?.status !== 404) throw new Error(`answered ${JSON.stringify(answer)}`)
 }
 
-/** Leaves the store with the fixture alone. */
+/** Leaves only the fixture in the store. */
 async function reset(): Promise<void> {
   const [number, name, tag] = fixture
   const id = BigInt(number)
@@ -89,8 +90,8 @@ function expectAnswer(answer: Answer | undefined, expected: Expected, sent: Case
 
 const isClosing = ({ answers, method, after }: Case): boolean => {
   const last = answers.at(-1)
-  const isParsers = typeof last === 'number' && last >= 400 && last < 1000 && method !== 'HEAD'
-  return after === 'closed' || isParsers
+  const isByParser = typeof last === 'number' && last >= 400 && last < 1000 && method !== 'HEAD'
+  return after === 'closed' || isByParser
 }
 
 async function expectEnd(connection: Connection, sent: Case): Promise<void> {
@@ -102,7 +103,7 @@ async function expectEnd(connection: Connection, sent: Case): Promise<void> {
     await expectSilence(connection, SILENT_MS)
     return
   }
-  // What is left over of a request would be read as the beginning of this one.
+  // Leftover bytes of the last request would be read as the start of this one.
   const answer = await connection.send(bare('GET /health', { fields: ['Connection: close'] }))
   expect(answer?.body).toBe('{"status":"ok"}')
   expect(await connection.whenClosed()).toBe('')
@@ -140,7 +141,7 @@ for (const [theme, cases] of Object.entries(catalogue)) {
   })
 }
 
-test('the catalogue has at least 300 cases, each with a name of its own', () => {
+test('the catalogue has at least 300 cases, each with a different name', () => {
   const names = Object.entries(catalogue).flatMap(([theme, cases]) =>
     cases.map(({ name }) => `${theme}: ${name}`),
   )
