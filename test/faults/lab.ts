@@ -1,5 +1,6 @@
 // What faults need of the machine: tools, loop devices, mounts; and how all of it is undone.
 import { join } from 'node:path'
+import * as harness from '../harness/folder.ts'
 import { run } from '../harness/process.ts'
 import { Skipped } from './fault.ts'
 
@@ -26,6 +27,13 @@ export async function undoAll(): Promise<void> {
       console.error(`while cleaning up: ${error}`)
     }
   }
+}
+
+/** A folder that is removed at the end of the fault. */
+export function temporaryFolder(): string {
+  const folder = harness.temporaryFolder()
+  after(folder[Symbol.dispose])
+  return folder.path
 }
 
 /** Runs a command with this machine's environment; returns what it prints, and throws if it fails. */

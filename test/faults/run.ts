@@ -1,7 +1,7 @@
 // Injects every fault into dist/plantstore: `bun test/faults/run.ts [--list] [--only NAME[,NAME]]`.
 import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { temporaryFolder } from '../harness/folder.ts'
 import { clientFaults } from './clients.ts'
 import { clockFaults } from './clock.ts'
 import { commandFaults } from './commands.ts'
@@ -11,7 +11,7 @@ import { fileFaults } from './files.ts'
 import { fullDiskFaults } from './full-disk.ts'
 import { ioErrorFaults } from './io-errors.ts'
 import { killFaults } from './kill.ts'
-import { after, undoAll } from './lab.ts'
+import { temporaryFolder, undoAll } from './lab.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
@@ -99,8 +99,7 @@ async function main(): Promise<number> {
   }
   for (const fault of chosen()) {
     const folder = temporaryFolder()
-    after(() => folder[Symbol.dispose]())
-    await inject(fault, folder.file(fault.name))
+    await inject(fault, join(folder, fault.name))
   }
   const { passed, failed, skipped } = results
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
