@@ -16,6 +16,8 @@ export type StoreStats = {
   readonly queued: number
   readonly databaseBytes: number
   readonly walBytes: number
+  /** Whether changes can be written, as far as is known. */
+  readonly isWritable: boolean
 }
 
 /**

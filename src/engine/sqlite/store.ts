@@ -97,6 +97,7 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
         queued: changes.queued,
         databaseBytes: fileSize(storage.path),
         walBytes: fileSize(`${storage.path}-wal`),
+        isWritable: storage.problem() === null,
       }
     },
     async close() {
