@@ -16,6 +16,9 @@ export type CommandContext = {
   readonly err: Output
 }
 
+/** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
+export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
+
 /** One command of the program. Resolves to the exit code. */
 export type Command = {
   readonly name: string

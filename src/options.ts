@@ -81,7 +81,7 @@ export const options = {
     env: 'PLANTSTORE_STOP_SECONDS',
     value: 'SECONDS',
     help: 'longest wait for requests in flight when told to stop',
-    default: 10,
+    default: 8,
     ...wholeNumber(0, 3600),
   }),
   logRequests: option<boolean>({

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { hashToken } from '../src/token'
-import { runProgram, startDaemon } from './harness/daemon'
+import { runProgram, temporaryFolder } from './harness/daemon'
 import { startOwnDaemon } from './harness/own-daemon'
 import { expectError, storedPlants } from './harness/plants'
 
@@ -133,13 +133,12 @@ test('lists every token with its scope and state, and nothing that opens a door'
 })
 
 test('refuses a token that is to outlast the calendar', async () => {
-  const own = ['--database', folder.file('calendar.db')]
-  await runProgram(['token', 'create', 'usual', ...own])
-  const { code } = await runProgram(['token', 'create', 'eternal', '--expires', '999999y', ...own])
+  const { code } = await token('create', 'eternal', '--expires', '999999y')
 
   expect(code).toBe(2)
-  const list = await runProgram(['token', 'list', ...own])
-  expect({ code: list.code, err: list.err }).toEqual({ code: 0, err: '' })
+  const { out, err } = await token('list')
+  expect(err).toBe('')
+  expect(out).not.toContain('eternal')
 })
 
 test('keeps the hash of a token alone', async () => {
@@ -154,17 +153,13 @@ test('keeps the hash of a token alone', async () => {
   expect(content).not.toContain(text.slice('pst_'.length))
 })
 
-test('makes the database for a first token, and only for that', async () => {
-  const file = folder.file('new.db')
-  for (const action of [['list'], ['revoke', 'x']]) {
-    const { err, code } = await runProgram(['token', ...action, '--database', file])
-    expect(code).toBe(1)
-    expect(err).toMatch(/^plantstore: .*new\.db does not exist: .*--database\n$/)
-    expect(existsSync(file)).toBeFalse()
+test('makes no database', async () => {
+  using empty = temporaryFolder()
+  for (const action of [['create', 'x'], ['list'], ['revoke', 'x']]) {
+    const { out, err, code } = await runProgram(['token', ...action], { cwd: empty.path })
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toStartWith(`plantstore: ${realpathSync(empty.path)}/plants.db does not exist`)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+    expect(readdirSync(empty.path)).toEqual([])
   }
-
-  const first = await runProgram(['token', 'create', 'first', '--database', file])
-
-  await using other = await startDaemon({ database: file })
-  expect((await other.fetch('/plants', withToken(first.out.trim()))).status).toBe(200)
 })

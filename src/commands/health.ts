@@ -1,23 +1,7 @@
+import { localUrl } from '../address'
 import type { Command } from '../command'
 
 const PATIENCE_MS = 5000
-
-// What stands for every address of a machine, and where a client on it asks.
-const every = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
-])
-
-/** Whether a daemon with this `--host` listens on every address of its machine. */
-export const isEveryAddress = (host: string): boolean => every.has(host)
-
-const toAsk = (host: string): string => {
-  const address = every.get(host) ?? host
-  return address.includes(':') ? `[${address}]` : address
-}
-
-/** The address of the daemon, for a client on the same machine. */
-export const localUrl = (host: string, port: number): string => `http://${toAsk(host)}:${port}`
 
 export const health: Command = {
   name: 'health',

@@ -3,29 +3,7 @@ import { openSqlite } from '../engine/sqlite/store'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
-import { hashToken, isTokenName, isValid, mintToken, type Scope, type Token } from '../token'
-
-/** Mints a token and adds it to a store; null where its name is taken. */
-export async function addToken(
-  store: Store,
-  name: string,
-  scope: Scope,
-  expiresIn: number | null,
-  now: number,
-): Promise<string | null> {
-  const token = mintToken()
-  const expiresAt = expiresIn === null ? null : now + expiresIn
-  const hash = hashToken(token)
-  const added = await store.createToken({
-    name,
-    hash,
-    scope,
-    createdAt: now,
-    expiresAt,
-    revokedAt: null,
-  })
-  return added ? token : null
-}
+import { issueToken, isTokenName, isValid, type Token } from '../token'
 
 const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 
@@ -47,15 +25,15 @@ function oneName([, name, ...rest]: readonly string[]): string {
 
 async function create(store: Store, { args, config, out, err }: CommandContext): Promise<number> {
   const name = oneName(args)
-  const token = await addToken(store, name, config.scope, config.expires, Date.now())
-  if (token === null) {
+  const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
+  if (!(await store.createToken(token))) {
     err.write(`plantstore: a token named ${name} exists: choose another name, or revoke it first\n`)
     return 1
   }
   err.write(`The token ${name}, shown once:\n`)
   let isShown = false
   try {
-    isShown = out.write(`${token}\n`)
+    isShown = out.write(`${text}\n`)
   } finally {
     if (!isShown) await store.revokeToken(name, Date.now())
   }
@@ -121,7 +99,7 @@ created, on standard output; the store keeps only its hash.
     }
     const store = openSqlite(config.database, {
       exclusive: false,
-      create: action === create,
+      create: false,
       log: () => {},
     })
     try {

@@ -53,8 +53,10 @@ export function listen(
  * close their connections, until no request has been in flight for a while. Clients that connect anew for each request,
  * if they are few, leave a moment without one: then that has to do.
  */
-export async function drain(server: Bun.Server<unknown>, isOver: () => boolean): Promise<void> {
-  const late = performance.now() + LATE_MS
+export async function drain(server: Bun.Server<unknown>, milliseconds: number): Promise<void> {
+  const started = performance.now()
+  const late = started + LATE_MS
+  const isOver = () => performance.now() - started > milliseconds
   let quiet = 0
   while (quiet < (performance.now() < late ? QUIET_MS : POLL_MS) && !isOver()) {
     await Bun.sleep(POLL_MS)
