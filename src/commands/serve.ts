@@ -7,7 +7,7 @@ import type { Config } from '../config'
 import { openSqlite } from '../engine/sqlite/store'
 import { UsageError } from '../errors'
 import { createApp } from '../http/app'
-import { drain, listen } from '../http/server'
+import { listen } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
@@ -147,7 +147,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         isStopping: () => isStopping,
       })
       const server = listen(app, config, log)
-      const url = localUrl(host, server.port ?? config.port)
+      const url = localUrl(host, server.port)
       log('info', 'listening', { url, host, database, version })
       // Whether it can write at all is known before the first create.
       store.probe().catch(({ message }) => log('error', 'cannot-write', { detail: message }))
@@ -157,7 +157,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       log('info', 'stopping', { signal })
       isStopping = true
       const code = await shutDown({
-        drain: (milliseconds) => drain(server, milliseconds),
+        drain: server.drain,
         close: () => store.close(),
         second: signals.second,
         milliseconds: stopSeconds * 1000,
