@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
 import { fstatSync } from 'node:fs'
 import packageJson from '../package.json'
-import type { Command, Output } from './command'
+import { type Command, exitCodes, type Output } from './command'
 import { backup } from './commands/backup'
 import { check } from './commands/check'
 import { exportPlants } from './commands/export'
@@ -12,6 +12,7 @@ import { serve } from './commands/serve'
 import { token } from './commands/token'
 import { describeOptions, parseConfig } from './config'
 import { OpenError, PlantError, UsageError } from './errors'
+import { exitAtOnce } from './files/libc'
 import { writeAll } from './files/write-all'
 
 const commands: readonly Command[] = [
@@ -24,11 +25,6 @@ const commands: readonly Command[] = [
   check,
   health,
 ]
-
-const EXIT_FAILURE = 1
-const EXIT_USAGE = 2
-// sysexits.h: EX_IOERR.
-const EXIT_STORAGE = 74
 
 function help(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -58,15 +54,18 @@ ${describeOptions(options)}
 }
 
 function explain(error: unknown): { message: string; code: number } {
-  if (error instanceof UsageError) return { message: error.message, code: EXIT_USAGE }
+  if (error instanceof UsageError) return { message: error.message, code: exitCodes.usage }
   if (error instanceof OpenError) {
-    return { message: error.message, code: error.storage ? EXIT_STORAGE : EXIT_FAILURE }
+    return { message: error.message, code: error.storage ? exitCodes.storage : exitCodes.failure }
   }
   if (error instanceof PlantError) {
     const isStorage = error.error === 50302 || error.error === 50701
-    return { message: error.message, code: isStorage ? EXIT_STORAGE : EXIT_FAILURE }
+    return { message: error.message, code: isStorage ? exitCodes.storage : exitCodes.failure }
   }
-  return { message: error instanceof Error ? error.message : String(error), code: EXIT_FAILURE }
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    code: exitCodes.failure,
+  }
 }
 
 async function runCommand(
@@ -96,19 +95,19 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
     }
     if (name === '--help' || name === '-h' || name === 'help') {
       out.write(help())
-      return argv.length === 0 ? EXIT_USAGE : 0
+      return argv.length === 0 ? exitCodes.usage : 0
     }
     const command = commands.find((it) => it.name === name)
     if (!command) {
       err.write(
         `plantstore: there is no command ${JSON.stringify(name)}: see "plantstore --help"\n`,
       )
-      return EXIT_USAGE
+      return exitCodes.usage
     }
     return await runCommand(command, rest, out, err)
   } catch (error) {
     const { message, code } = explain(error)
-    const hint = code === EXIT_USAGE ? `; see "plantstore ${name} --help"` : ''
+    const hint = code === exitCodes.usage ? `; see "plantstore ${name} --help"` : ''
     err.write(`plantstore: ${message}${hint}\n`)
     return code
   }
@@ -143,5 +142,8 @@ const standardError = () => toOutput(2, () => {})
 if (import.meta.main) {
   // Databases, backups and exports are for this user alone.
   process.umask(0o077)
-  process.exit(await run(Bun.argv.slice(2), standardOutput(), standardError()))
+  const code = await run(Bun.argv.slice(2), standardOutput(), standardError())
+  // The disk may hang, or a signal has asked for it.
+  if (code >= exitCodes.storage) exitAtOnce(code)
+  process.exit(code)
 }
