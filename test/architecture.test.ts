@@ -60,7 +60,7 @@ describe('the source', () => {
     ['engine/sqlite', ['ROOT', 'files/', 'engine/change', 'engine/group-commit', 'engine/sqlite/']],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['formats', ['ROOT', 'formats/']],
-    ['terminal', ['ROOT', 'terminal/']],
+    ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     [
       'commands',
       ['ROOT', 'files/', 'engine/', 'formats/', 'terminal/', 'http/', '../package.json'],

@@ -14,7 +14,7 @@ const list = (text: string) => daemon.fetch('/plants', withToken(text))
 const create = (id: number, text: string) =>
   daemon.fetch('/plants', { json: { id, name: 'Lily' }, ...withToken(text) })
 
-test('creates a token that the daemon takes at the next request, and shows it once', async () => {
+test('creates a token that the daemon accepts on the next request, and prints it once', async () => {
   const { out, err, code } = await token('create', 'laptop')
 
   expect(code).toBe(0)
@@ -31,7 +31,7 @@ test('creates a different token each time', async () => {
   expect(new Set(tokens).size).toBe(3)
 })
 
-test('revokes a token, which the daemon refuses from the next request on', async () => {
+test('revokes a token, which the daemon refuses on the next request', async () => {
   const text = await mint('phone')
   expect((await list(text)).status).toBe(200)
 
@@ -58,18 +58,16 @@ test('refuses to revoke a token that is unknown or revoked', async () => {
   for (const name of ['once', 'never']) {
     const { out, err, code } = await token('revoke', name)
     expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toBe(
-      `plantstore: there is no valid token named ${name}: see "plantstore token list"\n`,
-    )
+    expect(err).toBe(`plantstore: no valid token ${name}; see "plantstore token list"\n`)
   }
 })
 
-test('has one valid token of a name', async () => {
+test('allows one valid token per name', async () => {
   const first = await mint('desk')
 
   const again = await token('create', 'desk')
   expect({ out: again.out, code: again.code }).toEqual({ out: '', code: 1 })
-  expect(again.err).toMatch(/^plantstore: a token named desk exists: .*\n$/)
+  expect(again.err).toMatch(/^plantstore: token desk already exists; .*\n$/)
 
   await token('revoke', 'desk')
   const second = await mint('desk')
@@ -77,7 +75,7 @@ test('has one valid token of a name', async () => {
   await expectError(await list(first), 40102)
 })
 
-test('lets a token of the scope read read, and no more', async () => {
+test('lets a read token read, and nothing else', async () => {
   await daemon.create('{"id":10,"name":"Ivy"}')
   const reader = await mint('dashboard', '--scope', 'read')
 
@@ -96,7 +94,7 @@ test('lets a token of the scope read read, and no more', async () => {
   expect(plants).toContainEqual({ id: 10n, name: 'Ivy', tag: null })
 })
 
-test('lets a token of the scope write read too', async () => {
+test('lets a write token read too', async () => {
   const writer = await mint('writer', '--scope', 'write')
 
   expect((await create(12, writer)).status).toBe(200)
@@ -117,7 +115,7 @@ test('refuses a token that has expired', async () => {
   expect(out).toMatch(/^lasting +write +\S+ \S+ +valid until \d{4}-\d\d-\d\d \d\d:\d\d$/m)
 })
 
-test('lists every token with its scope and state, and nothing that opens a door', async () => {
+test('lists every token with its scope and state, and no secret', async () => {
   const text = await mint('listed', '--scope', 'read')
   await mint('unlisted')
   await token('revoke', 'unlisted')
@@ -132,7 +130,7 @@ test('lists every token with its scope and state, and nothing that opens a door'
   expect(out).not.toContain(hashToken(text))
 })
 
-test('refuses a token that is to outlast the calendar', async () => {
+test('refuses a lifetime beyond the calendar', async () => {
   const { code } = await token('create', 'eternal', '--expires', '999999y')
 
   expect(code).toBe(2)
@@ -141,7 +139,7 @@ test('refuses a token that is to outlast the calendar', async () => {
   expect(out).not.toContain('eternal')
 })
 
-test('keeps the hash of a token alone', async () => {
+test('stores only the hash of a token', async () => {
   const text = await mint('kept secret')
   await create(14, text)
 
@@ -162,4 +160,18 @@ test('makes no database', async () => {
     expect(err.trimEnd().split('\n')).toHaveLength(1)
     expect(readdirSync(empty.path)).toEqual([])
   }
+})
+
+test.each([
+  ['> /dev/full', 74],
+  ['| true', 1],
+])('revokes a token that could not be printed: %s', async (where, expected) => {
+  const name = `unseen ${expected}`
+
+  // The reader has gone before the program starts.
+  const under = ['bash', '-c', `set -o pipefail; { sleep 0.2; "$0" "$@"; } ${where}`]
+  const { code } = await runProgram(['token', 'create', name, '--database', database], { under })
+
+  expect(code).toBe(expected)
+  expect((await token('list')).out).toMatch(new RegExp(`^${name} .* revoked `, 'm'))
 })

@@ -1,4 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+// plantstore serve: the daemon, from its first line to its exit code.
+
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import packageJson from '../../package.json'
 import { isWildcard, localUrl } from '../address'
@@ -120,7 +122,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
 
     const { host, logRequests, maxBodyBytes, stopSeconds } = config
     const database = resolve(config.database)
-    const isNew = !statSync(database, { throwIfNoEntry: false })?.size
+    const isNew = !existsSync(database)
     let isStopping = false
     const store = openSqlite(database, { exclusive: true, log, onCommit: metrics.committed })
 

@@ -104,12 +104,24 @@ function serve(
       fetch: holdable((request) => app.fetch(request)),
     })
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const place = `${host}:${port}`
-    if (code === 'EADDRINUSE')
-      throw new OpenError(`${place} is in use: choose another --port, or stop what uses it`)
-    if (code === 'EACCES')
-      throw new OpenError(`${place} is not allowed to this user: choose a --port above 1023`)
-    throw new OpenError(`${place} cannot be listened on: ${message}`)
+    throw explainListening(error as NodeJS.ErrnoException, host, port)
+  }
+}
+
+function explainListening({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
+  switch (code) {
+    case 'EADDRINUSE':
+      return new OpenError(
+        `${host}:${port} is already in use; choose another --port, or stop the other program`,
+      )
+    case 'EACCES':
+      return new OpenError(`no permission to listen on port ${port}; choose a --port above 1023`)
+    case 'EADDRNOTAVAIL':
+      return new OpenError(`${host} is not an address of this machine; choose another --host`)
+    // Bun's answer where a name has no address.
+    case 'ENOENT':
+      return new OpenError(`cannot resolve host ${host}`)
+    default:
+      return new OpenError(`cannot listen on ${host}:${port}: ${message}`)
   }
 }
