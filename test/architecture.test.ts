@@ -57,7 +57,10 @@ describe('the source', () => {
   test.each([
     ['files', ['errors', 'files/']],
     ['engine', ['ROOT', 'files/', 'engine/']],
-    ['engine/sqlite', ['ROOT', 'files/', 'engine/change', 'engine/group-commit', 'engine/sqlite/']],
+    [
+      'engine/sqlite',
+      ['ROOT', 'files/', 'engine/change', 'engine/role', 'engine/group-commit', 'engine/sqlite/'],
+    ],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
-import { openSqlite } from '../src/engine/sqlite/store'
+import { openStore } from '../src/engine/open-store'
+import { daemon } from '../src/engine/role'
 import { createApp } from '../src/http/app'
 import { createLog } from '../src/log'
 import { createMetrics } from '../src/metrics'
@@ -9,7 +10,10 @@ import { temporaryFolder } from './harness/daemon'
 // The whole service but for the network and the clock.
 const folder = temporaryFolder()
 const log = createLog(() => {}, 'json', Date.now)
-const store = openSqlite(folder.file('plants.db'), { exclusive: true, log })
+const store = await openStore(
+  folder.file('plants.db'),
+  daemon(log, () => {}),
+)
 let now = 0
 const app = createApp({
   store,

@@ -144,7 +144,7 @@ test('says why a new store cannot be written', async () => {
   const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
 
   expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toMatch(/^plantstore: .*plants\.db cannot be opened: disk I\/O error\n$/)
+  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
 })
 
 test('takes the token of PLANTSTORE_TOKEN_FILE, without the end of its line', async () => {

@@ -156,7 +156,7 @@ test('makes no database', async () => {
   for (const action of [['create', 'x'], ['list'], ['revoke', 'x']]) {
     const { out, err, code } = await runProgram(['token', ...action], { cwd: empty.path })
     expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toStartWith(`plantstore: ${realpathSync(empty.path)}/plants.db does not exist`)
+    expect(err).toStartWith(`plantstore: no database at ${realpathSync(empty.path)}/plants.db; `)
     expect(err.trimEnd().split('\n')).toHaveLength(1)
     expect(readdirSync(empty.path)).toEqual([])
   }

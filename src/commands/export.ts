@@ -1,7 +1,8 @@
 import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import type { Command } from '../command'
+import { openStore } from '../engine/open-store'
+import { command } from '../engine/role'
 import { BESIDE } from '../engine/sqlite/backup'
-import { openSqlite } from '../engine/sqlite/store'
 import { explainWriting, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { writeAll } from '../files/write-all'
@@ -68,7 +69,7 @@ The file has its name only once it is whole, and replaces one that is there. Wor
     if (rest.length > 0) throw new UsageError('name one file')
     const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
     if (!format) throw new UsageError(`say which --format ${path} is to have: ndjson or csv`)
-    const store = openSqlite(config.database, { exclusive: false, create: false, log: () => {} })
+    const store = await openStore(config.database, command({ makesDatabase: false }))
     const progress = createProgress(err, null)
     let plants = 0
     const onPlants = (more: number) => {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Command } from '../command'
-import { openSqlite } from '../engine/sqlite/store'
+import { openStore } from '../engine/open-store'
+import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
 import { type Entry, formatOf, readPlants } from '../formats/format'
 import type { Int64, NewPlant } from '../plant'
@@ -140,7 +141,7 @@ daemon runs. Exit code 1 if any line was refused.`,
     if (!format) throw new UsageError(`say which --format ${path} has: ndjson or csv`)
     const { stream, bytes } = open(path)
 
-    const store = openSqlite(config.database, { exclusive: false, log: () => {} })
+    const store = await openStore(config.database, command({ makesDatabase: true }))
     const progress = createProgress(err, bytes)
     const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
     let read = 0

@@ -6,10 +6,11 @@ import packageJson from '../../package.json'
 import { isWildcard, localUrl } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
-import { openSqlite } from '../engine/sqlite/store'
+import { openStore } from '../engine/open-store'
+import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
 import { createApp } from '../http/app'
-import { listen } from '../http/server'
+import { listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
@@ -23,7 +24,7 @@ const STDERR = 2
 const SHOW_MS = 5000
 const LAST_LINES_MS = 500
 
-/** The token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. Reads the file. */
+/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. */
 function readConfiguredToken({ token, tokenFile }: Config): Token | null {
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
@@ -48,6 +49,23 @@ function readConfiguredToken({ token, tokenFile }: Config): Token | null {
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
+  }
+}
+
+/** The token of the configuration, and what reads its file again: a file without a token changes nothing. */
+function watchToken(config: Config, log: Log) {
+  let token = readConfiguredToken(config)
+  return {
+    current: (): Token | null => token,
+    reload(): void {
+      if (config.tokenFile === null) return
+      try {
+        token = readConfiguredToken(config)
+        log('info', 'token-file-read', { file: config.tokenFile })
+      } catch (error) {
+        log('error', 'token-file-refused', { detail: (error as Error).message })
+      }
+    },
   }
 }
 
@@ -109,58 +127,49 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const log = createLog(lines.write, format, Date.now)
     const { version } = packageJson
     const metrics = createMetrics({ version, droppedLogLines: lines.dropped })
-    let token = readConfiguredToken(config)
-    const signals = watchSignals(() => {
-      if (config.tokenFile === null) return
-      try {
-        token = readConfiguredToken(config)
-        log('info', 'token-file-read', { file: config.tokenFile })
-      } catch (error) {
-        log('error', 'token-file-refused', { detail: (error as Error).message })
-      }
-    })
-
+    const token = watchToken(config, log)
+    const signals = watchSignals(token.reload)
     const { host, logRequests, maxBodyBytes, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
+    const opening = openStore(database, daemon(log, metrics.committed))
+    let server: Server | undefined
     let isStopping = false
-    const store = openSqlite(database, { exclusive: true, log, onCommit: metrics.committed })
 
-    async function introduce(url: string): Promise<void> {
-      const others = isWildcard(host) ? ' (all interfaces)' : ''
-      out.write(`plantstore ${version} listens on ${url}${others}\n`)
-      if (isNew) out.write(`created the database ${database}\n`)
-      if (token !== null) return
-      await showFirstToken(store, url, out, log)
-      out.write(
-        `to make another token: plantstore token create NAME --database ${quote(database)}\n`,
-      )
-    }
-
-    try {
+    async function start(): Promise<void> {
+      const store = await opening
+      if (isStopping) return
       const app = createApp({
         store,
         metrics,
         log,
         now: Date.now,
-        configuredToken: () => token,
+        configuredToken: token.current,
         maxBodyBytes,
         logRequests,
         isStopping: () => isStopping,
       })
-      const server = listen(app, config, log)
+      server = listen(app, config, log)
       const url = localUrl(host, server.port)
       log('info', 'listening', { url, host, database, version })
-      // Whether it can write at all is known before the first create.
-      store.probe().catch(({ message }) => log('error', 'cannot-write', { detail: message }))
-      // A disk that hangs under the first token does not keep it from stopping.
-      const introduced = introduce(url).then(() => signals.first)
-      const signal = await Promise.race([introduced, signals.first])
+      const interfaces = isWildcard(host) ? ' (all interfaces)' : ''
+      out.write(`plantstore ${version} listens on ${url}${interfaces}\n`)
+      if (isNew) out.write(`created the database ${database}\n`)
+      if (token.current() !== null) return
+      await showFirstToken(store, url, out, log)
+      const create = `plantstore token create NAME --database ${quote(database)}`
+      out.write(`to make another token: ${create}\n`)
+    }
+
+    try {
+      const started = start()
+      // A disk that hangs at the start does not keep the daemon from stopping.
+      const signal = await Promise.race([started.then(() => signals.first), signals.first])
       log('info', 'stopping', { signal })
       isStopping = true
       const code = await shutDown({
-        drain: server.drain,
-        close: () => store.close(),
+        drain: async (milliseconds) => server?.drain(milliseconds),
+        close: async () => (await opening).close(),
         second: signals.second,
         milliseconds: stopSeconds * 1000,
         log,
@@ -168,7 +177,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       await lines.flush(LAST_LINES_MS)
       return code
     } catch (error) {
-      await store.close()
+      const store = await opening.catch(() => null)
+      await store?.close()
       throw error
     }
   },

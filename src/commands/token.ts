@@ -1,7 +1,8 @@
 // plantstore token: creates, lists and revokes the tokens that clients send.
 
 import type { Command, CommandContext } from '../command'
-import { openSqlite } from '../engine/sqlite/store'
+import { openStore } from '../engine/open-store'
+import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
@@ -100,7 +101,7 @@ export const token: Command = {
     } else {
       oneName(args)
     }
-    const store = openSqlite(config.database, { exclusive: false, create: false, log: () => {} })
+    const store = await openStore(config.database, command({ makesDatabase: false }))
     try {
       return await action(store, context)
     } finally {

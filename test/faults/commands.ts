@@ -98,7 +98,7 @@ export const commandFaults: Fault[] = [
       const code = await Promise.race([run.exited, Bun.sleep(20_000)])
       const problems: string[] = []
       if (code !== 74) problems.push(`exit code ${code ?? 'none yet'}, not 74`)
-      if (!/^plantstore: the storage fails; .+\n$/.test(run.stderr())) {
+      if (!/^plantstore: cannot write to the database.+\n$/.test(run.stderr())) {
         problems.push(`it says ${JSON.stringify(run.stderr())}`)
       }
       const again = launch(database, { command: 'import', words: [file] })

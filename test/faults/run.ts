@@ -12,11 +12,13 @@ import { fullDiskFaults } from './full-disk.ts'
 import { ioErrorFaults } from './io-errors.ts'
 import { killFaults } from './kill.ts'
 import { temporaryFolder, undoAll } from './lab.ts'
+import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
 import { replayFaults } from './replay.ts'
 import { sigtermFaults } from './sigterm.ts'
+import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
 
 const faults: Fault[] = [
@@ -28,6 +30,8 @@ const faults: Fault[] = [
   ...powerFaults,
   ...replayFaults,
   ...lyingCacheFaults,
+  ...stallFaults,
+  ...linearizabilityFaults,
   ...sigtermFaults,
   ...clientFaults,
   ...fileFaults,

@@ -4,7 +4,8 @@ import { dirname } from 'node:path'
 import { OpenError } from '../../errors'
 import { syncFolder } from '../../files/sync'
 import { checkDatabase } from './check'
-import { checkFile, connect, type OpenedFile, openFile } from './database-file'
+import { connect } from './connection'
+import { checkFile, type OpenedFile, openFile } from './database-file'
 import { explainReading } from './errors'
 
 /**
@@ -53,7 +54,9 @@ function foldLog(path: string): void {
 
 /** Holds a database that is to be replaced, so that no daemon can serve it; null where there is none yet. */
 export function holdDatabase(path: string): OpenedFile | null {
-  return existsSync(path) ? openFile(path, { exclusive: true, create: false, check: false }) : null
+  return existsSync(path)
+    ? openFile(path, { holdsLock: true, makesDatabase: false, checksHeader: false })
+    : null
 }
 
 /** The ends of the names of what SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */

@@ -1,95 +1,39 @@
-import { closeSync, openSync } from 'node:fs'
-import type { Outcome } from '../group-commit'
-import type { Change } from './apply-change'
-import type { Files } from './committer'
-import type { Failure } from './failure'
+// The committing thread, seen from the serving one.
 
-/** What the serving thread asks of the one that writes. */
-export type Request =
-  | { readonly open: Files }
-  | { readonly write: readonly Change[] }
-  | { readonly tidy: 'when long' | 'now' }
-  | { readonly close: true }
+import type { Failure } from './errors'
+import type { Answer, CheckpointReport, Reply, Request } from './worker-protocol'
+import { isReport } from './worker-protocol'
 
-/** What the writing thread says: an answer to each request and, unasked, how a checkpoint went. */
-export type Reply =
-  | 'done'
-  | { readonly outcomes: Outcome[] }
-  | { readonly failure: Failure }
-  | CheckpointReport
-
-/** How a checkpoint went: the pages of the log, and how many of them are in the database now. */
-export type CheckpointReport =
-  | { readonly checkpointed: number; readonly pages: number }
-  | { readonly checkpointFailure: Failure }
-
-export type Answer = Exclude<Reply, CheckpointReport>
-
-/** Why nothing was done, or in doubt; null where it was done. */
-export const failureOf = (answer: Answer): Failure | null =>
-  typeof answer === 'object' && 'failure' in answer ? answer.failure : null
-
-/** The thread that writes, seen from the one that serves. Requests are answered one after another. */
-export type Thread = {
-  /** How it opened the files. */
-  readonly opened: Promise<Answer>
-  ask(request: Request): Promise<Answer>
-  terminate(): void
-}
-
-const RESERVED_DESCRIPTORS = 12
-const LONGEST_START_MS = 2000
-
-/** Keeps the descriptors that the first thread takes to start and to open the files; returns what lets them go. */
-export function reserveDescriptors(): () => void {
-  const reserved = Array.from({ length: RESERVED_DESCRIPTORS }, () => openSync('/dev/null', 'r'))
-  return () => {
-    for (const fd of reserved.splice(0)) closeSync(fd)
-  }
-}
+export type WorkerClient = ReturnType<typeof startWorker>
 
 /**
- * Starts the writing thread, and has it open the files. It lives as long as the store, unless it fails: to start another
- * takes what an outage may lack. Throws where the system has no thread to give.
- *
- * The serving thread waits for it, some milliseconds, so that nobody who connects takes the descriptors that were let
- * go for it: Bun ends a process that has none when a thread starts.
+ * Starts the committing thread. If it dies, the requests that it has not answered are in doubt, and those to come fail.
  */
-export function startThread(
-  files: Files,
-  onCheckpoint: (report: CheckpointReport) => void,
-  onEnd: () => void,
-): Thread {
-  const isOpen = new Int32Array(new SharedArrayBuffer(4))
-  const url = new URL('./worker.ts', import.meta.url).href
-  const worker = new Worker(url, { smol: true })
-  /** Who waits for the answers to come, in their order. */
+export function startWorker(onReport: (report: CheckpointReport) => void) {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
   const asking: ((answer: Answer) => void)[] = []
-  let ended: string | undefined
+  let death: string | undefined
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
     const reply: Reply = JSON.parse(data)
-    if (typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)) {
-      onCheckpoint(reply)
-      return
-    }
-    asking.shift()?.(reply)
+    if (isReport(reply)) onReport(reply)
+    else asking.shift()?.(reply)
   }
-  worker.onerror = (event) => {
-    ended = `the writing thread ended: ${event.message}`
-    for (const answer of asking.splice(0)) answer({ failure: { kind: 'doubtful', detail: ended } })
-    onEnd()
+  worker.onerror = ({ message }) => {
+    death = `the committing thread died: ${message}`
+    const failure: Failure = { kind: 'failed', detail: death }
+    for (const answer of asking.splice(0)) answer({ failure, inDoubt: null })
   }
 
-  async function ask(request: Request): Promise<Answer> {
-    if (ended) return { failure: { kind: 'failed', detail: ended } }
-    const answer = new Promise<Answer>((resolve) => asking.push(resolve))
-    worker.postMessage(JSON.stringify(request))
-    return answer
+  return {
+    isDead: () => death !== undefined,
+    ask(request: Request): Promise<Answer> {
+      if (death) return Promise.resolve({ failure: { kind: 'failed', detail: death } })
+      return new Promise((resolve) => {
+        asking.push(resolve)
+        worker.postMessage(JSON.stringify(request))
+      })
+    },
+    terminate: () => worker.terminate(),
   }
-
-  worker.postMessage(isOpen)
-  const opened = ask({ open: files })
-  Atomics.wait(isOpen, 0, 0, LONGEST_START_MS)
-  return { opened, ask, terminate: () => worker.terminate() }
 }
