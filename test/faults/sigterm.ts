@@ -121,8 +121,8 @@ export const sigtermFaults: Fault[] = [
       ])
       const counts: { answered: number; broken: number } = JSON.parse(out)
       await daemon.stop()
-      // Bun resets a connection that was opened in the moment in which it stops.
-      if (counts.broken > times) problems.push(`resets: ${errors.split('\n', 1)}`)
+      // One client that the machine keeps from its turn may lose its connection; never all of them, as each stop did.
+      if (counts.broken > GO_CLIENTS) problems.push(`resets: ${errors.split('\n', 1)}`)
       if (counts.answered === 0) problems.push('no answers')
       if (slowest > SOON_MS) problems.push(`an end after ${Math.round(slowest)} ms`)
       const stored = verify(database, new Map()).strange
