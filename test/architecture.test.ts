@@ -64,7 +64,7 @@ describe('the source', () => {
     ],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['formats', ['ROOT', 'formats/']],
-    ['terminal', ['ROOT', 'terminal/']],
+    ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     [
       'commands',
       ['ROOT', 'files/', 'engine/', 'formats/', 'terminal/', 'http/', '../package.json'],
