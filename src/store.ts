@@ -13,6 +13,8 @@ export type PlantPage = { readonly plants: readonly NewPlant[]; readonly hasMore
 
 /** What the store can say of itself for metrics. Sizes are bytes. */
 export type StoreStats = {
+  /** Whether changes can be made durable: false in an outage, and while the log cannot be checkpointed. */
+  readonly isWritable: boolean
   readonly queued: number
   readonly databaseBytes: number
   readonly walBytes: number
@@ -54,8 +56,8 @@ export interface Store {
   revokeToken(name: string, now: number): Promise<boolean>
 
   /**
-   * Resolves when the store could write, which it found out by writing within the last second; rejects with the reason
-   * why not.
+   * Resolves where the store can write, as a write within the last second or now shows; rejects with the reason why not.
+   * It does not wait behind the queue: a busy store is well, and so is one whose disk stalls for some seconds.
    */
   probe(): Promise<void>
   stats(): StoreStats

@@ -1,22 +1,27 @@
 import { expect, test } from 'bun:test'
-import { openSqlite } from '../src/engine/sqlite/store'
+import { openStore } from '../src/engine/open-store'
+import { command, daemon } from '../src/engine/role'
 import { createLog } from '../src/log'
 import { hashToken } from '../src/token'
 import { temporaryFolder } from './harness/daemon'
 import { testStore } from './store-contract'
 
 const log = createLog(() => {}, 'json', Date.now)
-const open = (path: string, exclusive = true) => openSqlite(path, { exclusive, log })
+const open = (path: string) =>
+  openStore(
+    path,
+    daemon(log, () => {}),
+  )
 
 testStore('SQLite', async () => {
   const folder = temporaryFolder()
   const path = folder.file('plants.db')
-  let store = open(path)
+  let store = await open(path)
   return {
     store,
     async reopen() {
       await store.close()
-      store = open(path)
+      store = await open(path)
       return store
     },
     async [Symbol.asyncDispose]() {
@@ -28,8 +33,8 @@ testStore('SQLite', async () => {
 
 test('sees at once what another process does with tokens', async () => {
   using folder = temporaryFolder()
-  const store = open(folder.file('plants.db'))
-  const other = open(folder.file('plants.db'), false)
+  const store = await open(folder.file('plants.db'))
+  const other = await openStore(folder.file('plants.db'), command({ makesDatabase: false }))
   const hash = hashToken('secret')
   const token = { name: 'x', hash, scope: 'read', createdAt: 1, expiresAt: null } as const
   expect(await store.findToken(hash)).toBeNull()

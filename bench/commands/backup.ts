@@ -1,4 +1,4 @@
-// `bun run backup`: how long creates wait while a backup, an export or an import works on the same file.
+// `bun run backup`: creates while a backup, an export or an import runs on the same file.
 
 import { importPlants } from '../lib/fill.ts'
 import { number, readFlags } from '../lib/flags.ts'
@@ -10,10 +10,10 @@ import { setUp } from '../lib/setup.ts'
 import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
-const flags = readFlags('Creates while a command works on the same file.', {
-  plants: { default: '1000000', means: 'plants in the store' },
-  connections: { default: '16', means: 'connections at once' },
-  seconds: { default: '5', means: 'how long creates are measured beside each command' },
+const flags = readFlags('Creates while a command runs on the same file.', {
+  plants: { default: '1000000', help: 'plants in the store' },
+  connections: { default: '16', help: 'connections at once' },
+  seconds: { default: '5', help: 'seconds of load for each command' },
 })
 const plants = number(flags.plants)
 const [connections, seconds] = [number(flags.connections), number(flags.seconds)]
@@ -25,7 +25,7 @@ const server = await startServer(plantstore, folder)
 const loader = createLoader(server, 'ascending', 2 * plants)
 const file = database(folder)
 
-// A command is over sooner than the measurement: it is run again and again.
+// A command ends sooner than the measurement, so it is repeated.
 async function beside(command: ((n: number) => Promise<unknown>) | null) {
   let isOver = false
   const working = (async () => {
@@ -45,22 +45,23 @@ const commands: [string, ((n: number) => Promise<unknown>) | null][] = [
   ['import', (n) => importPlants(folder, 'ascending', plants * (9 + n), plants * (9 + n) + 50_000)],
 ]
 await loader.create(connections, 2)
-const rows: string[][] = []
-let usual = 0
+const rows: { beside: string; perSecond: number; p50: number; p99: number; max: number }[] = []
 for (const [name, command] of commands) {
   const load = await beside(command)
-  usual ||= load.p99
-  rows.push([
-    name,
-    thousands(load.perSecond),
-    milliseconds(load.p50),
-    milliseconds(load.p99),
-    decimals(load.p99 / usual),
-    milliseconds(load.max),
-  ])
+  const { perSecond, p50, p99, max } = load
+  rows.push({ beside: name, perSecond, p50, p99, max })
 }
 await server.stop()
 removeFolder(server.folder)
 
-console.log(table(['beside', 'creates/s', 'p50', 'p99', 'x usual p99', 'longest'], rows))
+const head = ['command', 'creates/s', 'p50', 'p99', 'x usual p99', 'longest']
+const cells = rows.map(({ beside, perSecond, p50, p99, max }) => [
+  beside,
+  thousands(perSecond),
+  milliseconds(p50),
+  milliseconds(p99),
+  decimals(p99 / (rows[0]?.p99 ?? Number.NaN)),
+  milliseconds(max),
+])
+console.log(table(head, cells))
 writeResults('backup', { plants, rows })

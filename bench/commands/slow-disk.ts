@@ -1,19 +1,20 @@
-// `bun run slow-disk`: creates and reads while every sync of the disk takes its time.
+// `bun run slow-disk`: creates and reads on a disk with slow syncs.
 import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
-import { type Command, removeFolder } from '../lib/processes.ts'
+import { removeFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
 import { startServer } from '../lib/server.ts'
 import { commitEach } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
+import { withSlowSyncs } from '../lib/slow-disk.ts'
 import { decimals, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, createLoader, type Load, wrk } from '../lib/wrk.ts'
 
-const flags = readFlags('Creates and reads on a disk whose syncs are slow.', {
-  delays: { default: '0,5,20,100', means: 'milliseconds added to every sync' },
-  connections: { default: '256', means: 'connections that create' },
-  seconds: { default: '10', means: 'how long each delay is measured' },
+const flags = readFlags('Creates and reads on a disk with slow syncs.', {
+  delays: { default: '0,5,20,100', help: 'milliseconds added to each fsync' },
+  connections: { default: '256', help: 'connections at once' },
+  seconds: { default: '10', help: 'seconds of load at each delay' },
 })
 const connections = number(flags.connections)
 const seconds = number(flags.seconds)
@@ -21,32 +22,18 @@ const seeded = 2000
 
 type Slow = { delay: number; creates: Load; reads: Load; each: Load }
 
-// strace holds a system call only if it starts the process: with its seccomp filter every other
-// call runs at full speed, and that filter is set before the first instruction.
-function slowed(delay: number) {
-  const syncs = 'fsync,fdatasync'
-  return (command: Command): Command => ({
-    ...command,
-    argv: [
-      ...['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', '-e', `trace=${syncs}`],
-      ...(delay > 0 ? ['-e', `inject=${syncs}:delay_enter=${delay * 1000}`] : []),
-      ...command.argv,
-    ],
-  })
-}
-
-/** The same creates by the same server without group commit. */
+/** The same load without group commit. */
 async function measureEach(delay: number): Promise<Load> {
-  const server = await startServer(commitEach, undefined, slowed(delay))
+  const server = await startServer(commitEach, undefined, withSlowSyncs(delay))
   const creates = await createLoader(server).create(connections, seconds)
-  allSucceeded(commitEach.name, creates)
+  allSucceeded(creates, commitEach.name)
   await server.stop()
   removeFolder(server.folder)
   return creates
 }
 
 async function measureAt(delay: number): Promise<Slow> {
-  const server = await startServer(plantstore, undefined, slowed(delay))
+  const server = await startServer(plantstore, undefined, withSlowSyncs(delay))
   await seed(server, 0, seeded)
   const loader = createLoader(server, 'ascending', seeded)
   await loader.create(connections, 2)
@@ -55,11 +42,11 @@ async function measureAt(delay: number): Promise<Slow> {
     loader.create(connections, seconds),
     wrk('read', reading, { url: server.url, pid: server.pid, connections: 1, seconds }),
   ])
-  allSucceeded('plantstore', creates)
-  allSucceeded('plantstore', reads)
+  allSucceeded(creates)
+  allSucceeded(reads)
   await Bun.sleep(delay * 3)
   await server.stop()
-  loader.check('plantstore', ((await plantstore.rows?.(server.folder)) ?? 0) - seeded)
+  loader.check(((await plantstore.rows?.(server.folder)) ?? 0) - seeded)
   removeFolder(server.folder)
   return { delay, creates, reads, each: await measureEach(delay) }
 }
@@ -67,7 +54,7 @@ async function measureAt(delay: number): Promise<Slow> {
 await setUp({ strace: true })
 const measured: Slow[] = []
 for (const delay of numbers(flags.delays)) {
-  console.error(`syncs delayed by ${delay} ms`)
+  console.error(`${delay} ms added to each fsync`)
   measured.push(await measureAt(delay))
 }
 
@@ -91,4 +78,15 @@ const line = ({ delay, creates, reads, each }: Slow) => {
 }
 console.log(`${connections} connections create, one reads\n`)
 console.log(table(head, measured.map(line)))
-writeResults('slow-disk', { connections, seconds, measured })
+const rows = measured.map(({ delay, creates, reads, each }) => ({
+  addedMs: delay,
+  perSecond: creates.perSecond,
+  p50: creates.p50,
+  p99: creates.p99,
+  commitEachPerSecond: each.perSecond,
+  readsPerSecond: reads.perSecond,
+  readP50: reads.p50,
+  readP99: reads.p99,
+  readMax: reads.max,
+}))
+writeResults('slow-disk', { connections, seconds, rows })

@@ -1,4 +1,4 @@
-// `bun run soak`: mixed load for a long time; memory, open files and latency have to stay flat.
+// `bun run soak`: mixed load for a long time; memory, open files and latency must stay flat.
 import { seed } from '../lib/fill.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { plantstore } from '../lib/plantstore.ts'
@@ -7,16 +7,16 @@ import { removeFolder } from '../lib/processes.ts'
 import { writePicture, writeResults } from '../lib/results.ts'
 import { startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
-import { median, trend } from '../lib/statistics.ts'
+import { range, trend } from '../lib/statistics.ts'
 import { lines } from '../lib/svg.ts'
-import { decimals, megabytes, milliseconds, table, thousands } from '../lib/table.ts'
+import { decimals, megabytes, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 import { allSucceeded, wrk } from '../lib/wrk.ts'
 
 const flags = readFlags('Creates, reads, lists, replacements and deletions for a long time.', {
-  minutes: { default: '30', means: 'how long' },
-  every: { default: '30', means: 'seconds from one sample to the next' },
-  connections: { default: '64', means: 'connections at once' },
-  plants: { default: '20000', means: 'plants in the store, kept so by deletions' },
+  minutes: { default: '30', help: 'minutes of load' },
+  every: { default: '30', help: 'seconds from one sample to the next' },
+  connections: { default: '64', help: 'connections at once' },
+  plants: { default: '20000', help: 'plants in the store; deletions keep the number' },
 })
 const minutes = number(flags.minutes)
 const every = number(flags.every)
@@ -29,8 +29,8 @@ type Sample = {
   perSecond: number
   p50: number
   p99: number
-  instructions: number
-  rss: number
+  cpu: number
+  resident: number
   files: number
 }
 
@@ -44,16 +44,10 @@ const from = performance.now()
 while (performance.now() - from < minutes * 60_000) {
   const args = [server.create.token, String(low), String(high), String(margin)]
   const { url, pid } = server
-  const load = await wrk('mixed', args, {
-    url,
-    pid,
-    connections,
-    seconds: every,
-    isCounted: true,
-  })
-  allSucceeded('plantstore', load)
+  const load = await wrk('mixed', args, { url, pid, connections, seconds: every })
+  allSucceeded(load)
   const [lowest = 0, highest = 0] = load.counters.split(' ').map(Number)
-  // Creates that were on the way when wrk ended may not have landed.
+  // Creates in flight when wrk ended may be missing.
   await seed(server, Math.max(high, highest - margin), highest)
   ;[low, high] = [lowest, highest]
   const sample = {
@@ -61,48 +55,57 @@ while (performance.now() - from < minutes * 60_000) {
     perSecond: load.perSecond,
     p50: load.p50,
     p99: load.p99,
-    instructions: (load.instructions ?? Number.NaN) / load.requests,
-    rss: memory(pid).rss,
+    cpu: load.cpu,
+    resident: memory(pid).resident,
     files: openFiles(pid),
   }
   samples.push(sample)
   console.error(
-    `${decimals(sample.minute, 1)} min: ${thousands(sample.perSecond)}/s, p99 ${milliseconds(sample.p99)}, ${megabytes(sample.rss)}, ${sample.files} files`,
+    `${decimals(sample.minute, 1)} min: ${thousands(sample.perSecond)}/s, p99 ${milliseconds(sample.p99)}, ${megabytes(sample.resident)}, ${sample.files} files`,
   )
 }
 await server.stop()
 const rows = (await plantstore.rows?.(server.folder)) ?? 0
 removeFolder(server.folder)
 
-// The first quarter warms caches and compilers up; a leak would show in what follows.
+// The first quarter is warm-up; a leak would show in the rest.
 const steady = samples.slice(Math.floor(samples.length / 4))
 type Measure = { name: string; value: (sample: Sample) => number; show: (value: number) => string }
 const measures: Measure[] = [
   { name: 'requests/s', value: (sample) => sample.perSecond, show: thousands },
   { name: 'p50', value: (sample) => sample.p50, show: milliseconds },
   { name: 'p99', value: (sample) => sample.p99, show: milliseconds },
-  { name: 'instructions', value: (sample) => sample.instructions, show: thousands },
-  { name: 'RSS', value: (sample) => sample.rss, show: megabytes },
+  { name: 'CPU per request', value: (sample) => sample.cpu, show: microseconds },
+  { name: 'RSS', value: (sample) => sample.resident, show: megabytes },
   { name: 'open files', value: (sample) => sample.files, show: (files) => decimals(files, 0) },
 ]
 const span = (steady.at(-1)?.minute ?? 0) - (steady[0]?.minute ?? 0)
 const signed = (share: number) => `${share >= 0 ? '+' : ''}${decimals(share * 100, 1)}%`
 
-// Flat is what drifts by less than a tenth, or by no more than its own noise explains.
-function verdict({ name, value, show }: Measure): string[] {
-  const middle = median(steady.map(value))
+// Flat: a drift of less than a tenth, or within the noise.
+function judge({ name, value }: Measure) {
+  const figures = range(steady.map(value))
   const { slope, error } = trend(steady.map((sample) => ({ x: sample.minute, y: value(sample) })))
-  const [drift, noise] = [(slope * span) / middle, (2 * error * span) / middle]
-  const flat = Math.abs(drift) < Math.max(0.1, noise)
-  const extremes = [Math.min(...steady.map(value)), middle, Math.max(...steady.map(value))]
-  const found = Number.isNaN(drift)
-    ? ['-', '-']
-    : [`${signed(drift)} ± ${decimals(noise * 100, 1)}%`, flat ? 'flat' : 'not flat']
-  return [name, ...extremes.map(show), ...found]
+  const [drift, noise] = [(slope * span) / figures[1], (2 * error * span) / figures[1]]
+  return { name, figures, drift, noise, isFlat: Math.abs(drift) < Math.max(0.1, noise) }
 }
-console.log(table(['', 'least', 'median', 'most', 'drift', ''], measures.map(verdict)))
-console.log(`\n${thousands(rows)} plants at the end, ${thousands(plants)} at the beginning`)
-writeResults('soak', { minutes, connections, plants, rows, samples })
+const verdicts = measures.map(judge)
+const cells = verdicts.map(({ name, figures, drift, noise, isFlat }, n) => [
+  name,
+  ...figures.map((figure) => measures[n]?.show(figure) ?? ''),
+  `${signed(drift)} ± ${decimals(noise * 100, 1)}%`,
+  isFlat ? 'flat' : 'not flat',
+])
+console.log(table(['', 'least', 'median', 'most', 'drift', ''], cells))
+console.log(`\n${thousands(rows)} plants at the end, ${thousands(plants)} at the start`)
+writeResults('soak', {
+  minutes,
+  connections,
+  plants,
+  plantsAtEnd: rows,
+  figures: '[least, median, most]',
+  rows: verdicts,
+})
 writePicture(
   'soak',
   lines(

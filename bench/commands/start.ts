@@ -1,6 +1,5 @@
-// `bun run start`: from exec to the first answer, memory at rest and the executable's size, beside
-// an empty Bun server that is compiled in the same way. plantstore starts with no file, and again on
-// the one that it has made.
+// `bun run start`: time from exec to the first answer, memory at rest and size of the executable, and the same of an
+// empty Bun server with the same build flags. plantstore starts without a store, and again with the one it made.
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlGroup } from '../lib/control-group.ts'
@@ -9,20 +8,20 @@ import { executable, plantstore, project } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
 import { removeFolder, run, start, stop, temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
-import { freePort, type Server } from '../lib/server.ts'
+import { freePort, type Server, startServer, untilFirstAnswer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
-import { median } from '../lib/statistics.ts'
+import { range } from '../lib/statistics.ts'
 import { decimals, megabytes, table } from '../lib/table.ts'
 import { createLoader } from '../lib/wrk.ts'
 
 const flags = readFlags('Time to the first answer, memory at rest, size of the executable.', {
-  rounds: { default: '20', means: 'how often each is started' },
-  extra: { default: '', means: 'more flags for `bun build` of the empty server, with spaces' },
+  rounds: { default: '20', help: 'how often each is started' },
+  extra: { default: '', help: 'more flags to build the empty server with, separated by spaces' },
 })
 
 const empty = join(import.meta.dir, '..', '.cache', 'empty')
 
-/** The flags of the project's own build that are not about its files. */
+/** The flags of the project's build, without those that name files. */
 function buildFlags(): string[] {
   const source = readFileSync(join(project, 'build.ts'), 'utf8')
   const all = [...source.matchAll(/'(--[\w=-]+)'/g)].map((match) => match[1] ?? '')
@@ -38,59 +37,25 @@ async function buildEmpty(): Promise<void> {
 
 const emptyServer: Server = {
   name: 'empty Bun.serve',
-  what: 'an executable that answers a constant',
-  durable: 'keeps nothing',
+  description: 'answers a constant',
+  durable: 'stores nothing',
   command: (port, folder) => ({ argv: [empty], env: { EMPTY_PORT: String(port) }, cwd: folder }),
   create: () => ({ path: '/', token: '', body: '' }),
 }
 
-type Start = { name: string; milliseconds: number; rss: number; anonymous: number; loaded: number }
-
-function answered(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      socket: {
-        open: (socket) => void socket.write('GET /health HTTP/1.1\r\nHost: bench\r\n\r\n'),
-        data(socket) {
-          resolve(true)
-          socket.end()
-        },
-        close: () => resolve(false),
-        connectError: () => resolve(false),
-      },
-    }).catch(() => resolve(false))
-  })
-}
-
-// Not by `fetch`: each of its failures would take from the server a good part of its second core.
-async function untilFirstAnswer(port: number): Promise<void> {
-  const deadline = performance.now() + 10_000
-  while (!(await answered(port))) {
-    if (performance.now() > deadline) throw new Error('it does not start')
-    await Bun.sleep(1)
-  }
-}
+type Start = { name: string; startMs: number; resident: number; anonymous: number; loaded: number }
 
 async function once(server: Server, name: string, folder: string): Promise<Start> {
-  const log = join(folder, 'log')
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
-  const from = performance.now()
-  const child = start(server.command(port, folder), log)
-  await untilFirstAnswer(port)
-  const took = performance.now() - from
+  const running = await startServer(server, folder)
   await Bun.sleep(1000)
-  const { rss, anonymous } = memory(child.pid)
-  const create = await server.create(url)
-  await createLoader({ url, pid: child.pid, folder, create, stop: () => stop(child) }).create(64, 1)
-  const loaded = memory(child.pid).rss
-  await stop(child)
-  return { name, milliseconds: took, rss, anonymous, loaded }
+  const { resident, anonymous } = memory(running.pid)
+  await createLoader(running).create(64, 1)
+  const loaded = memory(running.pid).resident
+  await running.stop()
+  return { name, startMs: running.startMs, resident, anonymous, loaded }
 }
 
-/** Bytes that a container is charged for at rest, of an executable that nothing else has read; NaN where none can be had. */
+/** Bytes at rest that a container is charged for, executable included; NaN without control groups. */
 async function charged(server: Server, file: string): Promise<number> {
   const group = controlGroup()
   if (!group) return Number.NaN
@@ -99,12 +64,13 @@ async function charged(server: Server, file: string): Promise<number> {
   const command = server.command(port, folder)
   const copy = join(folder, 'executable')
   copyFileSync(file, copy)
-  // A page that is in the page cache already is charged to whoever read it first.
+  // A page is charged to the group that reads it first, so the copy must not be in the page cache.
   await run({ argv: ['sync', copy] })
   await run({ argv: ['dd', `if=${copy}`, 'iflag=nocache', 'count=0', 'status=none'] })
   const argv = [copy, ...command.argv.slice(1)]
-  const child = start(group.within({ ...command, argv }), join(folder, 'log'))
-  await untilFirstAnswer(port)
+  const log = join(folder, 'log')
+  const child = start(group.within({ ...command, argv }), log)
+  await untilFirstAnswer(port, child, log)
   await Bun.sleep(1000)
   const bytes = group.charged()
   await stop(child)
@@ -127,27 +93,27 @@ for (let n = 0; n < number(flags.rounds); n++) {
   removeFolder(folder)
 }
 
-const charges = new Map<string, number>()
-for (const { name, server, file } of starters) charges.set(name, await charged(server, file))
+const rows = []
+for (const { name, server, file } of starters) {
+  const own = starts.filter((one) => one.name === name)
+  const of = (field: Exclude<keyof Start, 'name'>) => range(own.map((one) => one[field]))
+  rows.push({
+    executable: name,
+    startMs: of('startMs'),
+    resident: of('resident'),
+    anonymous: of('anonymous'),
+    loaded: of('loaded'),
+    charged: await charged(server, file),
+    size: statSync(file).size,
+  })
+}
 
 const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'idle control group']
 head.push('loaded RSS', 'size')
-const rows = starters.map(({ name, file }) => {
-  const own = starts.filter((one) => one.name === name)
-  return [
-    name,
-    `${decimals(median(own.map((one) => one.milliseconds)), 1)} ms`,
-    megabytes(median(own.map((one) => one.rss))),
-    megabytes(median(own.map((one) => one.anonymous))),
-    megabytes(charges.get(name) ?? Number.NaN),
-    megabytes(median(own.map((one) => one.loaded))),
-    megabytes(statSync(file).size),
-  ]
-})
-console.log(table(head, rows))
-writeResults('start', {
-  flags: buildFlags(),
-  starts,
-  charges: Object.fromEntries(charges),
-  sizes: starters.map(({ file }) => statSync(file).size),
-})
+const cells = rows.map((row) => [
+  row.executable,
+  `${decimals(row.startMs[1], 1)} ms`,
+  ...[row.resident[1], row.anonymous[1], row.charged, row.loaded[1], row.size].map(megabytes),
+])
+console.log(table(head, cells))
+writeResults('start', { flags: buildFlags(), figures: '[least, median, most]', rows })

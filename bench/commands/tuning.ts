@@ -1,5 +1,5 @@
-// `bun run tuning`: what SQLite's settings bring to commits of random ids in a large store. Each is measured beside the
-// store's own settings, a slice of time of each in turn. No server takes part.
+// `bun run tuning`: commits of random ids in a large store, with other settings of SQLite. Each setting is measured in
+// turn with the store's own. There is no server.
 import { Database } from 'bun:sqlite'
 import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { number, readFlags } from '../lib/flags.ts'
 import { nthId } from '../lib/ids.ts'
 import { temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
-import { median, quantile } from '../lib/statistics.ts'
+import { quantile, range } from '../lib/statistics.ts'
 import { decimals, table, thousands } from '../lib/table.ts'
 
-const flags = readFlags('What the settings of SQLite bring to durable commits of random ids.', {
-  plants: { default: '2000000', means: 'how many are there already' },
-  batch: { default: '64', means: 'plants in a commit' },
-  rounds: { default: '7', means: 'slices of a second of each setting' },
+const flags = readFlags('Durable commits of random ids, with other settings of SQLite.', {
+  plants: { default: '2000000', help: 'plants in the store at the start' },
+  batch: { default: '64', help: 'plants per commit' },
+  rounds: { default: '7', help: 'how often each setting is measured, for one second' },
 })
 const plants = number(flags.plants)
 const batch = number(flags.batch)
@@ -25,14 +25,14 @@ type Settings = {
   cacheMegabytes?: number
   mmapMegabytes?: number
   checkpointPages?: number
-  /** Whether the plants of a commit are inserted in the order of their ids. */
+  /** Whether a commit inserts its plants in the order of their ids. */
   isSorted?: boolean
-  /** Whether another thread copies the log into the database, while commits go on. */
+  /** Whether another thread runs the checkpoint while commits go on. */
   hasThread?: boolean
 }
 
 const own: Settings = {
-  name: 'as it is: pages of 4 KiB, cache of 8 MB, no mmap, checkpoint at 2000 pages',
+  name: 'pages of 4 KiB, cache of 8 MB, no mmap, checkpoint at 2000 pages',
 }
 const settings: Settings[] = [
   { name: 'the same again' },
@@ -52,7 +52,7 @@ const settings: Settings[] = [
 
 const folder = temporaryFolder()
 
-/** A store of the given size, without a log; made once for each size of pages. */
+/** A database of `plants` plants and no log; made once per page size. */
 function seed(pageBytes: number): string {
   const file = join(folder, `seed-${pageBytes}.db`)
   if (Bun.file(file).size > 0) return file
@@ -102,21 +102,21 @@ function open(of: Settings) {
   const thread = of.hasThread
     ? new Worker(URL.createObjectURL(new Blob([checkpointer], { type: 'text/javascript' })))
     : undefined
-  let isTidying = false
+  let isCheckpointing = false
   thread?.addEventListener('message', () => {
-    isTidying = false
+    isCheckpointing = false
   })
   let next = plants
 
-  function tidy(): void {
-    if (isTidying || Number(pages.get()?.log) < checkpointPages) return
+  function checkpointIfDue(): void {
+    if (isCheckpointing || Number(pages.get()?.log) < checkpointPages) return
     if (!thread) return void checkpoint.all()
-    isTidying = true
+    isCheckpointing = true
     thread.postMessage(file)
   }
 
   return {
-    /** Commits for a second; returns the milliseconds of each commit, with the checkpoint that followed it. */
+    /** Commits for a second; returns the milliseconds of each commit, its checkpoint included. */
     async slice(): Promise<number[]> {
       const took: number[] = []
       for (const end = performance.now() + 1000; performance.now() < end; ) {
@@ -126,14 +126,14 @@ function open(of: Settings) {
         begin.run()
         for (const id of ids) insert.run(BigInt(id))
         commit.run()
-        tidy()
+        checkpointIfDue()
         took.push(performance.now() - from)
         if (thread) await new Promise(setImmediate)
       }
       return took
     },
     async close(): Promise<void> {
-      while (isTidying) await Bun.sleep(1)
+      while (isCheckpointing) await Bun.sleep(1)
       thread?.terminate()
       db.close(true)
       for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
@@ -143,44 +143,44 @@ function open(of: Settings) {
 
 const perSecond = (took: number[]) => (took.length * batch * 1000) / took.reduce((a, b) => a + b, 0)
 
-const measured: { name: string; ratios: number[]; perSecond: number; p99: number; max: number }[] =
-  []
+const rows = []
 for (const setting of settings) {
   const [base, other] = [open(own), open(setting)]
   const ratios: number[] = []
   const all: number[] = []
   for (let round = -1; round < number(flags.rounds); round++) {
     const [usual, took] = [await base.slice(), await other.slice()]
-    // The first fills the caches.
+    // The first round fills the caches.
     if (round < 0) continue
     ratios.push(perSecond(took) / perSecond(usual))
     all.push(...took)
   }
   await base.close()
   await other.close()
-  measured.push({
-    name: setting.name,
-    ratios,
+  const ratio = range(ratios)
+  rows.push({
+    setting: setting.name,
+    ratio,
     perSecond: perSecond(all),
-    p99: quantile(all, 0.99),
-    max: Math.max(...all),
+    p99Ms: quantile(all, 0.99),
+    maxMs: Math.max(...all),
   })
-  console.error(`${setting.name}: ${decimals(median(ratios))}`)
+  console.error(`${setting.name}: ${decimals(ratio[1])}`)
 }
 
-console.log(`Beside the store ${own.name}; ${thousands(plants)} plants, ${batch} in a commit.\n`)
+console.log(`Compared with: ${own.name}. ${thousands(plants)} plants, ${batch} per commit.\n`)
 console.log(
   table(
-    ['setting', 'of it', 'from', 'to', 'creates/s', 'p99 of a commit', 'longest'],
-    measured.map(({ name, ratios, perSecond, p99, max }) => [
-      name,
-      decimals(median(ratios)),
-      decimals(Math.min(...ratios)),
-      decimals(Math.max(...ratios)),
+    ['setting', 'ratio', 'least', 'most', 'creates/s', 'p99 of a commit', 'longest'],
+    rows.map(({ setting, ratio: [least, middle, most], perSecond, p99Ms, maxMs }) => [
+      setting,
+      decimals(middle),
+      decimals(least),
+      decimals(most),
       thousands(perSecond),
-      `${decimals(p99, 1)} ms`,
-      `${decimals(max, 1)} ms`,
+      `${decimals(p99Ms, 1)} ms`,
+      `${decimals(maxMs, 1)} ms`,
     ]),
   ),
 )
-writeResults('tuning', { plants, batch, measured })
+writeResults('tuning', { plants, batch, figures: '[least, median, most]', rows })

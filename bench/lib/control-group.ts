@@ -1,19 +1,19 @@
-// A control group (cgroups(7)), which is what a container is to the kernel: it counts the memory that one is charged for.
+// A control group (cgroups(7)), as a container has: it counts the memory that is charged to it.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from './processes.ts'
 
 export type ControlGroup = {
-  /** The same command, within the group. */
+  /** The same command, run in the group. */
   within: (command: Command) => Command
-  /** Bytes charged to it: its processes' own memory, and the pages of files that were read for them. */
+  /** Bytes charged: memory of its processes, and pages of the files that they read first. */
   charged: () => number
   remove: () => void
 }
 
 const root = '/sys/fs/cgroup'
 
-/** A new group; undefined where none may be made. */
+/** A new group; undefined without the permission to make one. */
 export function controlGroup(): ControlGroup | undefined {
   const isUnified = existsSync(join(root, 'cgroup.controllers'))
   const group = join(root, isUnified ? '' : 'memory', `plantstore-bench-${Bun.nanoseconds()}`)

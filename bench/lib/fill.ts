@@ -1,10 +1,10 @@
-// Plants in the store before something is measured.
+// Adds plants before a measurement.
 import { nthId, type Order } from './ids.ts'
 import { database, executable } from './plantstore.ts'
 import { run } from './processes.ts'
 import type { Running } from './server.ts'
 
-/** Creates the plants `from` up to (not with) `to` over HTTP; a plant that is there may stay. */
+/** Creates the plants `from` to `to - 1` over HTTP; existing ones stay. */
 export async function seed(server: Running, from: number, to: number): Promise<void> {
   let next = from
   async function client(): Promise<void> {
@@ -20,14 +20,14 @@ export async function seed(server: Running, from: number, to: number): Promise<v
       })
       await answer.arrayBuffer()
       if (answer.status !== 200 && answer.status !== 409) {
-        throw new Error(`no plant ${id}: ${answer.status}`)
+        throw new Error(`cannot create plant ${id}: ${answer.status}`)
       }
     }
   }
   await Promise.all(Array.from({ length: 64 }, client))
 }
 
-/** Imports the plants `from` up to (not with) `to` into the database of a daemon that is not up. */
+/** Imports the plants `from` to `to - 1` into the database of a stopped daemon. */
 export async function importPlants(folder: string, order: Order, from: number, to: number) {
   const encoder = new TextEncoder()
   let next = from

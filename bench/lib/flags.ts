@@ -1,10 +1,10 @@
-// Flags of a command, from one table: name, default and meaning.
+// The flags of a command, from one table.
 import { parseArgs } from 'node:util'
 
-type Flags = Record<string, { default: string; means: string }>
+type Flags = Record<string, { default: string; help: string }>
 
-/** Every flag as text. Prints the table and ends at --help, ends with 2 at a flag it lacks. */
-export function readFlags<T extends Flags>(what: string, flags: T): Record<keyof T, string> {
+/** Every flag as text. Ends the command at --help, and with 2 at an unknown flag. */
+export function readFlags<T extends Flags>(summary: string, flags: T): Record<keyof T, string> {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, flag]) => [
       name,
@@ -14,9 +14,9 @@ export function readFlags<T extends Flags>(what: string, flags: T): Record<keyof
   try {
     const { values } = parseArgs({ options: { ...options, help: { type: 'boolean' } } })
     if (values.help) {
-      console.log(`${what}\n`)
+      console.log(`${summary}\n`)
       for (const [name, flag] of Object.entries(flags)) {
-        console.log(`  --${name.padEnd(14)} ${flag.means} (${flag.default || 'none'})`)
+        console.log(`  --${name.padEnd(16)} ${flag.help} (default: ${flag.default || 'none'})`)
       }
       process.exit(0)
     }

@@ -1,7 +1,6 @@
-// The ids of load/ids.lua: the nth of each order, for n below `most`.
+// The same ids as load/ids.lua: the nth of each order, n below 189,812,507.
 const base = 1_000_000_000
 const prime = 189812507
-export const most = prime
 
 export type Order = 'ascending' | 'random'
 

@@ -1,4 +1,4 @@
-// plantstore itself: the executable that the project builds.
+// plantstore's executable: how to build it and how to run it.
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,23 +22,33 @@ export function countRows(file: string): number {
   }
 }
 
-export const plantstore: Server = {
-  name: 'plantstore',
-  what: 'group commit, bearer token',
-  durable: 'yes',
-  command: (port, folder) => ({
-    argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
-    env: { PLANTSTORE_TOKEN: token },
-    cwd: folder,
-  }),
-  create: () => ({ path: '/plants', token, body: plant }),
-  rows: (folder) => countRows(database(folder)),
+/** An executable of plantstore as a server. */
+export function plantstoreAt(executable: string, name = 'plantstore'): Server {
+  return {
+    name,
+    description: 'group commit, bearer token',
+    durable: 'yes',
+    command: (port, folder) => ({
+      argv: [executable, 'serve', '--port', String(port), '--database', database(folder)],
+      env: { PLANTSTORE_TOKEN: token },
+      cwd: folder,
+    }),
+    create: () => ({ path: '/plants', token, body: plant }),
+    rows: (folder) => countRows(database(folder)),
+  }
 }
 
-/** Builds the executable if it is not there. */
+export const plantstore = plantstoreAt(executable)
+
+/** Builds the source in a folder; returns the executable. */
+export async function build(source: string): Promise<string> {
+  console.error(`building plantstore in ${source}`)
+  await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: source })
+  await run({ argv: [process.execPath, 'build.ts'], cwd: source })
+  return join(source, 'dist', 'plantstore')
+}
+
+/** Builds the working tree if dist/plantstore is missing. */
 export async function buildPlantstore(): Promise<void> {
-  if (existsSync(executable)) return
-  console.error('building plantstore')
-  await run({ argv: [process.execPath, 'install', '--frozen-lockfile'], cwd: project })
-  await run({ argv: [process.execPath, 'run', 'build'], cwd: project })
+  if (!existsSync(executable)) await build(project)
 }

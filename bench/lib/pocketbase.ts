@@ -14,15 +14,18 @@ export async function buildPocketbase(): Promise<void> {
   await run({
     argv: ['go', 'build', '-o', executable, '.'],
     cwd: join(root, 'servers', 'pocketbase'),
-  }).catch((error) => console.error(`PocketBase could not be built: ${error.message}`))
+  }).catch((error) => console.error(`cannot build PocketBase: ${error.message}`))
 }
 
 export function pocketbase({ durable }: { durable: boolean }): Server {
   return {
     name: durable ? 'pocketbase-durable' : 'pocketbase',
-    what: durable ? 'PocketBase with synchronous=FULL' : 'PocketBase as it comes',
+    description: durable ? 'PocketBase with synchronous=FULL' : 'PocketBase, default settings',
     durable: durable ? 'yes' : 'no',
-    missing: () => (existsSync(executable) ? undefined : 'PocketBase could not be built'),
+    unavailable() {
+      if (existsSync(executable)) return undefined
+      return Bun.which('go') ? 'cannot be built' : 'Go is missing'
+    },
     command: (port, folder) => ({
       argv: [executable, 'serve', '--http', `127.0.0.1:${port}`, '--dir', data(folder)],
       env: { PLANTS_DURABLE: durable ? '1' : '0' },
@@ -46,6 +49,6 @@ async function signIn(url: string): Promise<string> {
     body: JSON.stringify({ identity: 'bench@example.com', password: 'a long password' }),
   })
   const { token } = (await answer.json()) as { token?: string }
-  if (!token) throw new Error(`PocketBase does not sign in: ${answer.status}`)
+  if (!token) throw new Error(`cannot sign in to PocketBase: ${answer.status}`)
   return token
 }

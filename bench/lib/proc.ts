@@ -1,12 +1,12 @@
-// What Linux says of a process.
+// Memory and open files of a process, from /proc.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Bytes: resident, the part of it that is no file's, and the most that ever was resident. */
-export function memory(pid: number): { rss: number; anonymous: number; peak: number } {
+/** Bytes: resident, anonymous (not backed by a file), and the peak of resident. */
+export function memory(pid: number): { resident: number; anonymous: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const field = (name: string) =>
     Number(status.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) * 1024
-  return { rss: field('VmRSS'), anonymous: field('RssAnon'), peak: field('VmHWM') }
+  return { resident: field('VmRSS'), anonymous: field('RssAnon'), peak: field('VmHWM') }
 }
 
 export function openFiles(pid: number): number {

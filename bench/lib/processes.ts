@@ -1,5 +1,4 @@
-// Every process and folder a command uses is registered here, and is gone when the command ends,
-// also when it is interrupted.
+// Processes and temporary folders of a command. They are removed when it ends, even by a signal.
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,12 +15,12 @@ process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 process.on('SIGHUP', () => process.exit(129))
 
-// Each child leads a group of its own: a tracer's or a shell's children end with it.
+// A child leads its own process group, so that the children of strace or a shell end with it.
 function killGroup(child: Subprocess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }
 
@@ -63,7 +62,7 @@ export function start(command: Command, log: string): Subprocess {
   }
 }
 
-/** Runs a process to its end and gives what it wrote to standard output; throws if it fails. */
+/** Runs a process to its end and returns its standard output; throws if it fails. */
 export async function run(command: Command, input?: ReadableStream): Promise<string> {
   const child = track(
     Bun.spawn(command.argv, {
@@ -84,7 +83,7 @@ export async function run(command: Command, input?: ReadableStream): Promise<str
   return out
 }
 
-/** Ends a process in its own way, or after `patience` milliseconds in ours. */
+/** Sends SIGTERM, and SIGKILL after `patience` milliseconds. */
 export async function stop(child: Subprocess, pid = child.pid, patience = 30_000): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) process.kill(pid, 'SIGTERM')
   const kill = setTimeout(() => killGroup(child), patience)

@@ -1,23 +1,23 @@
-// Starts one server and waits until it answers.
+// Starts a server and waits until it answers.
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { type Command, readLog, start, stop, temporaryFolder } from './processes.ts'
 
-/** What wrk has to send for one create: '#' in the body becomes the id. */
+/** What wrk sends for a create; '#' in the body becomes the id. */
 export type Create = { path: string; token: string; body: string }
 
 export type Server = {
   name: string
-  what: string
-  /** Whether a create is on the disk, synced, before its answer. */
-  durable: 'yes' | 'no' | 'keeps nothing'
-  /** Why it cannot run here, if it cannot. */
-  missing?: () => string | undefined
+  description: string
+  /** Whether a create is synced to disk before its answer. */
+  durable: 'yes' | 'no' | 'stores nothing'
+  /** Why it cannot run here, if so. */
+  unavailable?: () => string | undefined
   command: (port: number, folder: string) => Command
   create: (url: string) => Create | Promise<Create>
-  /** The plants in the files of a server that has stopped. */
+  /** The number of plants stored, once the server has stopped. */
   rows?: (folder: string) => number | Promise<number>
 }
 
@@ -25,6 +25,8 @@ export type Running = {
   url: string
   pid: number
   folder: string
+  /** Milliseconds from exec to the first answer. */
+  startMs: number
   create: Create
   stop: () => Promise<void>
 }
@@ -40,22 +42,36 @@ export function freePort(): Promise<number> {
   })
 }
 
-// Resolves when anything at all answers at `url`.
-async function untilAnswers(url: string, child: Subprocess, log: string): Promise<void> {
-  const deadline = Date.now() + 30_000
-  while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`the server ended early:\n${readLog(log)}`)
-    try {
-      await (await fetch(url)).arrayBuffer()
-      return
-    } catch {
-      await Bun.sleep(5)
-    }
-  }
-  throw new Error(`no answer at ${url}:\n${readLog(log)}`)
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        open: (socket) => void socket.write('GET /health HTTP/1.1\r\nHost: bench\r\n\r\n'),
+        data(socket) {
+          resolve(true)
+          socket.end()
+        },
+        close: () => resolve(false),
+        connectError: () => resolve(false),
+      },
+    }).catch(() => resolve(false))
+  })
 }
 
-/** `wrapped` may put a tracer before the command; the server is then the tracer's child. */
+/** Resolves at the first answer, of any status. Throws if the process ends, or after 30 s. */
+export async function untilFirstAnswer(port: number, child: Subprocess, log: string) {
+  const deadline = performance.now() + 30_000
+  // Not `fetch`: its failures cost CPU that the server needs to start.
+  while (!(await answers(port))) {
+    if (child.exitCode !== null) throw new Error(`did not start\n${readLog(log)}`)
+    if (performance.now() > deadline) throw new Error(`no answer in 30 s\n${readLog(log)}`)
+    await Bun.sleep(1)
+  }
+}
+
+/** `wrapped` may start the command by a tracer; the server is then the tracer's child. */
 export async function startServer(
   server: Server,
   folder = temporaryFolder(),
@@ -67,13 +83,16 @@ export async function startServer(
   const log = join(folder, 'log')
   const command = server.command(port, folder)
   const starts = wrapped(command)
+  const from = performance.now()
   const child = start(starts, log)
-  await untilAnswers(`${url}/health`, child, log)
+  await untilFirstAnswer(port, child, log)
+  const startMs = performance.now() - from
   const pid = starts === command ? child.pid : await onlyChild(child.pid)
   return {
     url,
     pid,
     folder,
+    startMs,
     create: await server.create(url),
     stop: () => stop(child, pid),
   }

@@ -1,6 +1,7 @@
-// Everything that is set side by side.
+// The servers that are compared.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { axumSqlite } from './axum-sqlite.ts'
 import { countRows, database, plant, plantstore, token } from './plantstore.ts'
 import { pocketbase } from './pocketbase.ts'
 import type { Server } from './server.ts'
@@ -9,11 +10,11 @@ const root = join(import.meta.dir, '..')
 const script = (name: string) => join(root, 'servers', name)
 const create = () => ({ path: '/plants', token, body: plant })
 
-function onBun(name: string, what: string): Server {
+function onBun(name: string, description: string): Server {
   return {
     name,
-    what,
-    durable: 'keeps nothing',
+    description,
+    durable: 'stores nothing',
     command: (port, folder) => ({
       argv: [process.execPath, script(`${name}.ts`), String(port)],
       cwd: folder,
@@ -22,10 +23,10 @@ function onBun(name: string, what: string): Server {
   }
 }
 
-function withSqlite(name: string, what: string, argv: string[]): Server {
+function withSqlite(name: string, description: string, argv: string[]): Server {
   return {
     name,
-    what,
+    description,
     durable: 'yes',
     command: (port, folder) => ({
       argv: [...argv, String(port), database(folder), token],
@@ -36,13 +37,13 @@ function withSqlite(name: string, what: string, argv: string[]): Server {
   }
 }
 
-function onNode(name: string, what: string): Server {
+function onNode(name: string, description: string): Server {
   return {
-    ...withSqlite(name, what, ['node', script(`${name}.mjs`)]),
-    missing: () => {
-      if (!Bun.which('node')) return 'no Node.js here'
+    ...withSqlite(name, description, ['node', script(`${name}.mjs`)]),
+    unavailable() {
+      if (!Bun.which('node')) return 'Node.js is missing'
       const addon = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'
-      if (!existsSync(join(root, addon))) return 'better-sqlite3 could not be built'
+      if (!existsSync(join(root, addon))) return 'better-sqlite3 cannot be built'
       return undefined
     },
   }
@@ -50,9 +51,9 @@ function onNode(name: string, what: string): Server {
 
 const jsonServer: Server = {
   name: 'json-server',
-  what: 'Node, writes the whole file for each create, no authentication',
+  description: 'Node, writes the whole file for each create, no authentication',
   durable: 'no',
-  missing: () => (Bun.which('node') ? undefined : 'no Node.js here'),
+  unavailable: () => (Bun.which('node') ? undefined : 'Node.js is missing'),
   command: (port, folder) => {
     writeFileSync(join(folder, 'plants.json'), '{"plants":[]}')
     const program = join(root, 'node_modules/json-server/lib/cli/bin.js')
@@ -83,19 +84,21 @@ export const commitEach = withSqlite('plantstore-commit-each', 'plantstore witho
 
 export const servers: Server[] = [
   ceiling,
-  onBun('elysia-validates', 'Elysia that validates and keeps nothing'),
+  onBun('elysia-validates', 'Elysia that validates and stores nothing'),
   plantstore,
   commitEach,
-  withSqlite('elysia-sqlite', 'Elysia on Bun, one commit for each create', [
+  axumSqlite({ commitsEach: false }),
+  axumSqlite({ commitsEach: true }),
+  withSqlite('elysia-sqlite', 'Elysia on Bun, one commit per create', [
     process.execPath,
     script('elysia-sqlite.ts'),
   ]),
-  withSqlite('hono-sqlite', 'Hono on Bun, one commit for each create', [
+  withSqlite('hono-sqlite', 'Hono on Bun, one commit per create', [
     process.execPath,
     script('hono-sqlite.ts'),
   ]),
-  onNode('fastify-sqlite', 'Fastify on Node, one commit for each create'),
-  onNode('express-sqlite', 'Express on Node, one commit for each create'),
+  onNode('fastify-sqlite', 'Fastify on Node, one commit per create'),
+  onNode('express-sqlite', 'Express on Node, one commit per create'),
   pocketbase({ durable: true }),
   pocketbase({ durable: false }),
   jsonServer,

@@ -1,26 +1,27 @@
-// Brings what the benchmarks need. This file and what it imports use no installed package.
+// Installs and builds what the benchmarks need; imports no installed package itself.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { buildAxumSqlite } from './axum-sqlite.ts'
 import { buildPlantstore } from './plantstore.ts'
 import { buildPocketbase } from './pocketbase.ts'
 import { run } from './processes.ts'
 
 const root = join(import.meta.dir, '..')
 
-/** Missing programs end the command unless they are `optional`. */
-async function program(name: string, aptPackage: string, optional = false): Promise<void> {
+/** Installs a program from the Debian package of the same name; ends the command if it cannot. */
+async function program(name: string): Promise<void> {
   if (Bun.which(name)) return
   try {
-    await run({ argv: ['apt-get', 'install', '-y', aptPackage] })
+    await run({ argv: ['apt-get', 'install', '-y', name] })
   } catch {
-    if (optional) return
-    console.error(`${name} is needed: install it, by the name of ${aptPackage} in Debian`)
+    console.error(`${name} is missing; install it (Debian: apt-get install ${name})`)
     process.exit(1)
   }
 }
 
-async function packages(): Promise<void> {
-  // better-sqlite3 may have to be compiled, against the headers of the Node that is here.
+/** The packages of the peers. Without them, each peer that needs one fails on its own. */
+async function installPackages(): Promise<void> {
+  // better-sqlite3 may have to be compiled, with the headers of this Node.js.
   const node = Bun.which('node')
   const prefix = node && dirname(dirname(realpathSync(node)))
   const headers = prefix && existsSync(join(prefix, 'include/node/node.h'))
@@ -28,19 +29,19 @@ async function packages(): Promise<void> {
     argv: [process.execPath, 'install', '--frozen-lockfile'],
     cwd: root,
     ...(headers ? { env: { npm_config_nodedir: prefix } } : {}),
-  })
+  }).catch((error) => console.error(`cannot install the packages of the peers: ${error.message}`))
 }
 
 export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): Promise<void> {
   if (process.platform !== 'linux') {
-    console.error('these benchmarks read /proc: run them on Linux')
+    console.error('the benchmarks run on Linux only')
     process.exit(1)
   }
-  await program('wrk', 'wrk')
-  await program('perf', 'linux-perf', true)
-  if (needs.strace) await program('strace', 'strace')
+  await program('wrk')
+  if (needs.strace) await program('strace')
   if (needs.peers) {
-    await packages()
+    await installPackages()
+    await buildAxumSqlite()
     await buildPocketbase()
   }
   await buildPlantstore()

@@ -1,4 +1,4 @@
-// Two kinds of picture, bars and lines, that read on light and on dark ground.
+// Charts as SVG, for light and dark pages: bars and lines.
 const style = `<style>
 text { font: 12px system-ui, sans-serif; fill: #24292f }
 .title { font-weight: 600; font-size: 14px }
@@ -37,7 +37,7 @@ function legend(names: string[], y: number): string[] {
   ])
 }
 
-/** Groups of horizontal bars; a value of 1 is as long as the picture is wide. */
+/** Groups of horizontal bars; a value of 1 has the full width. */
 export function bars(
   title: string,
   series: string[],
@@ -71,7 +71,7 @@ export function bars(
 type Line = { name: string; points: { x: number; y: number }[] }
 export type Panel = { title: string; lines: Line[]; show: (value: number) => string }
 
-/** Panels one below the other over one axis; lines of the same place share a name and colour. */
+/** Panels above one x axis; the nth lines of all panels share a name and a colour. */
 export function lines(title: string, panels: Panel[], showX: (x: number) => string): string {
   const [left, right, top, tall, gap] = [80, 24, 64, 120, 52]
   const width = 760

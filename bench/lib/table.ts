@@ -1,4 +1,6 @@
-/** A table in Markdown, its columns padded so that it reads in a terminal as well. */
+// Tables, and how figures are written in them.
+
+/** A Markdown table that also reads well in a terminal. */
 export function table(head: string[], rows: string[][]): string {
   const widths = head.map((title, column) =>
     Math.max(3, title.length, ...rows.map((row) => (row[column] ?? '').length)),
@@ -17,9 +19,14 @@ export function decimals(value: number, digits = 2): string {
   return Number.isFinite(value) ? value.toFixed(digits) : '-'
 }
 
-export function milliseconds(microseconds: number): string {
-  const ms = microseconds / 1000
+export function milliseconds(us: number): string {
+  if (!Number.isFinite(us)) return '-'
+  const ms = us / 1000
   return `${ms.toFixed(ms < 10 ? 2 : ms < 100 ? 1 : 0)} ms`
+}
+
+export function microseconds(value: number): string {
+  return Number.isFinite(value) ? `${value.toFixed(1)} us` : '-'
 }
 
 export function megabytes(bytes: number): string {

@@ -1,19 +1,21 @@
-// Runs wrk with one of the scripts in load/, and counts the server's instructions meanwhile if it is asked to.
+// Runs wrk with one of the scripts in load/.
 import { join } from 'node:path'
+import { cpuTime } from './cpu.ts'
 import type { Order } from './ids.ts'
-import { countInstructions } from './perf.ts'
 import { run } from './processes.ts'
 import type { Running } from './server.ts'
 
-/** One run of wrk. Latencies are in microseconds, as the client saw them. */
+/** The report of a run. Latencies are in microseconds, as the client sees them. */
 export type Load = {
   requests: number
   bytes: number
   microseconds: number
   perSecond: number
+  /** CPU microseconds of the server's process per request. */
+  cpu: number
   /** Answers with a status of 400 or above. */
   refused: number
-  /** Answers that took longer than 2 s; they are counted in `requests`. */
+  /** Answers slower than 2 s; also counted in `requests`. */
   timeouts: number
   /** Connections that failed. */
   broken: number
@@ -21,83 +23,71 @@ export type Load = {
   p99: number
   p999: number
   max: number
+  /** Counters of mixed.lua. */
   counters: string
-  /** Instructions the server executed; absent where they cannot be counted. */
-  instructions?: number
 }
 
 const scripts = join(import.meta.dir, '..', 'load')
 
 type Script = 'create' | 'read' | 'mixed'
-type Options = {
-  url: string
-  pid: number
-  connections: number
-  seconds: number
-  /** To count costs time at each switch of the process: never while a rate or a latency is measured. */
-  isCounted?: boolean
-}
+type Target = { url: string; pid: number; connections: number; seconds: number }
 
-export async function wrk(script: Script, args: string[], options: Options): Promise<Load> {
-  const { url, pid, connections, seconds, isCounted = false } = options
+export async function wrk(script: Script, args: string[], target: Target): Promise<Load> {
+  const { url, pid, connections, seconds } = target
   const argv = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`]
   argv.push('-s', join(scripts, `${script}.lua`), url, '--', ...args)
-  const { command, read } = isCounted
-    ? countInstructions(pid, argv)
-    : { command: argv, read: () => undefined }
-  const out = await run({ argv: command })
+  const before = cpuTime(pid)
+  const out = await run({ argv })
+  // Requests in flight when wrk ends are finished, and their CPU counted, before the next server.
+  await Bun.sleep(50)
+  const cpu = cpuTime(pid) - before
   const line = out.split('\n').find((text) => text.startsWith('{"requests"'))
-  if (!line) throw new Error(`wrk said nothing of use:\n${out}`)
-  const report = JSON.parse(line) as Omit<Load, 'perSecond' | 'instructions'>
-  const instructions = read()
+  if (!line) throw new Error(`wrk printed no report:\n${out}`)
+  const report = JSON.parse(line) as Omit<Load, 'perSecond' | 'cpu'>
   return {
     ...report,
     perSecond: (report.requests / report.microseconds) * 1e6,
-    ...(instructions === undefined ? {} : { instructions }),
+    cpu: cpu / report.requests,
   }
 }
 
-/** Throws unless every answer of a run was a success. */
-export function allSucceeded(name: string, load: Load): void {
-  if (load.requests === 0) throw new Error(`${name} answered nothing`)
-  if (load.refused > 0) throw new Error(`${name} refused ${load.refused} of ${load.requests}`)
-  if (load.broken > 0) throw new Error(`${name} broke ${load.broken} connections`)
+/** Throws unless every answer was a success; `who` begins the message. */
+export function allSucceeded(load: Load, who?: string): void {
+  const fail = (what: string) => new Error(who ? `${who}: ${what}` : what)
+  if (load.requests === 0) throw fail('no answer')
+  if (load.refused > 0) throw fail(`refused ${load.refused} of ${load.requests} requests`)
+  if (load.broken > 0) throw fail(`broke ${load.broken} connections`)
 }
 
-/** A client of one server whose creates never repeat an id, from the `first`th of an order on. */
+/** A client that never creates an id twice; it begins with the `first`th of an order. */
 export function createLoader(running: Running, order: Order = 'ascending', first = 0) {
   let server = running
   let next = first
   let answered = 0
   let unanswered = 0
   return {
-    async create(connections: number, seconds: number, isCounted = false): Promise<Load> {
+    async create(connections: number, seconds: number): Promise<Load> {
       const { path, token, body } = server.create
       const args = [path, token, body, String(next), order]
-      const load = await wrk('create', args, {
-        url: server.url,
-        pid: server.pid,
-        connections,
-        seconds,
-        isCounted,
-      })
-      // wrk asks for one request that it never sends, and leaves one a connection in flight.
+      const { url, pid } = server
+      const load = await wrk('create', args, { url, pid, connections, seconds })
+      // wrk makes one request that it never sends, and leaves one per connection in flight.
       next += 1 + load.requests + connections
       answered += load.requests
       unanswered += connections
       return load
     },
     next: () => next,
-    /** Goes on with another process, whose store got `count` plants from `next` on otherwise. */
+    /** Continues with another process; `count` plants from `next` on were added by other means. */
     resume(other: Running, count: number): void {
       server = other
       next += count
       answered += count
     },
-    /** Throws unless `rows` can be what these runs left behind. */
-    check(name: string, rows: number): void {
+    /** Throws if `rows`, the plants stored, are fewer than were answered or more than were sent. */
+    check(rows: number): void {
       if (rows >= answered && rows <= answered + unanswered) return
-      throw new Error(`${name} answered ${answered} creates and keeps ${rows} plants`)
+      throw new Error(`answered ${answered} creates, stored ${rows} plants`)
     },
   }
 }

@@ -1,5 +1,5 @@
 -- wrk -s create.lua URL -- PATH TOKEN BODY FIRST ORDER
--- A '#' in BODY becomes the id; ids are ORDER (ascending or random) from the FIRSTth on.
+-- A '#' in BODY becomes the id. ORDER is ascending or random; the first id is the FIRSTth of it.
 local folder = debug.getinfo(1, 'S').source:match('@(.*/)')
 dofile(folder .. 'report.lua')
 dofile(folder .. 'ids.lua')

@@ -1,8 +1,8 @@
--- Ids are of one width, so that a request is three strings put together. lib/ids.ts says the same.
+-- All ids have the same length, so that a request is three strings. lib/ids.ts has the same ids.
 local base, prime = 1000000000, 189812507
 
--- A shuffle of 0 .. prime-1: the squares of a prime that is 3 modulo 4 repeat only as n and -n.
--- The smaller of the two keeps the square below 2^53.
+-- A permutation of 0 .. prime-1: modulo a prime that is 3 modulo 4, only n and -n have the same
+-- square. The smaller of the two keeps the square below 2^53.
 local function shuffle(n)
   local square = (math.min(n, prime - n) ^ 2) % prime
   if n <= prime / 2 then return square end

@@ -1,7 +1,7 @@
 -- wrk -s mixed.lua URL -- TOKEN LOW HIGH MARGIN
 -- Plants LOW .. HIGH-1 exist. Of 20 requests 4 create at HIGH, 4 delete at LOW (so that the store
--- keeps its size), 8 read, 1 lists and 3 replace. MARGIN plants at either end are let be: requests
--- about them may be on the way.
+-- keeps its size), 8 read, 1 lists and 3 replace. MARGIN plants at both ends are left alone:
+-- requests for them may be in flight.
 local folder = debug.getinfo(1, 'S').source:match('@(.*/)')
 dofile(folder .. 'report.lua')
 dofile(folder .. 'ids.lua')
@@ -11,7 +11,7 @@ local kinds = {
   'read', 'create', 'read', 'delete', 'replace', 'read', 'create', 'read', 'delete', 'replace',
 }
 local headers, margin, turn, at
--- Globals, for `counters` to ask the thread for.
+-- Globals, so that `counters` can read them from the thread.
 low, high = 0, 0
 
 local thread
@@ -22,7 +22,7 @@ function init(args)
   headers = ' HTTP/1.1\r\nHost: ' .. wrk.host .. ':' .. wrk.port
     .. '\r\nAuthorization: Bearer ' .. args[1] .. '\r\n'
   low, high, margin = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
-  -- wrk asks for one request that it never sends: let it be a read.
+  -- wrk makes one request that it never sends; this one is a read.
   turn, at = -1, 0
 end
 

@@ -1,5 +1,5 @@
 -- wrk -s read.lua URL -- PATH TOKEN COUNT ORDER
--- A '#' in PATH becomes one of the first COUNT ids of ORDER, all over them.
+-- A '#' in PATH becomes one of the first COUNT ids of ORDER, spread over all of them.
 local folder = debug.getinfo(1, 'S').source:match('@(.*/)')
 dofile(folder .. 'report.lua')
 dofile(folder .. 'ids.lua')

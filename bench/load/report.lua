@@ -1,4 +1,4 @@
--- What every load prints at its end: one line of JSON. Times are in microseconds.
+-- The report that wrk prints at the end: one line of JSON, times in microseconds.
 function done(summary, latency, requests)
   local errors = summary.errors
   io.write(string.format(

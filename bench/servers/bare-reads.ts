@@ -1,4 +1,4 @@
-// The least a read from SQLite can cost on Bun: one header compared, one statement, one JSON text, and nothing else.
+// The ceiling of reads from SQLite on Bun: compares one header, runs one statement, writes JSON.
 import { Database } from 'bun:sqlite'
 
 const [port, file, token] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// The least a read can cost on Bun: handlers that answer a constant, of one plant or of a page.
+// The ceiling of reads on Bun: answers a constant, one plant or a page.
 const headers = new Headers({ 'Content-Type': 'application/json' })
 const plant = JSON.stringify({ name: 'Monstera deliciosa', tag: 'aroid' })
 

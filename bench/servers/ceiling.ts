@@ -1,4 +1,4 @@
-// The least a create can cost on Bun: parse the body, echo it. Nothing is checked or kept.
+// The ceiling of creates on Bun: parses the body and echoes it; checks and stores nothing.
 const headers = new Headers({ 'Content-Type': 'application/json' })
 
 Bun.serve({

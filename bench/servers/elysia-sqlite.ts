@@ -1,4 +1,4 @@
-// What one writes first with Elysia: one durable commit for each create.
+// The obvious Elysia server: one durable commit per create.
 import { Database } from 'bun:sqlite'
 import { bearer } from '@elysiajs/bearer'
 import { Elysia, t } from 'elysia'

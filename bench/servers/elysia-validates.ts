@@ -1,4 +1,4 @@
-// Elysia as it comes: validates the body, keeps nothing.
+// Elysia that validates the body and stores nothing.
 import { Elysia, t } from 'elysia'
 
 new Elysia()

@@ -1,4 +1,4 @@
-// The least an executable with a Bun server in it can be, to set the start of plantstore beside.
+// An empty Bun server, to compare the start of plantstore with.
 Bun.serve({
   hostname: '127.0.0.1',
   port: Number(process.env.EMPTY_PORT),

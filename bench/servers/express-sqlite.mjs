@@ -1,4 +1,4 @@
-// What one writes first with Express on Node: one durable commit for each create.
+// The obvious Express server: one durable commit per create.
 import Database from 'better-sqlite3'
 import express from 'express'
 

@@ -1,4 +1,4 @@
-// What one writes first with Fastify on Node: one durable commit for each create.
+// The obvious Fastify server: one durable commit per create.
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
 

@@ -1,4 +1,4 @@
-// What one writes first with Hono: one durable commit for each create.
+// The obvious Hono server: one durable commit per create.
 import { Database } from 'bun:sqlite'
 import { Hono } from 'hono'
 import { bearerAuth } from 'hono/bearer-auth'

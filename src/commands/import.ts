@@ -2,7 +2,8 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import type { Command, Output } from '../command'
-import { openSqlite } from '../engine/sqlite/store'
+import { openStore } from '../engine/open-store'
+import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
 import { openInput, readInput } from '../files/input'
 import { type Entry, formatOf, readPlants } from '../formats/plants'
@@ -167,7 +168,7 @@ completes. Works while the daemon runs. Exit code 1 if any line was refused, 130
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)
     const isNew = !existsSync(config.database)
-    const store = openSqlite(config.database, { exclusive: false, log: () => {} })
+    const store = await openStore(config.database, command({ makesDatabase: true }))
     if (isNew) err.write(`created database ${realpathSync(config.database)}\n`)
 
     // One group is read while the one before it is being committed.

@@ -1,22 +1,18 @@
-import { type ErrorNumber, PlantError } from '../errors'
+// Group commit: changes that wait together share one commit. It knows no database.
 
-/** How one change of a batch ended: null when it is durable, else why nothing of it was stored; `detail` is for the log. */
-export type Outcome = {
-  readonly error: ErrorNumber
-  readonly message?: string
-  readonly detail?: string
-} | null
+import { PlantError } from '../errors'
+import type { Outcome } from './change'
 
-/**
- * Makes a batch of changes durable, in their order, and says how each ended, or promises to where that is not known
- * yet. Rejects where the batch failed whole.
- */
-export type Commit<Change> = (batch: Change[]) => Promise<(Outcome | Promise<Outcome>)[]>
+/** The outcomes of a batch, one for each change; or, after a commit in doubt, the promise of them. */
+export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
+
+/** Makes a batch durable, in its order. Rejects where nothing of it was stored. */
+export type Commit<Change> = (batch: Change[]) => Promise<Committed>
 
 export type GroupCommitLimits = {
   /** Changes that may wait at a time. */
   readonly queuedChanges: number
-  /** Bytes that the waiting changes may hold, as `submit` is told of them. */
+  /** Bytes that the waiting changes may hold together, as `submit` is told. */
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
@@ -30,27 +26,21 @@ type Waiting<Change> = {
   readonly reject: (reason: unknown) => void
 }
 
-// A shorter hold is not worth it: a timer is no finer.
+// A timer is no finer than this.
 const SHORTEST_HOLD_MS = 1
-// Nor is one shorter than half of the time in which the changes that are expected could be read and answered: two
-// batches in turn, one that commits while the other is answered, do more then than a full one each time.
-const HOLD_MS_PER_CHANGE = 0.01
-// A commit that was stalled says nothing of the next.
+// A commit that stalled says nothing about the next.
 const LONGEST_HOLD_MS = 250
-// The changes of a larger batch take longer than its sync: more of them would make it no cheaper.
-const SMALL_BATCH = 64
 
-function end({ resolve, reject }: Waiting<unknown>, outcome: Outcome | undefined): void {
-  if (outcome === null) resolve()
-  else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
+function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
+  for (const [index, { resolve, reject }] of batch.entries()) {
+    const outcome = outcomes[index]
+    if (outcome === null) resolve()
+    else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
+  }
 }
 
-function endAll(batch: Waiting<unknown>[], outcomes: (Outcome | Promise<Outcome>)[]): void {
-  for (const [index, waiting] of batch.entries()) {
-    const outcome = outcomes[index]
-    if (outcome instanceof Promise) outcome.then((late) => end(waiting, late), waiting.reject)
-    else end(waiting, outcome)
-  }
+function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
+  for (const { reject } of batch) reject(reason)
 }
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
@@ -60,26 +50,23 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 }
 
 /**
- * Lets changes that wait together share one commit (group commit).
- *
- * While a batch commits, the changes that come in wait for the next. When it ends, the next, if it is large, is started
- * before its clients are answered: the disk works while this thread does. But they are likely to come back at once, so
- * on a slow disk the next batch holds for them, for at most half of the time that the last commit took: a full batch
- * each time, instead of two half ones that take turns.
+ * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
+ * are answered. Those clients are likely to come back: on a slow disk the next batch is held for as many changes as
+ * the last round had, for at most half a commit's time. Without that, two half batches would take turns.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
+  #state: 'idle' | 'gathering' | 'committing' = 'idle'
+  /** How many changes the next batch may be held for, and until when. */
   #expected = 0
   #holdUntil = 0
   #hold: Timer | undefined
-  #state: 'idle' | 'holding' | 'due' | 'committing' = 'idle'
-  #idle: (() => void)[] = []
+  #drained: (() => void)[] = []
 
   constructor(
     private readonly commit: Commit<Change>,
     private readonly limits: GroupCommitLimits,
-    private readonly onCommit: (changes: number, milliseconds: number) => void = () => {},
   ) {}
 
   /** The changes that wait. */
@@ -88,91 +75,79 @@ export class GroupCommit<Change> {
   }
 
   /**
-   * Resolves when the change is durable. Rejects with 50301, and nothing is stored, where too much waits already, or
-   * where the signal was aborted before its turn came.
+   * Resolves when the change is durable. Rejects with 50301, and nothing is stored, where the queue is full or the
+   * signal was aborted before the commit.
    */
   submit(change: Change, bytes: number, signal?: AbortSignal): Promise<void> {
-    if (
-      this.#waiting.length >= this.limits.queuedChanges ||
-      (this.#waitingBytes + bytes > this.limits.queuedBytes && this.#waiting.length > 0)
-    ) {
-      return Promise.reject(new PlantError(50301))
-    }
+    const { queuedChanges, queuedBytes } = this.limits
+    const isFull =
+      this.#waiting.length >= queuedChanges ||
+      (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
+    if (isFull) return Promise.reject(new PlantError(50301))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#waiting.push({ change, bytes, signal, resolve, reject })
     this.#waitingBytes += bytes
-    this.#arm()
+    if (this.#state === 'idle') {
+      if (!this.#isHeld()) this.#flushAfterTurn()
+    } else if (this.#hold && this.#waiting.length >= this.#expected) this.#endHold()
     return promise
   }
 
   /** Resolves when nothing waits and nothing is being committed. */
   drained(): Promise<void> {
     if (this.#state === 'idle') return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    return new Promise((resolve) => this.#drained.push(resolve))
   }
 
-  #arm(): void {
-    if (this.#state === 'idle') {
-      const hold = this.#holdUntil - performance.now()
-      const shortest = Math.max(SHORTEST_HOLD_MS, this.#expected * HOLD_MS_PER_CHANGE)
-      if (this.#waiting.length < this.#expected && hold >= shortest) {
-        this.#state = 'holding'
-        this.#hold = setTimeout(() => this.#flush(), hold)
-        return
-      }
-      if (this.#waiting.length > SMALL_BATCH) {
-        this.#flush()
-        return
-      }
-    } else if (this.#state !== 'holding' || this.#waiting.length < this.#expected) {
-      return
-    }
+  // On a slow disk, waits for what the clients just answered send next; false where that is not worth it.
+  #isHeld(): boolean {
+    const hold = this.#holdUntil - performance.now()
+    if (this.#waiting.length >= this.#expected || hold < SHORTEST_HOLD_MS) return false
+    this.#state = 'gathering'
+    this.#hold = setTimeout(() => this.#endHold(), hold)
+    return true
+  }
+
+  #endHold(): void {
     clearTimeout(this.#hold)
-    this.#state = 'due'
-    this.#flushAfterTurn(0)
+    this.#hold = undefined
+    this.#flushAfterTurn()
   }
 
-  // After the other requests that this turn of the event loop has read; and after another turn as long as each brings
-  // more of those that are expected, and the batch is small.
-  #flushAfterTurn(before: number): void {
-    setImmediate(() => {
-      const now = this.#waiting.length
-      if (now > before && now < Math.min(this.#expected, SMALL_BATCH)) this.#flushAfterTurn(now)
-      else this.#flush()
-    })
+  // A batch of all that this turn of the event loop reads.
+  #flushAfterTurn(): void {
+    this.#state = 'gathering'
+    setImmediate(() => this.#flush())
   }
 
-  #take(): Waiting<Change>[] {
-    const batch =
-      this.#waiting.length <= this.limits.batchChanges
-        ? this.#waiting
-        : this.#waiting.slice(0, this.limits.batchChanges)
-    this.#waiting = this.#waiting.slice(batch.length)
-    this.#waitingBytes = 0
-    for (const { bytes } of this.#waiting) this.#waitingBytes += bytes
-    return batch
+  #takeBatch(): Waiting<Change>[] {
+    const batch = this.#waiting.splice(0, this.limits.batchChanges)
+    this.#waitingBytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+    return batch.filter(isWanted)
   }
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
-    const batch = this.#take().filter(isWanted)
-    const changes = batch.map(({ change }) => change)
+    const batch = this.#takeBatch()
     const started = performance.now()
-    const [result] = await Promise.allSettled([changes.length > 0 ? this.commit(changes) : []])
-    const milliseconds = performance.now() - started
-    if (result.status === 'fulfilled' && changes.length > 0) {
-      this.onCommit(changes.length, milliseconds)
-    }
-    this.#ended(changes.length, milliseconds)
-    if (result.status === 'fulfilled') endAll(batch, result.value)
-    else for (const { reject } of batch) reject(result.reason)
+    const [result] = await Promise.allSettled([
+      batch.length > 0 ? this.commit(batch.map(({ change }) => change)) : [],
+    ])
+    this.#ended(batch.length, performance.now() - started)
+    if (result.status === 'rejected') refuse(batch, result.reason)
+    else if ('inDoubt' in result.value) {
+      result.value.inDoubt.then(
+        (outcomes) => answer(batch, outcomes),
+        (reason) => refuse(batch, reason),
+      )
+    } else answer(batch, result.value)
   }
 
   #ended(changes: number, milliseconds: number): void {
     this.#expected = changes + this.#waiting.length
     this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
     this.#state = 'idle'
-    if (this.#waiting.length > 0) this.#arm()
-    else for (const resolve of this.#idle.splice(0)) resolve()
+    if (this.#waiting.length === 0) for (const resolve of this.#drained.splice(0)) resolve()
+    else if (!this.#isHeld()) this.#flush()
   }
 }

@@ -62,7 +62,7 @@ export function isOutOfInodes(folder: string): boolean {
 /** Why a file could not be made at a path, of what was thrown: the error itself, where it is not the disk's. */
 export function explainMaking(error: unknown, path: string): unknown {
   if (codeOf(error) === 'ENOSPC' && isOutOfInodes(dirname(path))) {
-    return new OpenError(`${path} cannot be written: no free inodes in its file system`, true)
+    return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
   }
   return explainWriting(error, path)
 }

@@ -1,4 +1,4 @@
-// bun test/faults/run.ts [--list] [--only name[,name]] : injects every fault into dist/plantstore.
+// Injects every fault into dist/plantstore: `bun test/faults/run.ts [--list] [--only NAME[,NAME]]`.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,12 +12,14 @@ import { fullDiskFaults } from './full-disk.ts'
 import { ioErrorFaults } from './io-errors.ts'
 import { killFaults } from './kill.ts'
 import { temporaryFolder, undoAll } from './lab.ts'
+import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
 import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
+import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
 
 const faults: Fault[] = [
@@ -30,6 +32,8 @@ const faults: Fault[] = [
   ...replayFaults,
   ...restoreFaults,
   ...lyingCacheFaults,
+  ...stallFaults,
+  ...linearizabilityFaults,
   ...sigtermFaults,
   ...clientFaults,
   ...fileFaults,
@@ -45,7 +49,7 @@ function chosen(): Fault[] {
   if (values.only === undefined) return faults
   const names = values.only.split(',')
   const unknown = names.filter((name) => !faults.some((fault) => fault.name === name))
-  if (unknown.length > 0) throw new Error(`no such fault: ${unknown.join(', ')} (see --list)`)
+  if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')}; see --list`)
   return faults.filter((fault) => names.includes(fault.name))
 }
 
@@ -96,7 +100,7 @@ async function main(): Promise<number> {
   }
   const program = plantstore[0] ?? ''
   if (!existsSync(program)) {
-    console.error(`${program} is missing: bun run build`)
+    console.error(`${program} does not exist; run: bun run build`)
     return 2
   }
   for (const fault of chosen()) {

@@ -1,4 +1,5 @@
-import { GroupCommit, type GroupCommitLimits, type Outcome } from '../../src/engine/group-commit'
+import type { Outcome } from '../../src/engine/change'
+import { GroupCommit, type GroupCommitLimits } from '../../src/engine/group-commit'
 
 export const ROOMY = { queuedChanges: 1000, queuedBytes: 1_000_000, batchChanges: 1000 }
 
@@ -10,7 +11,6 @@ export const turns = async () => {
 /** Commits to an array, when the test says so. A change "no" is refused. */
 export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
   const batches: string[][] = []
-  const measured: number[] = []
   const running: PromiseWithResolvers<void>[] = []
   const group = new GroupCommit<string>(
     async (batch) => {
@@ -23,12 +23,10 @@ export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
       )
     },
     { ...ROOMY, ...limits },
-    (changes) => measured.push(changes),
   )
   return {
     group,
     batches,
-    measured,
     submit: (change: string, bytes = 1) => group.submit(change, bytes),
     /** Lets the running commit end, or fail. */
     async end(error?: Error) {

@@ -1,6 +1,6 @@
-// PocketBase as its users run it, plus a collection of plants that any signed-in user may create.
-// With PLANTS_DURABLE=1 its databases are opened with synchronous=FULL; its default is NORMAL,
-// which in WAL mode does not sync a commit before it is answered.
+// PocketBase with its defaults and a collection of plants that any signed-in user may create.
+// PLANTS_DURABLE=1 opens its databases with synchronous=FULL. The default is NORMAL, which in WAL
+// mode answers a commit before it is synced.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/pocketbase/pocketbase/tools/types"
 )
 
-// The pragmas of core.DefaultDBConnect, but for synchronous.
+// The pragmas of core.DefaultDBConnect, except synchronous.
 const pragmas = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)" +
 	"&_pragma=journal_size_limit(200000000)&_pragma=synchronous(FULL)" +
 	"&_pragma=foreign_keys(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-32000)"

@@ -1,32 +1,14 @@
+// The SQL of one change, within a transaction that is open.
+
 import { type Database, SQLiteError } from 'bun:sqlite'
 import type { ErrorNumber } from '../../errors'
-import { exactNumber, type Int64, type NewPlant } from '../../plant'
-import type { Outcome } from '../group-commit'
+import type { Change, Outcome, Row } from '../change'
 import { APPLICATION_ID } from './migrations'
 
-/** An id as it may travel between the threads, in JSON: a number where that is exact, else its digits. */
-export type RowId = number | string
+// Errors that concern one statement and its values, not the storage (https://sqlite.org/rescode.html).
+const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
-/** A plant as it may travel between the threads. */
-export type Row = readonly [id: RowId, name: string, tag: string | null]
-
-/** A change of the store, as it may travel to the thread that writes. */
-export type Change =
-  | readonly ['create', Row]
-  | readonly ['createAll', readonly Row[]]
-  | readonly ['replace', Row]
-  | readonly ['delete', id: RowId]
-  | readonly ['probe']
-
-// Digits would cost both threads more: a fourteenth of all that a create takes of them.
-export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
-
-export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
-
-// Errors of SQLite that speak of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
-const OWN_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
-
-/** What makes one change within a transaction that is open, and says how it ended. Throws where the storage fails. */
+/** Returns a function that applies one change and says how it ended. It throws where the storage fails. */
 export function prepareChanges(db: Database): (change: Change) => Outcome {
   const insert = db.query<never, [bigint, string, string | null]>(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING',
@@ -48,29 +30,32 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
 
   function createAll(rows: readonly Row[]): Outcome {
     db.run('SAVEPOINT create_all')
-    let isMade = false
+    let isDone = false
     try {
       for (const [index, row] of rows.entries()) {
         const error = create(row)
         if (error === null) continue
-        const fields = error === 40901 ? 'the same fields' : 'other fields'
+        const which = `plants[${index}], id ${row[0]}`
         return {
           error,
-          message: `nothing was created: plants[${index}], id ${row[0]}: a plant with this id exists, with ${fields}`,
+          message:
+            error === 40901
+              ? `nothing was created: ${which} is already stored, with the same fields`
+              : `nothing was created: ${which} belongs to a different plant`,
         }
       }
-      isMade = true
+      isDone = true
       return null
     } finally {
-      // Where the storage failed, SQLite has ended all of it.
+      // Where the storage failed, SQLite has ended the transaction by itself.
       if (db.inTransaction) {
-        if (!isMade) db.run('ROLLBACK TO create_all')
+        if (!isDone) db.run('ROLLBACK TO create_all')
         db.run('RELEASE create_all')
       }
     }
   }
 
-  function make(change: Change): Outcome {
+  function apply(change: Change): Outcome {
     switch (change[0]) {
       case 'create': {
         const error = create(change[1])
@@ -80,15 +65,12 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
         return createAll(change[1])
       case 'replace': {
         const [id, name, tag] = change[1]
-        const { changes } = update.run(name, tag, BigInt(id))
-        return changes === 1 ? null : { error: 40402 }
+        return update.run(name, tag, BigInt(id)).changes === 1 ? null : { error: 40402 }
       }
-      case 'delete': {
-        const { changes } = remove.run(BigInt(change[1]))
-        return changes === 1 ? null : { error: 40402 }
-      }
+      case 'delete':
+        return remove.run(BigInt(change[1])).changes === 1 ? null : { error: 40402 }
       case 'probe':
-        // Writes the page that holds it, whatever it was.
+        // SQLite writes the page that holds it, whatever its value was.
         db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
         return null
     }
@@ -96,9 +78,9 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
 
   return (change) => {
     try {
-      return make(change)
+      return apply(change)
     } catch (error) {
-      if (!(error instanceof SQLiteError && OWN_ERROR.test(error.code ?? ''))) throw error
+      if (!(error instanceof SQLiteError && STATEMENT_ERROR.test(error.code ?? ''))) throw error
       return { error: 50001, detail: `${error.code} ${error.message}` }
     }
   }

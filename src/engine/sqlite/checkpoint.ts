@@ -1,20 +1,78 @@
+// Keeps the write-ahead log short: copies it into the database, and cuts the file once nobody needs its length.
+
+import type { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
 import type { Log } from '../../log'
-import type { Failure } from './failure'
-import type { CheckpointReport } from './worker-client'
+import { type Failure, toFailure } from './errors'
+import type { CheckpointReport } from './worker-protocol'
 
-// A log of so many pages (256 MiB) is told of: a reader that does not end keeps it from being started anew.
-const LONG_LOG_PAGES = 65_536
+// Pages (of 4 KiB) in the log at which it is copied: twice SQLite's default, for random ids in a large store, whose
+// commits spend most of their time on that copying (bench: tuning).
+const CHECKPOINT_PAGES = 2000
+const LONGEST_IDLE_LOG_BYTES = 32 * 1024 * 1024
+const RETRY_MS = 1000
+// A log of this many pages (256 MiB) is worth a warning: a reader that does not end keeps it growing.
+const GROWING_LOG_PAGES = 65_536
 
-/** Follows how checkpoints go, and tells of it in the log. `onFailed` is told of one that the disk failed. */
-export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void) {
-  let failure: Failure | null = null
-  let isLogLong = false
+type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
+
+/**
+ * Checkpoints by the connection that commits (https://sqlite.org/c3ref/wal_checkpoint_v2.html). A checkpoint that
+ * failed, or that a reader kept from finishing, is tried again each second.
+ */
+export function createCheckpointer(db: Database, report: (report: CheckpointReport) => void) {
+  const log = `${db.filename}-wal`
+  const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
+  const passive = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)')
+  const truncate = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(TRUNCATE)')
+  let dueAt = CHECKPOINT_PAGES
+  let retry: Timer | undefined
+
+  // Whether all of the log is in the database, and the file no longer than it need be.
+  function checkpoint(): boolean {
+    const row = passive.get()
+    const pages = Number(row?.log)
+    const checkpointed = Number(row?.checkpointed)
+    report({ pages, checkpointed })
+    // A reader of an old state keeps the log growing: copy again when it has grown as much again.
+    dueAt = checkpointed < pages ? pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES
+    if (checkpointed < pages) return false
+    return statSync(log).size <= LONGEST_IDLE_LOG_BYTES || truncate.get()?.busy === 0n
+  }
+
+  function run(isDue: () => boolean): void {
+    try {
+      if (!isDue()) return
+      clearTimeout(retry)
+      retry = undefined
+      if (checkpoint()) return
+    } catch (error) {
+      report({ checkpointFailure: toFailure(error) })
+    }
+    retry ??= setTimeout(run, RETRY_MS, () => true)
+  }
 
   return {
-    /** Why the last one failed; the write-ahead log grows until one succeeds. */
+    /** Copies the log where it has become long enough. */
+    afterCommit: () =>
+      run(() => {
+        const pages = Number(walPages.get()?.log)
+        if (pages < CHECKPOINT_PAGES) dueAt = CHECKPOINT_PAGES
+        return pages >= dueAt
+      }),
+    stop: () => clearTimeout(retry),
+  }
+}
+
+/** Follows the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
+export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void) {
+  let failure: Failure | null = null
+  let isGrowing = false
+
+  return {
+    /** Why the last checkpoint failed; null where it did not. The log grows until one succeeds. */
     failure: (): Failure | null => failure,
-    /** All is opened anew: what was wrong before says nothing. */
-    forget(): void {
+    reset(): void {
       failure = null
     },
     report(it: CheckpointReport): void {
@@ -27,8 +85,9 @@ export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void)
       if (failure) log('info', 'checkpoint-recovered')
       failure = null
       const { pages, checkpointed } = it
-      if (!isLogLong && pages >= LONG_LOG_PAGES) log('warn', 'log-grows', { pages, checkpointed })
-      isLogLong = pages >= LONG_LOG_PAGES
+      const wasGrowing = isGrowing
+      isGrowing = pages >= GROWING_LOG_PAGES
+      if (isGrowing && !wasGrowing) log('warn', 'wal-growing', { pages, checkpointed })
     },
   }
 }

@@ -1,4 +1,6 @@
-import { Database } from 'bun:sqlite'
+// The file of a database: its path, its header, its lock, and distrust of what the page cache says of it.
+
+import type { Database } from 'bun:sqlite'
 import {
   closeSync,
   existsSync,
@@ -11,9 +13,10 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
-import { dropPageCache, tryLock, unlock } from '../../files/libc'
+import { dropPageCache, tryLock, unlock, watchInode } from '../../files/libc'
 import { removeLeftovers } from '../../files/private-folder'
 import { syncFolder } from '../../files/sync'
+import { connect } from './connection'
 import { explain } from './errors'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { readRestoreMarker } from './restore-marker'
@@ -36,17 +39,17 @@ function checkHeader(fd: number, path: string): void {
       throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
     }
     if (hasJournal) return
-    throw new OpenError(`${path} is not a database: name another file with --database`)
+    throw new OpenError(`${path} is not a database; name another file with --database`)
   }
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
     throw new OpenError(
-      `${path} is a database of another program: name another file with --database`,
+      `${path} is a database of another program; name another file with --database`,
     )
   }
   const version = header.readUInt32BE(60)
   if (version > SCHEMA_VERSION) {
     throw new OpenError(
-      `${path} has schema version ${version}, and this plantstore knows ${SCHEMA_VERSION} at the most: use a newer plantstore`,
+      `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
     )
   }
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
@@ -54,7 +57,7 @@ function checkHeader(fd: number, path: string): void {
   // With a write-ahead log beside it, a file may lack pages that the log still holds.
   if (missing > 0 && !hasJournal && fileSize(`${path}-wal`) === 0) {
     throw new OpenError(
-      `${path} is damaged, ${missing} bytes are missing at its end: put back a backup with "plantstore restore"`,
+      `${path} is damaged: ${missing} bytes are missing at its end; put back a backup with "plantstore restore"`,
       true,
     )
   }
@@ -67,19 +70,21 @@ export function checkFile(path: string): void {
   try {
     full = realpathSync(full)
     fd = openSync(full, 'r')
-    if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty: name another file`)
+    if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty; name another file`)
     checkHeader(fd, full)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new OpenError(`${full} does not exist: name another file`)
+    if (codeOf(error) === 'ENOENT') throw new OpenError(`${full} does not exist; name another file`)
     throw error instanceof OpenError ? error : explain(error, full)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
 }
 
-// What a process that was killed has written and not synced must be on the disk before it is trusted,
-// and what could not be written must not be read from the page cache as if it had been.
-function distrustPageCache(path: string): void {
+/**
+ * What a process that was killed has written and not synced must be on the disk before it is trusted; and what could
+ * not be written must not be read from the page cache as if it had been. No connection of this process may be open.
+ */
+export function distrustPageCache(path: string): void {
   for (const file of [path, `${path}-wal`]) {
     let fd: number
     try {
@@ -95,26 +100,6 @@ function distrustPageCache(path: string): void {
       closeSync(fd)
     }
   }
-}
-
-/**
- * Opens a connection to a database that is there. Its statements come by `query`, which keeps them, so that
- * `close(true)` finalizes them: with one statement left, SQLite goes on holding the file and its locks.
- */
-export function connect(path: string): Database {
-  const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
-  // How long to wait for another process that writes: 0 by default in Bun.
-  db.run('PRAGMA busy_timeout = 10000')
-  // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
-  db.run('PRAGMA synchronous = FULL')
-  // The writer checkpoints by itself: an automatic checkpoint hides its errors.
-  db.run('PRAGMA wal_autocheckpoint = 0')
-  db.run('PRAGMA cache_size = -8000')
-  db.run('PRAGMA temp_store = MEMORY')
-  // A damaged or hostile file must not run functions by its schema, nor pass a malformed page on.
-  db.run('PRAGMA trusted_schema = OFF')
-  db.run('PRAGMA cell_size_check = ON')
-  return db
 }
 
 /** A database file that this process has opened. */
@@ -133,54 +118,59 @@ function lock(fd: number, path: string): void {
   for (let tries = 1; !tryLock(fd); tries++) {
     if (tries === LOCK_TRIES) {
       throw new OpenError(
-        `another plantstore serves ${path}: stop it, or name another file with --database`,
+        `another plantstore serves ${path}; stop it, or name another file with --database`,
       )
     }
     Bun.sleepSync(LOCK_PAUSE_MS)
   }
 }
 
+export type OpenFileOptions = {
+  /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon a file. */
+  readonly holdsLock: boolean
+  readonly makesDatabase: boolean
+  /** False for a file that is about to be replaced, whatever it holds. */
+  readonly checksHeader?: boolean
+}
+
 /**
- * Opens or creates the file of a database. With `exclusive` it is locked until it is closed or the process ends:
- * one daemon a file. Its path is the one behind links, beside which SQLite keeps the log.
+ * Opens or makes the file of a database. Its path is the one behind links, beside which SQLite keeps the log.
  *
  * Closing any descriptor of a file drops the POSIX locks that this process has on it, SQLite's too (fcntl(2)): so
  * this one is opened before SQLite opens the file, and closed after.
  */
 export function openFile(
   path: string,
-  { exclusive = false, create = true, check = true } = {},
+  { holdsLock, makesDatabase, checksHeader = true }: OpenFileOptions,
 ): OpenedFile {
   let full = resolve(path)
   let fd: number
   try {
     const isNew = fileSize(full) === 0
     // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
-    if (create) closeSync(openSync(full, 'a+', 0o600))
+    if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))
     full = realpathSync(full)
     fd = openSync(full, 'r+')
-    if (create && isNew) syncFolder(dirname(full))
+    if (makesDatabase && isNew) syncFolder(dirname(full))
   } catch (error) {
-    if (!create && codeOf(error) === 'ENOENT') {
-      throw new OpenError(`${full} does not exist: name the database with --database`)
+    if (!makesDatabase && codeOf(error) === 'ENOENT') {
+      throw new OpenError(`no database at ${full}; name it with --database`)
     }
     throw explain(error, full)
   }
   try {
-    let locked = exclusive
-    if (exclusive) {
+    if (holdsLock) {
       lock(fd, full)
       removeLeftovers(dirname(full))
-    } else {
-      locked = tryLock(fd)
     }
+    const locked = holdsLock || tryLock(fd)
     // It may have been replaced between being opened and being locked.
     const opened = fstatSync(fd)
     const inPlace = statSync(full, { throwIfNoEntry: false })
     if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
-      throw new OpenError(`${full} was replaced just now: try again`)
+      throw new OpenError(`${full} was just replaced; try again`)
     }
-    if (check) checkHeader(fd, full)
+    if (checksHeader) checkHeader(fd, full)
     return { path: full, fd, locked }
   } catch (error) {
     closeSync(fd)
@@ -190,9 +180,9 @@ export function openFile(
 
 /**
  * Opens the first connection to a file, and brings its schema up to date. Where no other process serves the file,
- * what the page cache says of it is dropped first; where one does, that one has.
+ * what the page cache says of it is dropped first; where one does, that one has done so.
  */
-export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
+export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
   let db: Database | undefined
   try {
     if (file.locked) distrustPageCache(file.path)
@@ -208,6 +198,21 @@ export function openDatabase(file: OpenedFile, keepLock: boolean): Database {
     db?.close(true)
     throw error instanceof OpenError ? error : explain(error, file.path)
   } finally {
-    if (file.locked && !keepLock) unlock(file.fd)
+    if (file.locked && !keepsLock) unlock(file.fd)
   }
+}
+
+/**
+ * Watches the files of a database that is open: returns whether one of them was moved, replaced or deleted since.
+ */
+export function watchFiles(path: string): () => boolean {
+  const inodes = [path, `${path}-wal`].map(watchInode)
+  const opened = inodes.map((inode) => inode())
+  return () => inodes.some((inode, index) => inode() !== opened[index])
+}
+
+/** Closes a connection; the last one removes the log, durably. */
+export function closeDatabase(db: Database, path: string): void {
+  db.close(true)
+  syncFolder(dirname(path))
 }

@@ -1,53 +1,122 @@
+// What a code of SQLite or of the system means: to a batch, to a client, to the user of a command.
+
+import { SQLiteError } from 'bun:sqlite'
+import { type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, OpenError } from '../../errors'
+import { codeOf, type ErrorNumber, OpenError, PlantError } from '../../errors'
 import { isOutOfInodes } from '../../files/target'
 
-/** Why a path could not be opened, of what the system or SQLite threw. */
+/** Why the storage could not do its work. `busy`: another process holds the database. */
+export type Failure = {
+  readonly kind: 'full' | 'busy' | 'failed'
+  readonly detail: string
+}
+
+/** What SQLite threw, as a reason for everyone who waits. */
+export function toFailure(error: unknown): Failure {
+  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
+  const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
+  if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
+  if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
+  return { kind: 'failed', detail }
+}
+
+const numbers: Readonly<Record<Failure['kind'], ErrorNumber>> = {
+  full: 50701,
+  busy: 50301,
+  failed: 50302,
+}
+
+/** What the clients of a daemon are told. */
+export const toClientError = ({ kind }: Failure): PlantError => new PlantError(numbers[kind])
+
+const reasons: Readonly<Record<Failure['kind'], string>> = {
+  full: 'disk full',
+  busy: 'the database is locked by another program',
+  failed: 'cannot write to the database',
+}
+
+/** What the user of a command is told, who has no log to look at. */
+export const toCommandError = ({ kind, detail }: Failure): PlantError =>
+  new PlantError(numbers[kind], `${reasons[kind]}: ${detail}`)
+
+const octal = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, '0')
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+// Names the first of the files that SQLite writes which this user may not: its path, owner and mode.
+function explainDenied(path: string): OpenError {
+  const user = process.geteuid?.() ?? 0
+  const isOurs = (stat: Stats) =>
+    stat.uid === user
+      ? (stat.mode & 0o200) !== 0
+      : stat.gid === process.getegid?.()
+        ? (stat.mode & 0o020) !== 0
+        : (stat.mode & 0o002) !== 0
+  for (const file of [path, `${path}-wal`, `${path}-shm`, dirname(path)]) {
+    const stat = statOf(file)
+    if (stat && !isOurs(stat) && user !== 0) {
+      return new OpenError(
+        `cannot write ${file} (owner ${stat.uid}, mode ${octal(stat)}): user ${user} needs access to it and its folder`,
+      )
+    }
+  }
+  return new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
+}
+
+/** Why a database could not be opened for writing. */
 export function explain(error: unknown, path: string): OpenError {
   if (/^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) && isOutOfInodes(dirname(path))) {
-    return new OpenError(`${path} cannot be opened: no free inodes in its file system`, true)
+    return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
   }
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return new OpenError(
-        `the folder ${dirname(path)} does not exist: make it, or name another with --database`,
+        `folder ${dirname(path)} does not exist; create it, or name another file with --database`,
       )
     case 'EISDIR':
-      return new OpenError(`${path} is a folder: name a file with --database`)
+      return new OpenError(`${path} is a folder; name a file with --database`)
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
     case 'SQLITE_READONLY_DBMOVED':
-      return new OpenError(
-        `${path} or its folder cannot be written: give this user the right to, or name another with --database`,
-      )
     case 'SQLITE_CANTOPEN':
-      return new OpenError(
-        `${path} cannot be opened: its folder must be writable, for the files beside it too`,
-      )
+      return explainDenied(path)
     case 'SQLITE_NOTADB':
-      return new OpenError(`${path} is not a plantstore database: name another with --database`)
+      return new OpenError(`${path} is not a plantstore database; name another with --database`)
     case 'SQLITE_CORRUPT':
-      return new OpenError(`${path} is damaged: put back a backup with "plantstore restore"`, true)
+      return new OpenError(`${path} is damaged; put back a backup with "plantstore restore"`, true)
     case 'SQLITE_BUSY':
-      return new OpenError(`${path} is in use by another program that does not let go of it`)
+    case 'SQLITE_BUSY_RECOVERY':
+    case 'SQLITE_BUSY_SNAPSHOT':
+      return new OpenError(`${path} is locked by another program`)
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'SQLITE_FULL':
+      return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
     default:
       return new OpenError(
-        `${path} cannot be opened: ${error instanceof Error ? error.message : error}`,
+        `cannot open ${path}: ${error instanceof Error ? error.message : error}`,
         true,
       )
   }
 }
 
-// A page of a database that is damaged or cannot be read.
+// A page that is damaged or cannot be read.
 const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
-// SQLite opens a file at the first query: a reader too writes beside it.
+// SQLite opens a file at the first query, and the files beside it.
 const UNOPENED = /^SQLITE_(BUSY|CANTOPEN|READONLY)/
 
-/** Why a database could not be read, of what SQLite threw: the error itself, where it is of another kind. */
+/** Why a database could not be read: the error itself, where it is of another kind. */
 export function explainReading(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
   if (UNOPENED.test(codeOf(error))) return explain(error, path)

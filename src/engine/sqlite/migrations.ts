@@ -1,3 +1,5 @@
+// The schema, and the steps from each version to the next.
+
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
 
@@ -5,8 +7,8 @@ import { OpenError } from '../../errors'
 export const APPLICATION_ID = 0x706c6e74
 
 /**
- * What takes a database from one schema version (`PRAGMA user_version`) to the next; the first makes version 1. It takes
- * an empty file, and whose it is comes in the same transaction: a first start that is killed leaves nothing, or all.
+ * The steps from one schema version (`PRAGMA user_version`) to the next. The first takes an empty file, and marks it as
+ * plantstore's in the same transaction: a first start that is killed leaves nothing, or all.
  */
 const migrations = [
   `PRAGMA application_id = ${APPLICATION_ID};
@@ -24,7 +26,7 @@ const migrations = [
   'CREATE INDEX plants_by_tag ON plants (tag, id) WHERE tag IS NOT NULL;',
 ]
 
-/** The newest schema version that this program knows. */
+/** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = migrations.length
 
 export function schemaVersion(db: Database): number {
@@ -34,18 +36,18 @@ export function schemaVersion(db: Database): number {
 const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
 
 /**
- * Brings a database to {@link SCHEMA_VERSION}, all steps in one transaction. Returns the version that it had. Throws an
- * `OpenError` where it has tables of another program.
+ * Brings a database to {@link SCHEMA_VERSION}, in one transaction. Returns the version that it had. Throws an `OpenError`
+ * where it has tables of another program.
  */
 export function migrate(db: Database): number {
   if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
   db.run('BEGIN IMMEDIATE')
   try {
-    // Asked again: another process may have migrated while this one waited for its turn.
+    // Read again: another process may have migrated while this one waited for the lock.
     const before = schemaVersion(db)
     if (before === 0 && !isEmpty(db)) {
       throw new OpenError(
-        `${db.filename} is a database of another program: name another file with --database`,
+        `${db.filename} is a database of another program; name another file with --database`,
       )
     }
     for (const sql of migrations.slice(before)) db.run(sql)
@@ -53,7 +55,7 @@ export function migrate(db: Database): number {
     db.run('COMMIT')
     return before
   } catch (error) {
-    // On a full disk SQLite has done so by itself.
+    // On a full disk SQLite has rolled back by itself.
     if (db.inTransaction) db.run('ROLLBACK')
     throw error
   }

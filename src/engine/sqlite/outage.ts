@@ -1,214 +1,213 @@
+// The storage under a store: a connection that reads, a thread that commits. After a failed write or sync it is
+// suspended, everything is closed and read from the disk anew, and a batch in doubt is settled.
+
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { explainWriting, OpenError, PlantError } from '../../errors'
-import { tryLock, unlock, watchInode } from '../../files/libc'
-import { syncFolder } from '../../files/sync'
-import type { Log } from '../../log'
-import type { Commit, Outcome } from '../group-commit'
-import type { Change } from './apply-change'
+import { tryLock, unlock } from '../../files/libc'
+import type { Change, Outcome } from '../change'
+import type { Committed } from '../group-commit'
+import type { Role } from '../role'
+import { prepareChanges } from './apply-change'
 import { watchCheckpoints } from './checkpoint'
-import { filesOf } from './committer'
-import { openDatabase, openFile } from './database-file'
-import { explain } from './errors'
-import { type Failure, toClientError, toCommandError, toFailure } from './failure'
-import { preparePlants } from './plants'
-import { settle } from './settle'
-import { shareReads } from './shared-reads'
-import { prepareTokens } from './tokens'
-import { createWriter } from './writer'
+import { connect, prepareServing, type ServingConnection } from './connection'
+import { closeDatabase, type OpenedFile, openDatabase, openFile } from './database-file'
+import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
+import { type Doubt, settle } from './settle'
+import { WorkerClient } from './worker-client'
+import { failureOf } from './worker-protocol'
 
 const RETRY_MS = 1000
-// A full disk refuses each change: the log tells of it from time to time.
-const FULL_EVERY_MS = 60_000
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
-const TURN_MS = 4
+const COMMIT_YIELD_MS = 4
+// A full disk refuses each change: the log says so from time to time.
+const FULL_LOGGED_EVERY_MS = 60_000
 
-const IN_DOUBT = 'the storage fails; whether the last plants were stored is not known: run it again'
+/** The storage of one database file. Owned by one store. */
+export class Storage {
+  readonly path: string
+  readonly worker: WorkerClient
+  readonly #file: OpenedFile
+  readonly #checkpoints: ReturnType<typeof watchCheckpoints>
+  readonly #toError: (failure: Failure) => PlantError
+  #connection: ServingConnection | null = null
+  /** Why nothing is read or written for now; null while the storage works. */
+  #outage: PlantError | null = null
+  #doubt: (Doubt & PromiseWithResolvers<readonly Outcome[]>) | undefined
+  #isClosed = false
+  #fullLoggedAt = Number.NEGATIVE_INFINITY
 
-export type StorageOptions = {
-  /** Whether no other daemon may open the same file: false for commands that work beside one. */
-  readonly exclusive: boolean
-  readonly create?: boolean
-  readonly log: Log
-}
-
-const prepareConnection = (db: Database, onFailure: (error: unknown) => void) => ({
-  db,
-  shared: shareReads(db, onFailure),
-  plants: preparePlants(db),
-  tokens: prepareTokens(db),
-})
-
-/** The connection that reads. */
-export type Connection = ReturnType<typeof prepareConnection>
-
-export type Storage = ReturnType<typeof openStorage>
-
-/**
- * The file of a database, with a connection for reads and a writer for changes; closed and opened anew when the storage
- * failed. Throws an `OpenError` where the file cannot be opened.
- */
-export function openStorage(path: string, options: StorageOptions) {
-  const { log, exclusive } = options
-  const file = openFile(path, options)
-  let connection: Connection | null = null
-  /** Why nothing is written or read for now; null while the storage works. */
-  let outage: PlantError | null = null
-  let afterOutage: PromiseWithResolvers<void> | undefined
-  let isClosed = false
-  let fullTold = Number.NEGATIVE_INFINITY
-  const checkpoints = watchCheckpoints(log, suspend)
-  const writer = createWriter(checkpoints.report)
-  const inode = watchInode(file.path)
-  const opened = inode()
-
-  const errorOf = exclusive ? toClientError : toCommandError
-
-  function tellFull({ detail }: Failure): void {
-    if (performance.now() < fullTold + FULL_EVERY_MS) return
-    fullTold = performance.now()
-    log('error', 'disk-full', { detail })
-  }
-
-  function open(): void {
-    // Another file at the path is another store, which nobody has asked for.
-    if (inode() !== opened) throw new OpenError(`${file.path} was moved, replaced or deleted`, true)
-    connection = prepareConnection(openDatabase(file, exclusive), (error) =>
-      suspend(toFailure(error)),
-    )
-    writer.open(filesOf(file.path))
-  }
-
-  // Where another process serves the same file, a command that works without a rest would keep it from its turn.
-  async function pause(milliseconds: number): Promise<void> {
-    if (tryLock(file.fd)) unlock(file.fd)
-    else await Bun.sleep(milliseconds)
-  }
-  /** Pauses beside a daemon; null in the daemon itself, which holds the lock and waits for nobody. */
-  const giveTurn = exclusive ? null : pause
-
-  /** Makes a batch of changes durable, as {@link Commit} says. */
-  const write: Commit<Change> = async (batch) => {
-    if (outage) throw outage
-    if (giveTurn) await giveTurn(TURN_MS)
-    const answer = await writer.commit(batch)
-    // What is read from now on must see this commit.
-    connection?.shared.end()
-    if (answer === 'done') return batch.map(() => null)
-    if ('outcomes' in answer) {
-      for (const outcome of answer.outcomes) {
-        if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
-      }
-      return answer.outcomes
-    }
-    const { failure } = answer
-    if (failure.kind === 'full') tellFull(failure)
-    else if (failure.kind !== 'busy') suspend(failure)
-    if (failure.kind !== 'doubtful') throw errorOf(failure)
-    // A command does not wait for the disk to heal: it can be run again.
-    if (!exclusive) throw new PlantError(50302, IN_DOUBT)
-    // To say that nothing was stored might be wrong: nobody is answered before the disk has been read again.
-    return batch.map(async (change) => {
-      if (change[0] === 'probe') throw errorOf(failure)
-      return settleLater(change)
-    })
-  }
-
-  /** How a change ended, as soon as the disk can tell; never, where the storage is closed before. */
-  async function settleLater(change: Change): Promise<Outcome> {
-    while (!isClosed) {
-      await afterOutage?.promise
-      try {
-        return await use(({ plants }) => settle(change, plants))
-      } catch {
-        // It fails again: there is another outage to wait for.
-      }
-    }
-    return new Promise(() => {})
-  }
-
-  // After a failed write or sync nothing is trusted that was not read from the disk again: everything is closed,
-  // what the page cache holds is dropped, and everything is opened anew.
-  function suspend(failure: Failure): void {
-    if (outage || isClosed) return
-    outage = errorOf(failure)
-    afterOutage = Promise.withResolvers()
-    log('error', 'storage-failed', { detail: failure.detail })
-    setTimeout(recover, RETRY_MS)
-  }
-
-  async function recover(): Promise<void> {
-    if (isClosed) return
+  /** Throws an `OpenError` where the file cannot be opened. */
+  constructor(
+    path: string,
+    private readonly role: Role,
+  ) {
+    this.#toError = role.outlivesOutages ? toClientError : toCommandError
+    this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#suspend(failure))
+    this.#file = openFile(path, role)
+    this.path = this.#file.path
+    this.worker = new WorkerClient(this.path, this.#checkpoints.report)
     try {
-      await letGo()
-      if (isClosed) return
-      open()
-      const answer = await writer.commit([['probe']])
-      if (answer !== 'done')
-        throw new Error('failure' in answer ? answer.failure.detail : 'no write')
-      outage = null
-      checkpoints.forget()
-      log('info', 'storage-recovered')
-      afterOutage?.resolve()
+      this.#connection = this.#prepare(openDatabase(this.#file, role.holdsLock))
     } catch (error) {
-      log('warn', 'storage-still-fails', { detail: String(error) })
-      setTimeout(recover, RETRY_MS)
+      closeSync(this.#file.fd)
+      throw error instanceof OpenError ? error : explain(error, this.path)
     }
   }
 
-  async function letGo(): Promise<void> {
-    const answer = await writer.close()
-    if (answer !== 'done') log('warn', 'close-failed', { detail: JSON.stringify(answer) })
-    const last = connection
-    connection = null
-    last?.shared.end()
-    last?.db.close(true)
-    // The last connection removes the log: so that it stays removed.
-    syncFolder(dirname(file.path))
+  /**
+   * Starts the committing thread before the first commit needs it: while others hold all descriptors it could not start.
+   * Meanwhile this thread writes once, so that the first to ask knows whether the store can be written.
+   */
+  async start(): Promise<void> {
+    this.worker.open()
+    await this.use(({ db }) => {
+      // An import that holds the lock is no reason to start later.
+      db.run('PRAGMA busy_timeout = 0')
+      try {
+        prepareChanges(db)(['probe'])
+      } finally {
+        db.run('PRAGMA busy_timeout = 10000')
+      }
+    })
+    this.worker.confirm()
   }
 
-  /** Acts by the connection of this thread. A storage that fails is an outage; one that is full or in use is not. */
-  async function use<T>(act: (it: Connection) => T): Promise<T> {
-    if (outage || !connection) throw outage ?? new PlantError(50302)
+  /**
+   * Makes a batch durable. Rejects where nothing of it was stored: 50301, 50302 or 50701. In doubt, its outcomes are
+   * promised for when the disk has been read again; a command is told so instead.
+   */
+  async commit(changes: readonly Change[]): Promise<Committed> {
+    if (this.#outage) throw this.#outage
+    if (!this.role.holdsLock) await this.yieldToDaemon(COMMIT_YIELD_MS)
+    const started = performance.now()
+    const answer = await this.worker.commit(changes)
+    // What is read from now on must see this commit.
+    this.#connection?.shared.end()
+    if (answer === 'done' || 'outcomes' in answer) {
+      const outcomes = answer === 'done' ? changes.map(() => null) : answer.outcomes
+      this.#observe(changes, outcomes, performance.now() - started)
+      return outcomes
+    }
+    const error = this.#fail(answer.failure)
+    if (!('inDoubt' in answer)) throw error
+    if (!this.role.outlivesOutages) {
+      throw new PlantError(
+        50302,
+        `${error.message}; the last changes may or may not be on disk: run it again`,
+      )
+    }
+    this.#doubt = { changes, outcomes: answer.inDoubt, ...Promise.withResolvers() }
+    return { inDoubt: this.#doubt.promise }
+  }
+
+  /** Acts on the connection of this thread. Storage that fails is an outage; full or locked, it is not. */
+  async use<T>(act: (it: ServingConnection) => T): Promise<T> {
+    if (this.#outage || !this.#connection) throw this.#outage ?? new PlantError(50302)
     try {
-      return act(connection)
+      return act(this.#connection)
     } catch (error) {
       const failure = toFailure(error)
-      if (failure.kind === 'failed') suspend(failure)
-      throw errorOf(failure)
+      if (failure.kind === 'failed') this.#suspend(failure)
+      throw this.#toError(failure)
     }
   }
 
-  async function close(): Promise<void> {
-    isClosed = true
+  /** Where a daemon serves the same file, a command rests for some milliseconds, so that the daemon gets the lock. */
+  async yieldToDaemon(milliseconds: number): Promise<void> {
+    if (this.role.holdsLock) return
+    if (tryLock(this.#file.fd)) unlock(this.#file.fd)
+    else await Bun.sleep(milliseconds)
+  }
+
+  /** Why the store cannot write, or not for ever; null where it can. */
+  problem(): PlantError | null {
+    const failure = this.#checkpoints.failure()
+    return this.#outage ?? (failure && this.#toError(failure))
+  }
+
+  /** Closes everything. Clients whose commit is in doubt are not answered. */
+  async close(): Promise<void> {
+    this.#isClosed = true
     try {
-      await letGo()
+      const failure = await this.#closeFiles()
+      if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
     } catch (error) {
-      throw explainWriting(error, file.path)
+      throw explainWriting(error, this.path)
     } finally {
-      writer.terminate()
-      closeSync(file.fd)
+      this.worker.terminate()
+      closeSync(this.#file.fd)
     }
   }
 
-  try {
-    open()
-  } catch (error) {
-    writer.terminate()
-    closeSync(file.fd)
-    throw error instanceof OpenError ? error : explain(error, file.path)
+  #prepare(db: Database): ServingConnection {
+    return prepareServing(db, (error) => this.#suspend(toFailure(error)))
   }
-  return {
-    path: file.path,
-    write,
-    use,
-    giveTurn,
-    /** Why the store cannot go on for ever as it is; null where it can. */
-    problem: (): PlantError | null => {
-      const failure = checkpoints.failure()
-      return outage ?? (failure && errorOf(failure))
-    },
-    close,
+
+  #observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number): void {
+    let changed = 0
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
+      if (outcome === null && changes[index]?.[0] !== 'probe') changed += 1
+    }
+    if (changed > 0) this.role.onCommit(changed, milliseconds)
+  }
+
+  #fail(failure: Failure): PlantError {
+    if (failure.kind === 'failed') this.#suspend(failure)
+    if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
+      this.#fullLoggedAt = performance.now()
+      this.role.log('error', 'disk-full', { detail: failure.detail })
+    }
+    return this.#toError(failure)
+  }
+
+  // After a failed write or sync nothing is trusted that was not read from the disk again.
+  #suspend(failure: Failure): void {
+    if (this.#outage || this.#isClosed) return
+    this.#outage = this.#toError(failure)
+    this.role.log('error', 'storage-failed', { detail: failure.detail })
+    if (this.role.outlivesOutages) setTimeout(() => this.#recover(), RETRY_MS)
+  }
+
+  async #recover(): Promise<void> {
+    if (this.#isClosed) return
+    try {
+      const unclosed = await this.#closeFiles()
+      if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
+      if (this.#isClosed) return
+      const failure =
+        failureOf(await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
+      if (failure) throw new Error(failure.detail)
+      this.#connection = this.#prepare(connect(this.path))
+      this.#settleDoubt(this.#connection)
+      this.#outage = null
+      this.#checkpoints.reset()
+      this.role.log('info', 'storage-recovered')
+    } catch (error) {
+      this.role.log('warn', 'storage-still-fails', { detail: String(error) })
+      setTimeout(() => this.#recover(), RETRY_MS)
+    }
+  }
+
+  #settleDoubt({ plants }: ServingConnection): void {
+    if (!this.#doubt) return
+    const outcomes = settle(this.#doubt, plants)
+    // Clients whose outcomes nobody knows are not answered.
+    if (outcomes) this.#doubt.resolve(outcomes)
+    this.#doubt = undefined
+  }
+
+  // This thread's connection first: the last one to close waits for the disk.
+  async #closeFiles(): Promise<Failure | null> {
+    const connection = this.#connection
+    this.#connection = null
+    connection?.shared.end()
+    if (this.worker.isOpen) {
+      connection?.db.close(true)
+      return this.worker.close()
+    }
+    if (connection) closeDatabase(connection.db, this.path)
+    return null
   }
 }

@@ -1,3 +1,5 @@
+// The SQL that reads plants.
+
 import type { Database } from 'bun:sqlite'
 import type { Int64, NewPlant } from '../../plant'
 import type { PlantPage, PlantQuery } from '../../store'
@@ -7,8 +9,7 @@ type PlantRow = { id: bigint; name: string; tag: string | null }
 const toPlant = ({ id, name, tag }: PlantRow): NewPlant =>
   tag === null ? { id, name } : { id, name, tag }
 
-// A page ends with the plant whose text goes beyond so many characters. One of 1000 of the longest plants would take
-// gigabytes on its way to the network.
+// A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.
 const PAGE_CHARACTERS = 1_000_000
 
 function takePage(rows: Iterable<PlantRow>, limit: number): PlantPage {
@@ -22,7 +23,7 @@ function takePage(rows: Iterable<PlantRow>, limit: number): PlantPage {
   return { plants, hasMore: false }
 }
 
-/** Reads the plants of a database. Every query is a range of an index: a page costs the same at any size. */
+/** Prepares the queries of a database's plants. Each is a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database) {
   const one = db.query<PlantRow, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
   const first = db.query<PlantRow, [number]>('SELECT id, name, tag FROM plants ORDER BY id LIMIT ?')
@@ -42,7 +43,7 @@ export function preparePlants(db: Database) {
       return row && toPlant(row)
     },
     list({ after: id, limit, tag }: PlantQuery): PlantPage {
-      // One more than asked for tells whether there are more.
+      // One more row than asked for shows whether there is a next page.
       const most = limit + 1
       const ofAll = () => (id === null ? first.iterate(most) : after.iterate(id, most))
       const ofTag = (of: string) =>

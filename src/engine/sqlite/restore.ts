@@ -53,7 +53,9 @@ const lockedByAnother = (path: string) => new OpenError(`${path} is locked by an
 const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
 
 const hold = (path: string): OpenedFile | null =>
-  existsSync(path) ? openFile(path, { exclusive: true, create: false, check: false }) : null
+  existsSync(path)
+    ? openFile(path, { holdsLock: true, makesDatabase: false, checksHeader: false })
+    : null
 
 const journalMode = (db: Database): string | undefined =>
   db.query<{ journal_mode: string }, []>('PRAGMA journal_mode').get()?.journal_mode

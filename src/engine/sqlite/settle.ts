@@ -1,31 +1,30 @@
-import type { Outcome } from '../group-commit'
-import type { Change, Row } from './apply-change'
+// How a batch in doubt ended.
+
+import { type Change, netEffect, type Outcome, type Row, type RowId } from '../change'
 import type { preparePlants } from './plants'
 
 type Plants = ReturnType<typeof preparePlants>
 
-const isStored = (plants: Plants, [id, name, tag]: Row): boolean => {
-  const plant = plants.read(BigInt(id))
-  return plant?.name === name && (plant.tag ?? null) === tag
+/** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it; null if nobody knows. */
+export type Doubt = {
+  readonly changes: readonly Change[]
+  readonly outcomes: readonly Outcome[] | null
 }
 
-function isMade(change: Change, plants: Plants): boolean {
-  switch (change[0]) {
-    case 'create':
-    case 'replace':
-      return isStored(plants, change[1])
-    case 'createAll':
-      return change[1].every((row) => isStored(plants, row))
-    case 'delete':
-      return plants.read(BigInt(change[1])) === null
-    case 'probe':
-      return true
-  }
+function isStored(plants: Plants, id: RowId, row: Row | null): boolean {
+  const plant = plants.read(BigInt(id))
+  if (!plant || !row) return !plant && !row
+  return plant.name === row[1] && (plant.tag ?? null) === row[2]
 }
 
 /**
- * How a change ended whose commit failed in a way that leaves it open, by what the disk holds now: done where that is
- * as the change would have it, else not stored.
+ * The outcomes of a batch in doubt, decided once for all of it, since it is one transaction: made, where every plant
+ * that it changed is as it left it; else none of it was. (Where both look alike, nobody could see that it changed
+ * anything.) null: nobody knows what its outcomes were.
  */
-export const settle = (change: Change, plants: Plants): Outcome =>
-  isMade(change, plants) ? null : { error: 50302 }
+export function settle({ changes, outcomes }: Doubt, plants: Plants): readonly Outcome[] | null {
+  if (!outcomes) return null
+  const left = [...netEffect(changes, outcomes)]
+  const isMade = left.every(([id, row]) => isStored(plants, id, row))
+  return isMade ? outcomes : changes.map(() => ({ error: 50302 }))
+}

@@ -1,10 +1,11 @@
+// The reads of one turn of the event loop share a transaction.
+
 import type { Database } from 'bun:sqlite'
 
 /**
- * Lets the reads of one turn of the event loop share a transaction: SQLite then takes and drops its locks once for all
- * of them, which costs more than the reads themselves. A read sees what was committed when the transaction began, so
- * it must be ended whenever a change was acknowledged in between. Where it cannot be ended, `onFailure` is told: the
- * connection is of no more use.
+ * SQLite then takes and drops its locks once for all of them, which costs more than the reads. A read sees what was
+ * committed when the transaction began: so it is ended before each answer to a change. Where it cannot be ended, the
+ * connection is of no more use, and `onFailure` is told.
  */
 export function shareReads(db: Database, onFailure: (error: unknown) => void) {
   const begin = db.query('BEGIN')

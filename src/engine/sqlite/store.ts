@@ -1,10 +1,15 @@
+// Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
+
+import { PlantError } from '../../errors'
 import type { Int64, NewPlant } from '../../plant'
-import type { PlantPage, Store, StoreStats } from '../../store'
+import type { PlantPage, Store } from '../../store'
+import { type Change, toRow, toRowId } from '../change'
 import { GroupCommit } from '../group-commit'
-import { type Change, toRow, toRowId } from './apply-change'
-import { connect, fileSize } from './database-file'
+import type { Role } from '../role'
+import { connect, type ServingConnection } from './connection'
+import { fileSize } from './database-file'
 import { explainReading } from './errors'
-import { type Connection, openStorage, type Storage, type StorageOptions } from './outage'
+import { Storage } from './outage'
 import { preparePlants } from './plants'
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
@@ -12,21 +17,20 @@ const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChang
 const CHANGE_BYTES = 100
 const ROWS_AT_ONCE = 1000
 // About what so many rows take: beside a daemon, an export leaves it half of a core.
-const REST_MS = 1
-// A probe writes to the disk, and anybody may ask for one: they share one for this long.
-const PROBE_SHARED_MS = 1000
+const EXPORT_YIELD_MS = 1
 
-export type SqliteOptions = StorageOptions & {
-  /** Called after each commit with the changes that shared it and the milliseconds that it took. */
-  readonly onCommit?: (changes: number, milliseconds: number) => void
-}
+// A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
+const PROBE_EVERY_MS = 1000
+const PROBE_PATIENCE_MS = 1000
+// A disk that keeps a commit waiting for so long counts as one that cannot be written.
+const STALLED_MS = 10_000
 
 const sizeOf = (plant: NewPlant): number =>
   CHANGE_BYTES + plant.name.length + (plant.tag?.length ?? 0)
 
-/** Every plant of a database in parts, by a connection of its own that sees one moment of it. */
-async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<readonly NewPlant[]> {
-  const db = connect(path)
+/** Every plant in parts, by a connection of its own that sees one moment of the database. */
+async function* snapshot(storage: Storage): AsyncGenerator<readonly NewPlant[]> {
+  const db = connect(storage.path)
   try {
     db.run('BEGIN')
     const { list } = preparePlants(db)
@@ -35,36 +39,59 @@ async function* snapshot({ path, giveTurn }: Storage): AsyncGenerator<readonly N
       const { plants, hasMore }: PlantPage = list({ after, limit: ROWS_AT_ONCE, tag: null })
       if (plants.length > 0) yield plants
       if (!hasMore) return
-      if (giveTurn) await giveTurn(REST_MS)
+      await storage.yieldToDaemon(EXPORT_YIELD_MS)
       after = plants.at(-1)?.id ?? null
     }
   } catch (error) {
-    throw explainReading(error, path)
+    throw explainReading(error, storage.path)
   } finally {
     db.close(true)
   }
 }
 
-/**
- * Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads by a connection of this thread, changes by
- * group commit. Throws an `OpenError` where the file cannot be opened.
- */
-export function openSqlite(path: string, options: SqliteOptions): Store {
-  const storage = openStorage(path, options)
-  const changes = new GroupCommit<Change>(storage.write, LIMITS, options.onCommit)
-  let probe: Promise<void> | undefined
-  let probeExpires = Number.NEGATIVE_INFINITY
+/** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
+function createProbe(storage: Storage): () => Promise<void> {
+  let probing: Promise<unknown> | undefined
 
-  const reading = <T>(read: (it: Connection) => T): Promise<T> =>
+  return async () => {
+    if (storage.worker.sinceConfirmed() >= PROBE_EVERY_MS) {
+      probing ??= storage.commit([['probe']]).finally(() => {
+        probing = undefined
+      })
+      // One that is not waited for to its end must not be an unhandled rejection.
+      probing.catch(() => {})
+      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)])
+    }
+    const problem = storage.problem()
+    if (problem) throw problem
+    const seconds = Math.floor(storage.worker.stalledFor() / 1000)
+    if (seconds * 1000 >= STALLED_MS) {
+      throw new PlantError(50302, `the disk has confirmed no write for ${seconds} s`)
+    }
+  }
+}
+
+/** Opens the database at a path. Rejects with an `OpenError` where that cannot be. */
+export async function openSqlite(path: string, role: Role): Promise<Store> {
+  const storage = new Storage(path, role)
+  const changes = new GroupCommit<Change>((batch) => storage.commit(batch), LIMITS)
+  const probe = createProbe(storage)
+  if (role.holdsLock) {
+    await storage
+      .start()
+      .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
+  }
+
+  const reading = <T>(read: (it: ServingConnection) => T): Promise<T> =>
     storage.use((it) => {
       it.shared.begin()
       return read(it)
     })
-  // A read that is open would not let its connection write.
-  const changing = <T>(change: (it: Connection) => T): Promise<T> =>
+  // A read transaction that is open would not let its connection write.
+  const writing = <T>(write: (it: ServingConnection) => T): Promise<T> =>
     storage.use((it) => {
       it.shared.end()
-      return change(it)
+      return write(it)
     })
 
   return {
@@ -80,25 +107,16 @@ export function openSqlite(path: string, options: SqliteOptions): Store {
     listPlants: (query) => reading((it) => it.plants.list(query)),
     snapshot: () => snapshot(storage),
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
-    createToken: (token) => changing((it) => it.tokens.create(token)),
+    createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),
-    revokeToken: (name, now) => changing((it) => it.tokens.revoke(name, now)),
-    async probe() {
-      if (performance.now() > probeExpires) {
-        probeExpires = performance.now() + PROBE_SHARED_MS
-        probe = changes.submit(['probe'], CHANGE_BYTES)
-      }
-      await probe
-      const problem = storage.problem()
-      if (problem) throw problem
-    },
-    stats(): StoreStats {
-      return {
-        queued: changes.queued,
-        databaseBytes: fileSize(storage.path),
-        walBytes: fileSize(`${storage.path}-wal`),
-      }
-    },
+    revokeToken: (name, now) => writing((it) => it.tokens.revoke(name, now)),
+    probe,
+    stats: () => ({
+      isWritable: storage.problem() === null,
+      queued: changes.queued,
+      databaseBytes: fileSize(storage.path),
+      walBytes: fileSize(`${storage.path}-wal`),
+    }),
     async close() {
       // In an outage there may be no end to wait for.
       if (!storage.problem()) await changes.drained()

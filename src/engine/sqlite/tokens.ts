@@ -1,3 +1,5 @@
+// The SQL of tokens, in the serving thread.
+
 import type { Database } from 'bun:sqlite'
 import type { Scope, Token } from '../../token'
 
@@ -19,7 +21,7 @@ const toToken = (row: TokenRow): Token => ({
   revokedAt: row.revoked_at === null ? null : Number(row.revoked_at),
 })
 
-/** The tokens of a database, by a connection of the serving thread. */
+/** Prepares the queries and changes of a database's tokens. */
 export function prepareTokens(db: Database) {
   const select = db.query<TokenRow, [string]>(
     'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens WHERE hash = ?',

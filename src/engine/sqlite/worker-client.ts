@@ -1,95 +1,118 @@
-import { closeSync, openSync } from 'node:fs'
-import type { Outcome } from '../group-commit'
-import type { Change } from './apply-change'
-import type { Files } from './committer'
-import type { Failure } from './failure'
+// The committing thread, seen from the serving one: opens the database there, and asks it to commit.
 
-/** What the serving thread asks of the one that writes. */
-export type Request =
-  | { readonly open: Files }
-  | { readonly write: readonly Change[] }
-  | { readonly tidy: 'when long' | 'now' }
-  | { readonly close: true }
+import { watchInode } from '../../files/libc'
+import type { Change } from '../change'
+import type { Failure } from './errors'
+import {
+  type Answer,
+  type CheckpointReport,
+  failureOf,
+  isReport,
+  type Reply,
+  type Request,
+} from './worker-protocol'
 
-/** What the writing thread says: an answer to each request and, unasked, how a checkpoint went. */
-export type Reply =
-  | 'done'
-  | { readonly outcomes: Outcome[] }
-  | { readonly failure: Failure }
-  | CheckpointReport
-
-/** How a checkpoint went: the pages of the log, and how many of them are in the database now. */
-export type CheckpointReport =
-  | { readonly checkpointed: number; readonly pages: number }
-  | { readonly checkpointFailure: Failure }
-
-export type Answer = Exclude<Reply, CheckpointReport>
-
-/** Why nothing was done, or in doubt; null where it was done. */
-export const failureOf = (answer: Answer): Failure | null =>
-  typeof answer === 'object' && 'failure' in answer ? answer.failure : null
-
-/** The thread that writes, seen from the one that serves. Requests are answered one after another. */
-export type Thread = {
-  /** How it opened the files. */
-  readonly opened: Promise<Answer>
-  ask(request: Request): Promise<Answer>
-  terminate(): void
-}
-
-const RESERVED_DESCRIPTORS = 12
-const LONGEST_START_MS = 2000
-
-/** Keeps the descriptors that the first thread takes to start and to open the files; returns what lets them go. */
-export function reserveDescriptors(): () => void {
-  const reserved = Array.from({ length: RESERVED_DESCRIPTORS }, () => openSync('/dev/null', 'r'))
-  return () => {
-    for (const fd of reserved.splice(0)) closeSync(fd)
-  }
-}
-
-/**
- * Starts the writing thread, and has it open the files. It lives as long as the store, unless it fails: to start another
- * takes what an outage may lack. Throws where the system has no thread to give.
- *
- * The serving thread waits for it, some milliseconds, so that nobody who connects takes the descriptors that were let
- * go for it: Bun ends a process that has none when a thread starts.
- */
-export function startThread(
-  files: Files,
-  onCheckpoint: (report: CheckpointReport) => void,
-  onEnd: () => void,
-): Thread {
-  const isOpen = new Int32Array(new SharedArrayBuffer(4))
-  const url = new URL('./worker.ts', import.meta.url).href
-  const worker = new Worker(url, { smol: true })
-  /** Who waits for the answers to come, in their order. */
+/** A thread: requests are answered in their order. If it dies, those not answered are in doubt, and all others fail. */
+function startThread(onReport: (report: CheckpointReport) => void) {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
   const asking: ((answer: Answer) => void)[] = []
-  let ended: string | undefined
+  let death: Failure | undefined
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
     const reply: Reply = JSON.parse(data)
-    if (typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)) {
-      onCheckpoint(reply)
-      return
-    }
-    asking.shift()?.(reply)
+    if (isReport(reply)) onReport(reply)
+    else asking.shift()?.(reply)
   }
-  worker.onerror = (event) => {
-    ended = `the writing thread ended: ${event.message}`
-    for (const answer of asking.splice(0)) answer({ failure: { kind: 'doubtful', detail: ended } })
-    onEnd()
+  worker.onerror = ({ message }) => {
+    const failure: Failure = { kind: 'failed', detail: `the committing thread died: ${message}` }
+    death = failure
+    for (const answer of asking.splice(0)) answer({ failure, inDoubt: null })
   }
 
-  async function ask(request: Request): Promise<Answer> {
-    if (ended) return { failure: { kind: 'failed', detail: ended } }
-    const answer = new Promise<Answer>((resolve) => asking.push(resolve))
-    worker.postMessage(JSON.stringify(request))
+  return {
+    isDead: () => death !== undefined,
+    ask(request: Request): Promise<Answer> {
+      if (death) return Promise.resolve({ failure: death })
+      return new Promise((resolve) => {
+        asking.push(resolve)
+        worker.postMessage(JSON.stringify(request))
+      })
+    },
+    terminate: () => worker.terminate(),
+  }
+}
+
+/** The thread that commits to one database. It is started when it is first opened, and anew if it has died. */
+export class WorkerClient {
+  readonly #inode: string | null
+  #thread: ReturnType<typeof startThread> | undefined
+  #opening: Promise<Answer> | undefined
+  #pending = 0
+  #pendingSince = 0
+  #confirmedAt = Number.NEGATIVE_INFINITY
+
+  constructor(
+    private readonly path: string,
+    private readonly onReport: (report: CheckpointReport) => void,
+  ) {
+    this.#inode = watchInode(path)()
+  }
+
+  /** Whether the thread has the database open, or is about to. */
+  get isOpen(): boolean {
+    return this.#opening !== undefined
+  }
+
+  /** Opens the database there, if it is not open. After a failed write or sync nothing may be trusted from the cache. */
+  async open(distrustsPageCache = false): Promise<Answer> {
+    if (!this.#thread || this.#thread.isDead()) this.#thread = startThread(this.onReport)
+    const { path } = this
+    this.#opening ??= this.#thread.ask({
+      open: { path, inode: this.#inode, distrustsPageCache },
+    })
+    const answer = await this.#opening
+    if (answer !== 'done') this.#opening = undefined
     return answer
   }
 
-  worker.postMessage(isOpen)
-  const opened = ask({ open: files })
-  Atomics.wait(isOpen, 0, 0, LONGEST_START_MS)
-  return { opened, ask, terminate: () => worker.terminate() }
+  /** Commits a batch; one that this waits for is not over before the disk has confirmed it. */
+  async commit(changes: readonly Change[]): Promise<Answer> {
+    if (this.#pending === 0) this.#pendingSince = performance.now()
+    this.#pending += 1
+    const opened = await this.open()
+    const answer = opened === 'done' ? await this.#ask({ commit: changes }) : opened
+    this.#pending -= 1
+    this.#pendingSince = performance.now()
+    if (failureOf(answer) === null) this.confirm()
+    return answer
+  }
+
+  /** Notes that the disk has just taken a write, in whichever thread. */
+  confirm(): void {
+    this.#confirmedAt = performance.now()
+  }
+
+  /** Milliseconds since the disk last confirmed a write. */
+  sinceConfirmed(): number {
+    return performance.now() - this.#confirmedAt
+  }
+
+  /** Milliseconds for which the disk has kept a commit waiting; 0 where none waits. */
+  stalledFor(): number {
+    return this.#pending === 0 ? 0 : performance.now() - this.#pendingSince
+  }
+
+  /** Closes the database there, which waits for the disk. */
+  async close(): Promise<Failure | null> {
+    this.#opening = undefined
+    return failureOf(await this.#ask({ close: true }))
+  }
+
+  terminate(): void {
+    this.#thread?.terminate()
+  }
+
+  #ask(request: Request): Promise<Answer> {
+    return this.#thread?.ask(request) ?? Promise.resolve('done')
+  }
 }

@@ -1,55 +1,46 @@
-// The thread that writes: its disk may keep it waiting, and the thread that serves goes on meanwhile.
-// This file is the entry of a Worker: it acts when it is loaded, like `main.ts`.
+// The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: it acts when loaded.
 
-import { openForWriting } from './committer'
-import { toFailure } from './failure'
-import type { Reply, Request } from './worker-client'
+import { createCheckpointer } from './checkpoint'
+import { openCommitter } from './committer'
+import { toFailure } from './errors'
+import type { Answer, Reply, Request } from './worker-protocol'
 
 declare const self: Worker
 
-const BUSY_MS = 10_000
+type Committer = ReturnType<typeof openCommitter>
 
-/** What the thread that started this one waits for; the first message. */
-let isOpen: Int32Array | undefined
-let writing: ReturnType<typeof openForWriting> | undefined
+let committer: Committer | undefined
+let checkpointer: ReturnType<typeof createCheckpointer> | undefined
 
-// Requests and replies are JSON in one string: the cheapest message that there is between two threads of Bun.
 const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
 
-function tidy(isForced = false): void {
-  const report = writing?.tidy(isForced)
-  if (report) reply(report)
+function close(): void {
+  checkpointer?.stop()
+  committer?.close()
+  checkpointer = undefined
+  committer = undefined
 }
 
-self.onmessage = ({ data }: MessageEvent<Int32Array | string>) => {
-  if (typeof data !== 'string') {
-    isOpen = data
-    return
+function answer(request: Request): Answer {
+  if ('open' in request) {
+    committer = openCommitter(request.open)
+    checkpointer = createCheckpointer(committer.db, reply)
+    return 'done'
   }
+  if ('close' in request) {
+    close()
+    return 'done'
+  }
+  if (!committer) return { failure: { kind: 'failed', detail: 'the database is not open' } }
+  return committer.commit(request.commit)
+}
+
+self.onmessage = ({ data }: MessageEvent<string>) => {
   const request: Request = JSON.parse(data)
   try {
-    if ('open' in request) {
-      writing = openForWriting(request.open, BUSY_MS)
-      reply('done')
-    } else if ('close' in request) {
-      writing?.close()
-      writing = undefined
-      reply('done')
-    } else if (!writing) {
-      reply({ failure: { kind: 'failed', detail: 'the database is not open' } })
-    } else if ('tidy' in request) {
-      tidy(request.tidy === 'now')
-      reply('done')
-    } else {
-      reply(writing.write(request.write))
-      tidy()
-    }
+    reply(answer(request))
   } catch (error) {
     reply({ failure: toFailure(error) })
   }
-  if (isOpen) {
-    Atomics.store(isOpen, 0, 1)
-    Atomics.notify(isOpen, 0)
-    isOpen = undefined
-  }
+  if ('commit' in request) checkpointer?.afterCommit()
 }

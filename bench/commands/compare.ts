@@ -1,0 +1,162 @@
+// `bun run bench --compare COMMIT[,COMMIT]`: two builds of plantstore in alternating rounds, so that other work on the
+// machine slows both. Each round starts both anew, because two processes of one executable differ in speed.
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildCommit, commitExists } from '../lib/commits.ts'
+import { number, numbers, readFlags } from '../lib/flags.ts'
+import { build, plantstoreAt, project } from '../lib/plantstore.ts'
+import { memory } from '../lib/proc.ts'
+import { removeFolder, run, temporaryFolder } from '../lib/processes.ts'
+import { type Running, type Server, startServer } from '../lib/server.ts'
+import { setUp } from '../lib/setup.ts'
+import { withSlowSyncs } from '../lib/slow-disk.ts'
+import { median, quantile } from '../lib/statistics.ts'
+import { decimals, microseconds, table, thousands } from '../lib/table.ts'
+import { allSucceeded, createLoader } from '../lib/wrk.ts'
+
+const flags = readFlags(
+  'Compares two builds of plantstore in alternating rounds. The first is the base.',
+  {
+    compare: { default: '', help: 'COMMIT (against the working tree) or COMMIT,COMMIT' },
+    'compare-binaries': { default: '', help: 'PATH,PATH: two executables' },
+    rounds: { default: '9', help: 'how often both are started and measured' },
+    seconds: { default: '1', help: 'seconds of load at each number of connections' },
+    connections: { default: '1,64,256', help: 'connections at once' },
+    starts: { default: '15', help: 'how often the start of each is timed' },
+    'fsync-ms': { default: '0', help: 'milliseconds added to each fsync' },
+  },
+)
+const rounds = number(flags.rounds)
+const seconds = number(flags.seconds)
+const connections = numbers(flags.connections)
+const delay = number(flags['fsync-ms'])
+
+function refuse(message: string): never {
+  console.error(message)
+  process.exit(2)
+}
+
+/** The two executables. Ends the command with 2 unless the flags name two. */
+async function executables(): Promise<{ base: string; other: string }> {
+  const given = flags['compare-binaries'] || flags.compare
+  const [base = '', other = '', ...more] = given.split(',')
+  if (!base || more.length > 0) refuse('give one or two commits, or two executables')
+  if (flags['compare-binaries']) {
+    if (!other) refuse('--compare-binaries takes PATH,PATH')
+    for (const path of [base, other]) if (!existsSync(path)) refuse(`no executable at ${path}`)
+    return { base, other }
+  }
+  for (const commit of [base, other]) {
+    if (commit && !commitExists(commit)) refuse(`no commit ${commit}`)
+  }
+  return {
+    base: await buildCommit(base),
+    other: await (other ? buildCommit(other) : build(project)),
+  }
+}
+
+type Pair = { base: number; other: number }
+
+/** Measures one after the other; the base first if `turn` is even. */
+async function inTurn(
+  turn: number,
+  measure: (server: 'base' | 'other') => Promise<number>,
+): Promise<Pair> {
+  const isBaseFirst = turn % 2 === 0
+  const first = await measure(isBaseFirst ? 'base' : 'other')
+  const second = await measure(isBaseFirst ? 'other' : 'base')
+  return isBaseFirst ? { base: first, other: second } : { base: second, other: first }
+}
+
+const measured = new Map<string, { show: (value: number) => string; pairs: Pair[] }>()
+function record(name: string, show: (value: number) => string, pair: Pair): void {
+  const { pairs } = measured.get(name) ?? { pairs: [] }
+  measured.set(name, { show, pairs: [...pairs, pair] })
+}
+
+const mebibytes = (bytes: number) => `${decimals(bytes / 2 ** 20, 1)} MiB`
+const ms = (value: number) => `${decimals(value, 1)} ms`
+
+async function measureStarts(servers: Record<'base' | 'other', Server>): Promise<void> {
+  const folders = { base: temporaryFolder(), other: temporaryFolder() }
+  const startOnce = async (name: 'base' | 'other') => {
+    const running = await startServer(servers[name], folders[name])
+    await running.stop()
+    return running.startMs
+  }
+  // The first start creates the store and reads the executable into the page cache.
+  await inTurn(0, startOnce)
+  for (let n = 0; n < number(flags.starts); n++) record('start', ms, await inTurn(n, startOnce))
+}
+
+async function measureRound(
+  round: number,
+  servers: Record<'base' | 'other', Server>,
+): Promise<void> {
+  const started = (server: Server): Promise<Running> =>
+    startServer(server, undefined, delay > 0 ? withSlowSyncs(delay) : undefined)
+  const running = { base: await started(servers.base), other: await started(servers.other) }
+  await Bun.sleep(500)
+  const loaders = { base: createLoader(running.base), other: createLoader(running.other) }
+  const used = { base: memory(running.base.pid), other: memory(running.other.pid) }
+  const recordMemory = (when: string) => {
+    for (const kind of ['resident', 'anonymous'] as const) {
+      const pair = { base: used.base[kind], other: used.other[kind] }
+      record(`${kind} ${when}`, mebibytes, pair)
+    }
+  }
+
+  recordMemory('at rest')
+  for (const loader of Object.values(loaders)) await loader.create(64, 1)
+  for (const [index, count] of connections.entries()) {
+    const cpu = { base: 0, other: 0 }
+    const rates = await inTurn(round + index, async (name) => {
+      const load = await loaders[name].create(count, seconds)
+      allSucceeded(load, name)
+      cpu[name] = load.cpu
+      // Before it is idle: Bun then returns memory to the system.
+      used[name] = memory(running[name].pid)
+      return load.perSecond
+    })
+    record(`creates/s, ${count}`, thousands, rates)
+    record(`CPU per create, ${count}`, microseconds, cpu)
+  }
+  recordMemory('after load')
+
+  for (const name of ['base', 'other'] as const) {
+    await running[name].stop()
+    loaders[name].check((await servers[name].rows?.(running[name].folder)) ?? 0)
+    removeFolder(running[name].folder)
+  }
+}
+
+await setUp({ strace: delay > 0 })
+// Both are fresh copies: resident memory depends on how a file was written to the page cache.
+const folder = temporaryFolder()
+const [base, other] = [join(folder, 'base'), join(folder, 'new')]
+const built = await executables()
+copyFileSync(built.base, base)
+copyFileSync(built.other, other)
+// An fsync of a daemon must not wait for them.
+await run({ argv: ['sync', base, other] })
+const servers = { base: plantstoreAt(base, 'base'), other: plantstoreAt(other, 'new') }
+// strace, which slows the disk, slows the start as well.
+if (delay === 0) await measureStarts(servers)
+for (let n = 1; n <= rounds; n++) {
+  console.error(`round ${n} of ${rounds}`)
+  await measureRound(n, servers)
+}
+
+const rows = [...measured].map(([name, { show, pairs }]) => {
+  const ratios = pairs.map((pair) => pair.other / pair.base)
+  const ratio = (q: number) => decimals(quantile(ratios, q))
+  return [
+    name,
+    show(median(pairs.map((pair) => pair.base))),
+    show(median(pairs.map((pair) => pair.other))),
+    ratio(0.5),
+    `${ratio(0.25)}-${ratio(0.75)}`,
+    `${ratio(0)}-${ratio(1)}`,
+  ]
+})
+console.log(table(['', 'base', 'new', 'new / base', 'quartiles', 'range'], rows))

@@ -1,0 +1,14 @@
+// CPU time of another process.
+import { dlopen, ptr } from 'bun:ffi'
+
+const { symbols: libc } = dlopen('libc.so.6', {
+  clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
+})
+const time = new BigInt64Array(2)
+
+/** CPU microseconds of a process, user and system, of all its threads, ended ones included. */
+export function cpuTime(pid: number): number {
+  // The clock of clock_getcpuclockid(3); /proc/PID/stat has steps of 10 ms.
+  if (libc.clock_gettime((~pid << 3) | 2, ptr(time)) !== 0) throw new Error('the process has ended')
+  return Number(time[0]) * 1e6 + Number(time[1]) / 1e3
+}

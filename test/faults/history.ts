@@ -1,0 +1,118 @@
+// What clients asked of a store, what they were told, and in which order they saw it happen.
+
+/** The fields of a plant as one text, so that a mix of two plants is a plant that nobody wrote. */
+export type Fields = string
+
+export type Request =
+  | { kind: 'create' | 'replace'; id: number; fields: Fields }
+  | { kind: 'delete' | 'read'; id: number }
+  | { kind: 'batch'; plants: { id: number; fields: Fields }[] }
+
+export type Outcome =
+  /** It was done; `fields` are what a read found. */
+  | { is: 'done'; fields?: Fields }
+  /** 404: there is no such plant. */
+  | { is: 'absent' }
+  /** 409: this id is taken, by a plant with the same fields or with others. */
+  | { is: 'exists'; id: number; same: boolean }
+  /** 503 or 507: it had no effect. */
+  | { is: 'refused'; error: number }
+  /** No answer: it took effect before `Operation.ended`, or never. */
+  | { is: 'unknown' }
+
+export interface Operation {
+  client: number
+  request: Request
+  outcome: Outcome
+  /** Places in the one order of all calls and ends. */
+  called: number
+  /** Where the answer came, or where the process that might have acted ended. */
+  ended: number
+  /** Milliseconds since the history began, for people. */
+  calledMs: number
+  endedMs: number
+}
+
+export interface History {
+  operations: Operation[]
+  call: (client: number, request: Request) => Operation
+  answer: (operation: Operation, outcome: Outcome) => void
+  /** It has no answer, and its process had ended before: it takes no effect from now on. */
+  abandon: (operation: Operation) => void
+  /** The process has ended: what it has not answered takes no effect from now on. */
+  processEnded: () => void
+}
+
+export function startHistory(): History {
+  const operations: Operation[] = []
+  const start = performance.now()
+  let place = 0
+  const now = () => Math.round(performance.now() - start)
+  const end = (operation: Operation) => {
+    if (operation.ended !== Infinity) return
+    operation.ended = place++
+    operation.endedMs = now()
+  }
+  return {
+    operations,
+    call(client, request) {
+      const operation: Operation = {
+        client,
+        request,
+        outcome: { is: 'unknown' },
+        called: place++,
+        ended: Infinity,
+        calledMs: now(),
+        endedMs: Infinity,
+      }
+      operations.push(operation)
+      return operation
+    },
+    answer(operation, outcome) {
+      operation.outcome = outcome
+      // What has no answer may take effect for as long as its process lives.
+      if (outcome.is !== 'unknown') end(operation)
+    },
+    abandon: end,
+    processEnded() {
+      for (const operation of operations) if (operation.ended === Infinity) end(operation)
+    },
+  }
+}
+
+const asked = (request: Request): string => {
+  switch (request.kind) {
+    case 'create':
+      return `create ${request.id} ${request.fields}`
+    case 'replace':
+      return `replace ${request.id} ${request.fields}`
+    case 'batch':
+      return `batch ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
+    default:
+      return `${request.kind} ${request.id}`
+  }
+}
+
+const told = (outcome: Outcome): string => {
+  switch (outcome.is) {
+    case 'done':
+      return outcome.fields ?? 'done'
+    case 'exists':
+      return `${outcome.id} exists with ${outcome.same ? 'the same' : 'other'} fields`
+    case 'refused':
+      return `refused with ${outcome.error}`
+    case 'unknown':
+      return 'no answer'
+    default:
+      return outcome.is
+  }
+}
+
+/** One line: who asked what, when, and what came of it. */
+export function show({ client, request, outcome, calledMs, endedMs }: Operation): string {
+  const until = endedMs === Infinity ? 'the end' : endedMs
+  return `[${calledMs} to ${until} ms, client ${client}] ${asked(request)} -> ${told(outcome)}`
+}
+
+export const idsOf = (request: Request): number[] =>
+  request.kind === 'batch' ? request.plants.map(({ id }) => id) : [request.id]

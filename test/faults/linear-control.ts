@@ -1,0 +1,103 @@
+// The negative control of linearizability: a small server of plants that keeps every promise, unless a flag names one
+// that it breaks. It holds its plants in memory, and in a file that outlasts a kill.
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    database: { type: 'string', default: 'control.json' },
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '0' },
+    breaks: { type: 'string', default: 'nothing' },
+  },
+})
+
+interface Plant {
+  name: string
+  tag: string
+}
+
+interface NewPlant extends Plant {
+  id: number
+}
+
+const { database, breaks } = values
+let plants = new Map<number, Plant>(
+  existsSync(database) ? JSON.parse(readFileSync(database, 'utf8')) : [],
+)
+
+function write(content: string): void {
+  writeFileSync(`${database}.new`, content)
+  renameSync(`${database}.new`, database)
+}
+
+function save(): void {
+  const content = JSON.stringify([...plants])
+  // The answer is sent long before the file is written.
+  if (breaks === 'durability') setTimeout(write, 200, content)
+  else write(content)
+}
+
+// What a read that need not be fresh sees.
+let copy = plants
+setInterval(() => {
+  copy = new Map(plants)
+}, 200)
+
+const failure = (error: number, message = '') =>
+  Response.json({ error, message }, { status: Math.floor(error / 100) })
+const idOf = (path: string) => Number(path.slice('/plants/'.length))
+const absent = () => failure(40402)
+
+function conflictOf(id: number, { name, tag }: Plant): Response | undefined {
+  const taken = plants.get(id)
+  if (taken === undefined) return undefined
+  const same = taken.name === name && taken.tag === tag
+  return failure(same ? 40901 : 40902, `id ${id}: a plant with this id exists`)
+}
+
+function createAll(batch: NewPlant[], answer: unknown): Response {
+  const before = new Map(plants)
+  for (const { id, ...plant } of batch) {
+    const conflict = conflictOf(id, plant)
+    if (conflict !== undefined) {
+      if (breaks !== 'whole-batches') plants = before
+      return conflict
+    }
+    plants.set(id, plant)
+  }
+  return Response.json(answer)
+}
+
+async function change(method: string, path: string, request: Request): Promise<Response> {
+  const body = method === 'DELETE' ? undefined : JSON.parse(await request.text())
+  if (path === '/plants/batch') return createAll(body.plants, { created: body.plants.length })
+  if (path === '/plants') return createAll([body], { name: body.name, tag: body.tag })
+  const id = idOf(path)
+  if (!plants.has(id)) return absent()
+  // Others may come between the look and the change.
+  if (breaks === 'atomicity') await Bun.sleep(1)
+  if (body === undefined) plants.delete(id)
+  else plants.set(id, body)
+  return body === undefined ? new Response(null, { status: 204 }) : Response.json({ id, ...body })
+}
+
+const server = Bun.serve({
+  hostname: values.host,
+  port: Number(values.port),
+  async fetch(request) {
+    const path = new URL(request.url).pathname
+    if (request.method === 'GET') {
+      const id = idOf(path)
+      const plant = (breaks === 'fresh-reads' ? copy : plants).get(id)
+      return plant === undefined ? absent() : Response.json({ id, ...plant })
+    }
+    const response = await change(request.method, path, request)
+    save()
+    // Every so many changes it says that there was none.
+    return breaks === 'refusals' && Math.random() < 0.1 ? failure(50302) : response
+  },
+})
+
+console.error(JSON.stringify({ event: 'listening', url: `http://127.0.0.1:${server.port}` }))

@@ -1,0 +1,36 @@
+// Says in words why no order of operations explains a history.
+import { idsOf, type Operation, show } from './history.ts'
+import type { Verdict } from './linearizable.ts'
+
+const isRefused = ({ outcome }: Operation) => outcome.is === 'refused'
+const duration = ({ calledMs, endedMs }: Operation) => endedMs - calledMs
+
+/** Those of a plant's operations that are likely to matter: the last that were answered, the slowest that were refused. */
+function leadingTo(operation: Operation, operations: Operation[]): Operation[] {
+  const ids = new Set(idsOf(operation.request))
+  const earlier = operations
+    .filter((it) => it !== operation && it.called < operation.ended)
+    .filter(({ request }) => idsOf(request).some((id) => ids.has(id)))
+    .sort((a, b) => a.ended - b.ended)
+  const answered = earlier.filter((it) => !isRefused(it)).slice(-8)
+  const refused = earlier.filter(isRefused).sort((a, b) => duration(b) - duration(a))
+  return [...answered, ...refused.slice(0, 8)].sort((a, b) => a.ended - b.ended)
+}
+
+/** Null for a history that is linearizable, else what is wrong with it, and the operations that led there. */
+export function explainVerdict(verdict: Verdict, operations: Operation[]): string | null {
+  if (verdict.is === 'linearizable') return null
+  const { operation } = verdict
+  if (verdict.is === 'undecided') {
+    return `undecided: over ${verdict.states} states looked at before ${show(operation)}`
+  }
+  const states = verdict.possible
+    .slice(0, 5)
+    .map((state) => state.map((fields) => fields ?? 'absent').join(', '))
+  return [
+    `no order explains ${show(operation)}`,
+    `before its end the store could only hold: ${states.join(' or ')}`,
+    'what was asked of these plants before:',
+    ...leadingTo(operation, operations).map(show),
+  ].join('\n    ')
+}

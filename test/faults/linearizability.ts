@@ -1,0 +1,251 @@
+// Whether one order of all operations explains what 64 clients of 20 plants were told, while the daemon is hurt.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Daemon, type Start, serve } from './daemon.ts'
+import { count, type Fault, type Outcome, until } from './fault.ts'
+import { fill } from './full-disk.ts'
+import { afflict } from './io-errors.ts'
+import { mount, need, preload } from './lab.ts'
+import { type LinearLoad, startLinearLoad } from './linear-load.ts'
+import { explainVerdict } from './linear-report.ts'
+import { checkHistory } from './linearizable.ts'
+import { health } from './load.ts'
+
+interface Scene {
+  database: string
+  daemon: Daemon
+  load: LinearLoad
+  problems: string[]
+  /** Ends the daemon, and starts another on its database. */
+  restart: (end: (daemon: Daemon) => Promise<unknown>) => Promise<void>
+}
+
+type Hurt = (scene: Scene) => Promise<unknown>
+
+/** Hurts a daemon under load; then it is killed, started again, and every plant is read. */
+async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Scene> {
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database, start)
+  const load = startLinearLoad(daemon)
+  const scene: Scene = {
+    database,
+    daemon,
+    load,
+    problems: [],
+    async restart(end) {
+      await end(scene.daemon)
+      load.processEnded()
+      scene.daemon = await serve(database, start)
+      load.turnTo(scene.daemon)
+    },
+  }
+  await Bun.sleep(300)
+  await hurt(scene)
+  await load.finish()
+  await scene.restart((it) => it.kill())
+  await load.readAll()
+  await scene.daemon.kill()
+  scene.problems.push(...load.strange)
+  return scene
+}
+
+async function underFault(
+  folder: string,
+  about: string,
+  hurt: Hurt,
+  start?: Start,
+): Promise<Outcome> {
+  const { load, problems } = await record(folder, hurt, start)
+  const { operations } = load.history
+  const began = performance.now()
+  const verdict = checkHistory(operations)
+  const tookMs = Math.round(performance.now() - began)
+  if (load.changes() < 1000) problems.push('too few changes')
+  const explanation = explainVerdict(verdict, operations)
+  const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
+  const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`
+  return {
+    tried: about,
+    many: `${count(operations.length, 'operation')}, ${changes}, ${unanswered} unanswered`,
+    lost: `${verdict.is} (decided in ${tookMs} ms)`,
+    problems: explanation === null ? problems : [...problems, explanation],
+  }
+}
+
+const restartAgainAndAgain =
+  (end: (daemon: Daemon) => Promise<unknown>): Hurt =>
+  async ({ restart }) => {
+    for (let i = 0; i < 5; i++) {
+      await Bun.sleep(300 + Math.random() * 400)
+      await restart(end)
+    }
+  }
+
+/** Hurts it until it shows, for a while more, and until changes are made again. */
+async function hurtOnce(
+  { load, daemon, problems }: Scene,
+  begin: () => unknown,
+  end: () => unknown,
+  ms: number,
+): Promise<void> {
+  const refusals = load.refusals()
+  // Where all changes share the commit in doubt, none is refused for now.
+  const shows = async () => load.refusals() > refusals || (await health(daemon)) >= 500
+  await begin()
+  if (!(await until(5000, shows))) problems.push('it was not hurt')
+  await Bun.sleep(ms)
+  await end()
+  const changes = load.changes()
+  if (!(await until(10_000, () => load.changes() > changes + 100))) {
+    problems.push('it did not heal')
+  }
+  await Bun.sleep(300)
+}
+
+const slowSyncs: Hurt = async ({ daemon, database }) => {
+  const inject = 'fsync,fdatasync:delay_enter=50000'
+  const heal = await afflict(daemon, database, { where: 'all', inject })
+  await Bun.sleep(3000)
+  await heal()
+}
+
+const failInBursts =
+  (...injections: string[]): Hurt =>
+  async (scene) => {
+    for (const inject of injections) {
+      let heal = async () => {}
+      const begin = async () => {
+        heal = await afflict(scene.daemon, scene.database, { where: 'all', inject })
+      }
+      await hurtOnce(scene, begin, () => heal(), Math.random() * 300)
+    }
+  }
+
+/** A full disk hurts only while the log still grows: after that ENOSPC is injected. */
+const fillDisk =
+  (ballast: string): Hurt =>
+  async (scene) => {
+    await hurtOnce(
+      scene,
+      () => fill(ballast),
+      () => rmSync(ballast),
+      300,
+    )
+    await failInBursts('pwrite64:error=ENOSPC', 'pwrite64:error=ENOSPC')(scene)
+  }
+
+// The daemon tries again each second: its second try succeeds.
+const GONE_MS = 1300
+
+/** The device goes away between the writes of a commit and their sync, or in the midst of the writes. */
+const loseDevice =
+  (gone: string): Hurt =>
+  async (scene) => {
+    for (const moment of ['sync', 'sync', 'sync', 'write']) {
+      await hurtOnce(
+        scene,
+        () => writeFileSync(gone, moment),
+        () => rmSync(gone),
+        GONE_MS,
+      )
+    }
+  }
+
+const promises = ['durability', 'fresh-reads', 'atomicity', 'whole-batches', 'refusals']
+
+/** A server that breaks a promise is found out, and the same server without that is not. */
+async function findOut(folder: string, about: string): Promise<Outcome> {
+  const wrong: string[] = []
+  const killOnce: Hurt = ({ restart }) => restart((daemon) => daemon.kill())
+  const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']
+  for (const breaks of ['nothing', ...promises]) {
+    const apart = join(folder, breaks)
+    mkdirSync(apart)
+    const { load, problems } = await record(apart, killOnce, { program: [...control, breaks] })
+    const { operations } = load.history
+    const verdict = checkHistory(operations)
+    const expected = breaks === 'nothing' ? 'linearizable' : 'violated'
+    if (verdict.is !== expected) wrong.push(`it broke ${breaks}: ${verdict.is}`)
+    wrong.push(...problems)
+  }
+  return {
+    tried: about,
+    many: count(promises.length, 'promise'),
+    lost: 'each one broken alone, and none',
+    problems: wrong,
+  }
+}
+
+const explained = 'one order of all operations explains every answer'
+
+export const linearizabilityFaults: Fault[] = [
+  {
+    name: 'linear-control',
+    about: 'servers that break a promise are found out by their answers',
+    run(folder) {
+      return findOut(folder, this.about)
+    },
+  },
+  {
+    name: 'linear-plain',
+    about: `${explained}: nothing fails`,
+    run(folder) {
+      return underFault(folder, this.about, () => Bun.sleep(3000))
+    },
+  },
+  {
+    name: 'linear-kill',
+    about: `${explained}: kill -9`,
+    run(folder) {
+      const kills = restartAgainAndAgain((daemon) => daemon.kill())
+      return underFault(folder, this.about, kills)
+    },
+  },
+  {
+    name: 'linear-sigterm',
+    about: `${explained}: SIGTERM`,
+    run(folder) {
+      const stops = restartAgainAndAgain((daemon) => daemon.stop())
+      return underFault(folder, this.about, stops)
+    },
+  },
+  {
+    name: 'linear-slow-fsync',
+    about: `${explained}: each fsync takes 50 ms more`,
+    async run(folder) {
+      await need('strace')
+      return underFault(folder, this.about, slowSyncs)
+    },
+  },
+  {
+    name: 'linear-eio',
+    about: `${explained}: fsync or pwrite64 fails with EIO for a while`,
+    async run(folder) {
+      await need('strace')
+      const syncs = 'fsync,fdatasync:error=EIO'
+      return underFault(folder, this.about, failInBursts(syncs, 'pwrite64:error=EIO', syncs))
+    },
+  },
+  {
+    name: 'linear-full',
+    about: `${explained}: a full disk, and space again`,
+    async run(folder) {
+      await need('strace')
+      await mount(folder, '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs')
+      return underFault(folder, this.about, fillDisk(join(folder, 'ballast')))
+    },
+  },
+  {
+    name: 'linear-device',
+    about: `${explained}: the device goes away and comes back`,
+    async run(folder) {
+      const gone = join(folder, 'gone')
+      const env = {
+        LD_PRELOAD: await preload(folder, 'flaky'),
+        FAULT_PREFIX: join(folder, 'plants.db'),
+        FAULT_GONE: gone,
+      }
+      return underFault(folder, this.about, loseDevice(gone), { env })
+    },
+  },
+]
