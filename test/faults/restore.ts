@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join } from 'node:path'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { overwrite, random } from './damage.ts'
-import { count, type Fault } from './fault.ts'
+import { count, type Fault, until } from './fault.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad } from './load.ts'
 
@@ -148,7 +148,7 @@ async function killAt(
   const served = await start(database)
   release()
   const isRight = served === BACKUP_PLANTS || (isSound && served === old)
-  const isRefused = !isSound && typeof served === 'string' && /plantstore: [^\n]+$/.test(served)
+  const isRefused = !isSound && typeof served === 'string' && /plantstore: [^\n]+\n?$/.test(served)
   if (!isRight && !isRefused) problems.push(`killed at ${point}: ${served}`)
   const again = await run(database, 'restore', [backup])
   if (again.code !== 0) problems.push(`after ${point}, again: ${again.lines.join(' ')}`)
@@ -167,6 +167,7 @@ async function prepare(folder: string): Promise<{ store: string; backup: string 
   const other = join(folder, 'other.db')
   const lines = Array.from({ length: BACKUP_PLANTS }, (_, id) => `{"id":${id},"name":"b"}\n`)
   writeFileSync(join(folder, 'b.ndjson'), lines.join(''))
+  writeFileSync(join(folder, 'late.ndjson'), '{"id":-1,"name":"late"}\n')
   await run(other, 'import', [join(folder, 'b.ndjson')])
   await run(other, 'backup', [backup])
   mkdirSync(store)
@@ -231,6 +232,36 @@ export const restoreFaults: Fault[] = [
         problems.push(`files of ${counts.join(' and ')} plants`)
       }
       return { tried: this.about, many: `${old} plants before`, lost: '0 lost', problems }
+    },
+  },
+  {
+    name: 'restore-beside-import',
+    about:
+      'an import that starts while a restore changes the names: it fails, and harms neither file',
+    async run(folder) {
+      await need('strace')
+      const { store, backup } = await prepare(folder)
+      const database = join(store, 'plants.db')
+      const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=renameat2']
+      const wrap = [...strace, '-e', 'inject=renameat2:delay_enter=2000000']
+      const restoring = run(database, 'restore', [backup], wrap)
+      await until(10_000, () => readdirSync(store).some((name) => name.includes('.replaced-')))
+      const imported = await run(database, 'import', [join(folder, 'late.ndjson')])
+      const restored = await restoring
+      const problems: string[] = []
+      if (restored.code !== 0) problems.push(`restore: ${restored.lines.join(' ')}`)
+      if (imported.code !== 1 || imported.lines.length !== 1) {
+        problems.push(`import: exit code ${imported.code}: ${imported.lines.join(' ')}`)
+      }
+      const names = readdirSync(store)
+      if (names.length !== 2) problems.push(`files: ${names.join(', ')}`)
+      for (const name of names) {
+        const { code, lines } = await run(join(store, name), 'check', [])
+        if (code !== 0) problems.push(`${name}: ${lines.join(' ')}`)
+      }
+      const plants = countPlants(database)
+      if (plants !== BACKUP_PLANTS) problems.push(`${plants} plants`)
+      return { tried: this.about, many: `${plants} plants`, lost: '0 lost', problems }
     },
   },
 ]

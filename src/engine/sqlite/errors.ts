@@ -88,9 +88,10 @@ export function explain(error: unknown, path: string): OpenError {
     case 'EROFS':
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
-    case 'SQLITE_READONLY_DBMOVED':
     case 'SQLITE_CANTOPEN':
       return explainDenied(path)
+    case 'SQLITE_READONLY_DBMOVED':
+      return new OpenError(`${path} was just replaced; try again`)
     case 'SQLITE_NOTADB':
       return new OpenError(`${path} is not a plantstore database; name another with --database`)
     case 'SQLITE_CORRUPT':
