@@ -1,7 +1,7 @@
 // plantstore import: plants of a file into the store, as clients would create them.
 
 import { existsSync, realpathSync } from 'node:fs'
-import type { Command, Output } from '../command'
+import type { Command } from '../command'
 import { openStore } from '../engine/open-store'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
@@ -114,24 +114,23 @@ async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> 
   if (group.length > 0) yield group
 }
 
-/** Counts what became of each entry, and tells of the refused ones, up to a number of them. */
-function createTally(err: Output, onEntry: () => void) {
+/** Counts what became of each entry, and reports the refused ones, up to a number of them. */
+function createTally(report: (line: string) => void) {
   const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
   return {
     counts,
     done: () => counts.created + counts.skipped + counts.replaced + counts.refused,
     account: (({ line }, result) => {
-      onEntry()
       if (typeof result === 'string') {
         counts[result] += 1
         return
       }
       counts.refused += 1
-      if (counts.refused <= REFUSED_SHOWN) err.write(`line ${line}: ${result.problem}\n`)
+      if (counts.refused <= REFUSED_SHOWN) report(`line ${line}: ${result.problem}`)
     }) satisfies Account,
     end(): void {
       const more = counts.refused - REFUSED_SHOWN
-      if (more > 0) err.write(`${more} more lines were refused\n`)
+      if (more > 0) report(`${more} more lines were refused`)
     },
   }
 }
@@ -158,12 +157,16 @@ completes. Works while the daemon runs. Exit code 1 if any line was refused, 130
     const { signal, end } = watchInterrupt()
     const progress = createProgress(err, countOf)
     let read = 0
-    const tally = createTally(err, () => progress.end())
+    // A line of its own, in the place of the bar.
+    const report = (line: string) => {
+      progress.end()
+      err.write(`${line}\n`)
+    }
+    const tally = createTally(report)
     const bytes = readInput(input, path, signal, (length) => {
       read += length
     })
-    const onNotice = (notice: string) => err.write(`${notice}\n`)
-    const groups = grouped(readPlants(format, bytes, onNotice))
+    const groups = grouped(readPlants(format, bytes, report))
     // A file that holds no plants at all makes no database.
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)

@@ -12,11 +12,12 @@ const LEAST_NEEDED = [2, 1, 3]
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/** A line of at most `columns` characters: a bar where there is room, and as many of the facts as fit. */
+/** A line of at most `columns` characters: a bar, where that is not too short, and the facts that fit beside it. */
 export function layOut(part: number | null, facts: readonly string[], columns: number): string {
   const shown = [...facts]
   const text = () => shown.filter(Boolean).join('  ')
-  for (const index of LEAST_NEEDED) if (text().length > columns) shown[index] = ''
+  const bar = part === null ? 0 : SHORTEST_BAR + 3
+  for (const index of LEAST_NEEDED) if (text().length + bar > columns) shown[index] = ''
   const room = Math.min(columns - text().length - 1, LONGEST_BAR) - 2
   if (part === null || room < SHORTEST_BAR) return text().slice(0, columns)
   return `[${'#'.repeat(Math.round(part * room)).padEnd(room, '.')}] ${text()}`
