@@ -70,12 +70,11 @@ test('prints a manual page of every command and option', async () => {
 
 test.skipIf(Bun.which('groff') === null)('prints a manual page that groff can format', async () => {
   const { out } = await runProgram(['man'])
-  const groff = ['groff', '-man', '-Tutf8', '-ww']
+  const groff = ['groff', '-man', '-Tutf8', '-ww', '-P-cbu']
   const { stdout, stderr } = Bun.spawnSync(groff, { stdin: new Blob([out]) })
 
   expect(stderr.toString()).toBe('')
-  // Bold is each letter typed over itself.
-  expect(stdout.toString().replace(/.\x08/g, '')).toContain('--max-body-bytes')
+  expect(stdout.toString()).toContain('--max-body-bytes')
 })
 
 test.each([['version'], ['-V']])('prints its version: %s', async (word) => {
