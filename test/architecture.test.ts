@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
-import { catalogue } from '../src/errors'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
@@ -185,14 +184,4 @@ describe('the source', () => {
 
     expect(wrong).toEqual([])
   })
-})
-
-const readme = join(root, 'README.md')
-
-test.skipIf(!existsSync(readme))('tells in the README every error of the catalogue', () => {
-  const numbers = [...readFileSync(readme, 'utf8').matchAll(/^\|([^|]*)\|/gm)].flatMap(
-    ([, cell = '']) => cell.match(/\b[45]\d{4}\b/g) ?? [],
-  )
-
-  expect(numbers.sort()).toEqual(Object.keys(catalogue).sort())
 })

@@ -1,0 +1,201 @@
+// The README and docs/ must stay true: what they list is compared with the code.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import packageJson from '../package.json'
+import { catalogue } from '../src/errors'
+import { createMetrics } from '../src/metrics'
+import { options } from '../src/options'
+import { root } from './harness/daemon'
+
+const MOST_WORDS = 600
+
+const pages = [
+  'README.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'bench/README.md',
+  ...[...new Bun.Glob('docs/*.md').scanSync(root)].sort(),
+]
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** The rows of all tables of a page, as their cells; heads included. */
+const rowsOf = (file: string): string[][] =>
+  read(file)
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^[|\s:-]+$/.test(line))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+
+/** The section of a page below a heading. */
+function sectionOf(file: string, heading: string): string {
+  const [, rest = ''] = read(file).split(`\n## ${heading}\n`)
+  return rest.split('\n## ')[0] ?? ''
+}
+
+const codeOf = (text: string): string[] =>
+  [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+
+const unique = (items: Iterable<string>): string[] => [...new Set(items)].sort()
+
+describe('the README', () => {
+  test('has at most 600 words, tables and code included', () => {
+    expect(read('README.md').split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(MOST_WORDS)
+  })
+
+  test('runs and tests with the Bun of package.json', () => {
+    const [, version] = packageJson.packageManager.split('@')
+    for (const script of ['start', 'test']) {
+      expect(read('README.md')).toContain(`\nnpx --yes bun@${version} run ${script} `)
+    }
+  })
+
+  test('names only scripts of package.json', () => {
+    const scripts = [...read('README.md').matchAll(/\bbun(?:@[\d.]+)? run ([\w:-]+)/g)]
+
+    expect(scripts.length).toBeGreaterThan(2)
+    for (const [, script = ''] of scripts) {
+      expect(Object.keys(packageJson.scripts)).toContain(script)
+    }
+  })
+
+  test('links to every page of docs/', () => {
+    const missing = pages.filter((page) => !read('README.md').includes(`(${page})`))
+
+    expect(missing).toEqual(['README.md', 'bench/README.md'])
+  })
+})
+
+test('docs/errors.md has every error number and no other', () => {
+  const numbers = rowsOf('docs/errors.md').flatMap(([cell = '']) => cell.match(/^\d{5}$/g) ?? [])
+
+  expect(numbers).toEqual(Object.keys(catalogue))
+})
+
+describe('docs/configuration.md', () => {
+  const page = 'docs/configuration.md'
+
+  test('has every option with its variable and default, and no other', () => {
+    const shown = (value: unknown) => (value === false ? 'off' : value === null ? '' : `${value}`)
+    // Secrets come by the environment alone.
+    const hasFlag = (name: string) => name !== 'token' && name !== 'tokenFile'
+    const toFlag = (name: string) =>
+      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    const expected = Object.entries(options).map(([name, it]) => [
+      hasFlag(name) ? toFlag(name) : '',
+      it.env ?? '',
+      shown(it.default),
+    ])
+    const documented = rowsOf(page)
+      .filter(([flag, env]) => flag?.startsWith('`--') || env?.startsWith('`PLANTSTORE'))
+      .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))
+
+    expect(documented).toEqual(expected)
+  })
+
+  test('has every metric', () => {
+    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
+    const served = [
+      ...createMetrics()
+        .render(stats)
+        .matchAll(/^# TYPE (\w+) (\w+)$/gm),
+    ]
+    const documented = rowsOf(page).map(([name, type]) => `${name} ${type}`)
+
+    expect(served.length).toBeGreaterThan(5)
+    for (const [, name, type] of served) expect(documented).toContain(`\`${name}\` ${type}`)
+  })
+
+  test('has every event of the log', () => {
+    const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].sort()
+    const EVENT = /\blog\(\s*'(info|warn|error)',\s*'([\w-]+)'/g
+    const logged = unique(
+      files.flatMap((file) =>
+        [...read(file).matchAll(EVENT)].map(([, level, event]) => `\`${event}\` ${level}`),
+      ),
+    )
+    const documented = rowsOf(page).map(([event, level]) => `${event} ${level}`)
+
+    expect(logged.length).toBeGreaterThan(10)
+    for (const event of logged) expect(documented).toContain(event)
+  })
+})
+
+test('docs/durability.md names only faults that exist', () => {
+  const { stdout } = Bun.spawnSync([process.execPath, 'test/faults/run.ts', '--list'], {
+    cwd: root,
+  })
+  const faults = stdout
+    .toString()
+    .split('\n')
+    .map((line) => line.split(' ')[0])
+  const table = rowsOf('docs/durability.md').map(([, proof = '']) => proof)
+  const named = codeOf(table.join(' ')).filter((code) => /^[a-z0-9-]+$/.test(code))
+
+  expect(named.length).toBeGreaterThan(40)
+  for (const fault of named) expect(faults).toContain(fault)
+})
+
+describe('docs/architecture.md', () => {
+  const page = 'docs/architecture.md'
+
+  test('has the four walks', () => {
+    for (const walk of ['A create', 'A read', 'A backup', 'An import']) {
+      expect(codeOf(sectionOf(page, walk)).length).toBeGreaterThan(4)
+    }
+  })
+
+  test('has a picture with every folder of src/', () => {
+    const folders = unique(
+      [...new Bun.Glob('src/**/*.ts').scanSync(root)].map((file) => dirname(file)),
+    ).filter((folder) => folder !== 'src')
+    const picture = read('docs/architecture.svg')
+
+    for (const folder of folders) expect(picture).toContain(`>${folder.split('/').at(-1)}/<`)
+  })
+})
+
+describe.each(pages)('%s', (page) => {
+  // A path of the project, or of src/ for short; each has a slash or ends in .ts.
+  const paths = codeOf(read(page)).filter(
+    (code) =>
+      /^[\w.-]+(\/[\w.-]+)*\/?$/.test(code) &&
+      /\.(ts|md|json|svg)$|^(src|test|docs|bench)\//.test(code),
+  )
+
+  test('names only files and folders that exist', () => {
+    const missing = paths.filter(
+      (path) =>
+        ![root, join(root, 'src'), join(root, dirname(page))].some((base) =>
+          existsSync(join(base, path)),
+        ),
+    )
+
+    expect(missing).toEqual([])
+  })
+
+  test('has links that lead somewhere', () => {
+    const toAnchor = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .trim()
+        .replaceAll(' ', '-')
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+    const broken = links.filter((link) => {
+      if (/^https?:/.test(link)) return false
+      const [path = '', anchor] = link.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(join(root, file))) return true
+      const headings = [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+      return anchor !== undefined && !headings.map(toAnchor).includes(anchor)
+    })
+
+    expect(broken).toEqual([])
+  })
+})
