@@ -1,29 +1,34 @@
+// What a command of the program is.
+
 import type { Config } from './config'
 import type { OptionName } from './options'
 
 /** Where a command writes: text to a stream of the process. */
 export type Output = {
-  /** False where nobody reads it any more. Throws an `OpenError` where it cannot be written, as on a full disk. */
+  /** Returns false where nobody reads it any more. Throws an `OpenError` where it cannot be written (a full disk). */
   write(text: string): boolean
   readonly isTTY: boolean
 }
 
 export type CommandContext = {
   readonly config: Config
-  /** The words of the command line behind the command's name, flags left out. */
+  /** The words behind the command's name, without flags. */
   readonly args: readonly string[]
   readonly out: Output
   readonly err: Output
 }
 
+/** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
+export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
+
 /** One command of the program. Resolves to the exit code. */
 export type Command = {
   readonly name: string
-  /** The words that it takes, for the help: `create NAME`. */
+  /** Its arguments, for the help: `create NAME`. */
   readonly usage: string
   /** One line. */
   readonly summary: string
-  /** What `--help` says beside the options. */
+  /** What `--help` says above the options. Paragraphs that are not indented are wrapped. */
   readonly help: string
   readonly options: readonly OptionName[]
   run(context: CommandContext): Promise<number>

@@ -1,35 +1,11 @@
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+// Reads the flags and the environment of a command into one frozen Config.
+
 import { UsageError } from './errors'
+import { suggest } from './nearest'
 import { type OptionName, type Options, options } from './options'
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
-
-// Secrets come by the environment alone: a command line is seen by everybody on the machine.
-const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
-
-const toFlag = (name: string): string =>
-  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-
-function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
-  for (const name of names.filter(isFlag)) {
-    known[toFlag(name)] = { type: options[name].value === null ? 'boolean' : 'string' }
-  }
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: known,
-      allowPositionals: true,
-      // `--no-log-requests` wins over the environment.
-      allowNegative: true,
-      strict: true,
-    })
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error)
-    throw new UsageError(text.split(/\.\s/)[0] ?? text)
-  }
-}
 
 /** What a command line and an environment say. */
 export type Parsed = {
@@ -37,6 +13,47 @@ export type Parsed = {
   readonly args: readonly string[]
   readonly help: boolean
 }
+
+// Secrets come by the environment alone: everybody on the machine can see a command line.
+const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
+
+const toFlag = (name: string): string =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
+function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
+  const flags = new Map(names.filter(isFlag).map((name) => [toFlag(name), name]))
+  const texts = new Map<OptionName, string>()
+  const args: string[] = []
+  let help = false
+  const words = [...argv]
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === '--') {
+      args.push(...words.splice(0))
+    } else if (word === '--help' || word === '-h') {
+      help = true
+    } else if (!word.startsWith('-') || word === '-') {
+      args.push(word)
+    } else {
+      const [, flag = '', inline] = /^([^=]*)(?:=(.*))?$/s.exec(word) ?? []
+      const isNegated = flag.startsWith('--no-') && !flags.has(flag)
+      const name = flags.get(isNegated ? `--${flag.slice('--no-'.length)}` : flag)
+      const takesValue = name && options[name].value !== null
+      if (!name || (isNegated && takesValue)) {
+        throw new UsageError(`unknown option ${flag}${suggest(flag, [...flags.keys(), '--help'])}`)
+      }
+      if (!takesValue && inline !== undefined) throw new UsageError(`${flag} takes no value`)
+      const value = takesValue ? (inline ?? nextValue(words)) : String(!isNegated)
+      if (value === undefined) throw new UsageError(`${flag} needs a value`)
+      texts.set(name, value)
+    }
+  }
+  return { texts, args, help }
+}
+
+// What looks like a flag is one; a negative number is not.
+const nextValue = (words: string[]): string | undefined =>
+  /^-[^\d]/.test(words[0] ?? '') ? undefined : words.shift()
 
 /**
  * Reads the options of a command, those of `names`: a flag wins over the environment, the environment over the
@@ -47,36 +64,38 @@ export function parseConfig(
   names: readonly OptionName[],
   env: Readonly<Record<string, string | undefined>> = Bun.env,
 ): Parsed {
-  const { values, positionals } = parseFlags(argv, names)
-  const help = values.help === true
-  const entries = Object.entries(options).map(([name, it]) => {
-    if (!names.includes(name as OptionName)) return [name, it.default]
-    const flag = values[toFlag(name)]
-    const source = flag === undefined ? it.env : `--${toFlag(name)}`
-    const text = flag === undefined ? it.env && env[it.env] : String(flag)
-    // An empty variable counts as none: it is what a container platform makes of one that is not set.
+  const { texts, args, help } = parseFlags(argv, names)
+  const entries = Object.entries(options).map(([key, it]) => {
+    const name = key as OptionName
+    if (!names.includes(name)) return [name, it.default]
+    const flag = texts.get(name)
+    const text = flag ?? (it.env && env[it.env])
+    // An empty variable counts as none: container platforms make one of a variable that is not set.
     if (!text && flag === undefined) return [name, it.default]
     const value = it.parse(String(text))
     if (value === undefined && !help) {
-      throw new UsageError(`${source} must be ${it.expected}`)
+      throw new UsageError(`${flag === undefined ? it.env : toFlag(name)} ${it.rule}`)
     }
     return [name, value]
   })
-  return { config: Object.freeze(Object.fromEntries(entries)), args: positionals, help }
+  return { config: Object.freeze(Object.fromEntries(entries)), args, help }
 }
 
-const plain = (value: unknown): string => (value === null || value === false ? '' : ` [${value}]`)
-
-/** The help of a command's options, one line each. */
+/** The help of a command's options, in lines of 80 characters at most. */
 export function describeOptions(names: readonly OptionName[]): string {
   const rows = names.map((name) => {
     const { value, env, help, default: preset } = options[name]
-    const flag = isFlag(name) ? `--${toFlag(name)}${value ? ` ${value}` : ''}` : ''
-    return [flag, `${help}${plain(preset)}`, env ?? ''] as const
+    const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
+    const isShown = preset !== null && preset !== false
+    const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
+    return [flag, help, notes.filter(Boolean).join('; ')] as const
   })
-  const flags = Math.max(...rows.map(([flag]) => flag.length))
-  const helps = Math.max(...rows.map(([, help]) => help.length))
-  return rows
-    .map(([flag, help, env]) => `  ${flag.padEnd(flags)}  ${help.padEnd(helps)}  ${env}`.trimEnd())
+  const width = Math.max(...rows.map(([flag]) => flag.length), '-h, --help'.length)
+  const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
+  return [...rows, ['-h, --help', 'show this help', ''] as const]
+    .flatMap(([flag, help, notes]) => [
+      line(flag, help),
+      ...(notes ? [line('', `(${notes})`)] : []),
+    ])
     .join('\n')
 }

@@ -1,31 +1,37 @@
-export type Level = 'info' | 'warn' | 'error'
+// The log of the daemon: one line for each event of its life.
 
-/** Writes one event of the daemon's life. Fields are data: never a token, never a header. */
-export type Log = (level: Level, event: string, fields?: Readonly<Record<string, unknown>>) => void
+export type Level = 'info' | 'warn' | 'error'
+export type LogFormat = 'json' | 'text'
+type Fields = Readonly<Record<string, unknown>>
+
+/** Logs one event. Fields are data: never a token, never a header. */
+export type Log = (level: Level, event: string, fields?: Fields) => void
 
 const plain = (value: unknown): string =>
   typeof value === 'string' && /^[\w./:@%+-]+$/.test(value) ? value : JSON.stringify(value)
 
-function readable(level: Level, event: string, fields: Readonly<Record<string, unknown>>): string {
+/**
+ * The line of an event: JSON (`time` in RFC 3339, UTC), or readable text for a terminal.
+ * Either way a client's text stays within its line: JSON escapes all control characters.
+ */
+export function formatEvent(
+  format: LogFormat,
+  now: number,
+  level: Level,
+  event: string,
+  fields: Fields = {},
+): string {
+  const time = new Date(now).toISOString()
+  if (format === 'json') return `${JSON.stringify({ time, level, event, ...fields })}\n`
   const rest = Object.entries(fields).map(([key, value]) => `${key}=${plain(value)}`)
-  return [level.padEnd(5), event, ...rest].join('  ')
+  return `${[time, level.padEnd(5), event, ...rest].join('  ')}\n`
 }
 
-/**
- * A log of one line an event: JSON (`time` in RFC 3339, UTC), or readable text for a terminal.
- * Either way a text of a client's stays within its line: JSON escapes all control characters.
- */
+/** A log that hands each line, newline included, to `write`. `now`: milliseconds since 1970. */
 export function createLog(
   write: (line: string) => void,
-  format: 'json' | 'text',
+  format: LogFormat,
   now: () => number,
 ): Log {
-  return (level, event, fields = {}) => {
-    const time = new Date(now()).toISOString()
-    write(
-      format === 'text'
-        ? `${time}  ${readable(level, event, fields)}\n`
-        : `${JSON.stringify({ time, level, event, ...fields })}\n`,
-    )
-  }
+  return (level, event, fields) => write(formatEvent(format, now(), level, event, fields))
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bun
-import { fstatSync } from 'node:fs'
+// The program: finds the command, runs it, and ends the process with its exit code.
+
 import packageJson from '../package.json'
-import type { Command, Output } from './command'
+import { type Command, exitCodes, type Output } from './command'
 import { backup } from './commands/backup'
 import { check } from './commands/check'
 import { exportPlants } from './commands/export'
@@ -12,7 +13,9 @@ import { serve } from './commands/serve'
 import { token } from './commands/token'
 import { describeOptions, parseConfig } from './config'
 import { OpenError, PlantError, UsageError } from './errors'
-import { writeAll } from './files/write-all'
+import { exitAtOnce } from './files/libc'
+import { suggest } from './nearest'
+import { standardError, standardOutput } from './terminal/output'
 
 const commands: readonly Command[] = [
   serve,
@@ -25,10 +28,7 @@ const commands: readonly Command[] = [
   health,
 ]
 
-const EXIT_FAILURE = 1
-const EXIT_USAGE = 2
-// sysexits.h: EX_IOERR.
-const EXIT_STORAGE = 74
+const COLUMNS = 80
 
 function help(): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -40,33 +40,48 @@ Usage: plantstore COMMAND [OPTIONS]
 Commands:
 ${list.join('\n')}
 
-"plantstore COMMAND --help" tells more. "plantstore serve" is where to begin.
+Start with "plantstore serve". Run "plantstore COMMAND --help" for details.
 `
 }
 
-function helpOf({ name, usage, summary, help, options }: Command): string {
-  return `plantstore ${name}: ${summary}
+/** Wraps the paragraphs of a text; lines that are indented stay as they are. */
+function wrap(text: string): string {
+  return text.replace(/^\S.*(\n\S.*)*$/gm, (paragraph) =>
+    paragraph
+      .replaceAll('\n', ' ')
+      .replace(new RegExp(`(.{1,${COLUMNS}})(?: +|$)`, 'g'), '$1\n')
+      .trimEnd(),
+  )
+}
+
+/** Says where to find help, unless the message itself suggests something. */
+const withHint = (message: string, command: string): string =>
+  message.endsWith('?') ? message : `${message}; see "plantstore ${command}--help"`
+
+const helpOf = ({ name, usage, summary, help, options }: Command): string =>
+  `plantstore ${name}: ${summary}
 
 Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 
-${help}
+${wrap(help)}
 
-Options, with their defaults and environment variables; a flag wins over the environment:
+Options (a flag wins over its environment variable):
 ${describeOptions(options)}
-  -h, --help
 `
-}
 
 function explain(error: unknown): { message: string; code: number } {
-  if (error instanceof UsageError) return { message: error.message, code: EXIT_USAGE }
+  if (error instanceof UsageError) return { message: error.message, code: exitCodes.usage }
   if (error instanceof OpenError) {
-    return { message: error.message, code: error.storage ? EXIT_STORAGE : EXIT_FAILURE }
+    return { message: error.message, code: error.storage ? exitCodes.storage : exitCodes.failure }
   }
   if (error instanceof PlantError) {
     const isStorage = error.error === 50302 || error.error === 50701
-    return { message: error.message, code: isStorage ? EXIT_STORAGE : EXIT_FAILURE }
+    return { message: error.message, code: isStorage ? exitCodes.storage : exitCodes.failure }
   }
-  return { message: error instanceof Error ? error.message : String(error), code: EXIT_FAILURE }
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    code: exitCodes.failure,
+  }
 }
 
 async function runCommand(
@@ -81,12 +96,14 @@ async function runCommand(
     return 0
   }
   if (command.usage === '' && args.length > 0) {
-    throw new UsageError(`${command.name} takes options only, not ${JSON.stringify(args[0])}`)
+    throw new UsageError(
+      `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
+    )
   }
   return await command.run({ config, args, out, err })
 }
 
-/** Runs the program on the words of a command line. Resolves to its exit code. */
+/** Runs the program on the words of a command line. Resolves to the exit code. */
 export async function run(argv: readonly string[], out: Output, err: Output): Promise<number> {
   const [name = '--help', ...rest] = argv
   try {
@@ -96,52 +113,29 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
     }
     if (name === '--help' || name === '-h' || name === 'help') {
       out.write(help())
-      return argv.length === 0 ? EXIT_USAGE : 0
+      return argv.length === 0 ? exitCodes.usage : 0
     }
     const command = commands.find((it) => it.name === name)
     if (!command) {
-      err.write(
-        `plantstore: there is no command ${JSON.stringify(name)}: see "plantstore --help"\n`,
-      )
-      return EXIT_USAGE
+      const names = commands.map((it) => it.name)
+      const message = `unknown command ${JSON.stringify(name)}${suggest(name, names)}`
+      err.write(`plantstore: ${withHint(message, '')}\n`)
+      return exitCodes.usage
     }
     return await runCommand(command, rest, out, err)
   } catch (error) {
     const { message, code } = explain(error)
-    const hint = code === EXIT_USAGE ? `; see "plantstore ${name} --help"` : ''
-    err.write(`plantstore: ${message}${hint}\n`)
+    const text = code === exitCodes.usage ? withHint(message, `${name} `) : message
+    err.write(`plantstore: ${text}\n`)
     return code
   }
 }
 
-// Not `process.stdout`: Node's streams take as long to load as everything else together. A terminal is a character
-// device; so is /dev/null, where nobody minds.
-function toOutput(fd: number, onError: (error: Error) => void): Output {
-  let isRead = true
-  return {
-    isTTY: fstatSync(fd).isCharacterDevice(),
-    write(text) {
-      try {
-        if (isRead) writeAll(fd, text)
-      } catch (error) {
-        isRead = (error as NodeJS.ErrnoException).code !== 'EPIPE'
-        if (isRead) onError(error as Error)
-      }
-      return isRead
-    },
-  }
-}
-
-const standardOutput = () =>
-  toOutput(1, ({ message }) => {
-    throw new OpenError(`standard output cannot be written: ${message}`, true)
-  })
-
-// Where not even an error can be told, there is nobody left to tell.
-const standardError = () => toOutput(2, () => {})
-
 if (import.meta.main) {
   // Databases, backups and exports are for this user alone.
   process.umask(0o077)
-  process.exit(await run(Bun.argv.slice(2), standardOutput(), standardError()))
+  const code = await run(Bun.argv.slice(2), standardOutput(), standardError())
+  // The disk may hang, or a signal has asked for it.
+  if (code >= exitCodes.storage) exitAtOnce(code)
+  process.exit(code)
 }

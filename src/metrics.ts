@@ -1,6 +1,8 @@
+// What the daemon counts, in the Prometheus text format
+// (https://prometheus.io/docs/instrumenting/exposition_formats/).
 import type { StoreStats } from './store'
 
-// Upper bounds of the buckets. Seconds, as Prometheus wants them; a create takes about one sync of the disk.
+// Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 
@@ -35,15 +37,20 @@ type Route = {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** What the daemon counts of itself, for Prometheus. */
-export function createMetrics() {
+/** What only the process knows: the version of plantstore, and how many lines its log has dropped. */
+export type About = { readonly version: string; readonly droppedLogLines: () => number }
+
+const UNKNOWN: About = { version: 'unknown', droppedLogLines: () => 0 }
+
+/** The counters of a daemon. */
+export function createMetrics({ version, droppedLogLines }: About = UNKNOWN) {
   const routes = new Map<string, Map<string, Route>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
   let created = 0
 
   return {
-    /** An answer: its method, its route such as `/plants/:id`, its status, and the milliseconds that it took. */
+    /** Counts an answer. `route` is a pattern such as `/plants/:id`, so that there are few of them. */
     answered(method: string, route: string, status: number, milliseconds: number): void {
       let methods = routes.get(route)
       if (!methods) {
@@ -58,6 +65,7 @@ export function createMetrics() {
       counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
       counts.latency.observe(milliseconds / 1000)
     },
+    /** Counts a commit that changed something: a probe of the disk, or a batch that was all refused, is none. */
     committed(changes: number, milliseconds: number): void {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
@@ -98,18 +106,44 @@ export function createMetrics() {
         all.flatMap((it) => it.latency.render(latency, it.labels)),
       )
       const size = 'plantstore_commit_changes'
-      family(size, 'histogram', 'Changes that shared a commit.', batches.render(size, ''))
+      family(
+        size,
+        'histogram',
+        'Changes per commit; commits that changed nothing are not counted.',
+        batches.render(size, ''),
+      )
       const duration = 'plantstore_commit_duration_seconds'
       family(
         duration,
         'histogram',
-        'Time of a commit, sync included.',
+        'Time per commit, fsync included; commits that changed nothing are not counted.',
         commits.render(duration, ''),
       )
       single('plantstore_plants_created_total', 'counter', 'Plants created over HTTP.', created)
-      single('plantstore_queue_changes', 'gauge', 'Changes that wait for a commit.', stats.queued)
+      single('plantstore_queue_changes', 'gauge', 'Changes waiting for a commit.', stats.queued)
+      single(
+        'plantstore_storage_writable',
+        'gauge',
+        'Whether the database can be written (1) or not (0).',
+        Number(stats.isWritable),
+      )
       single('plantstore_database_bytes', 'gauge', 'Size of the database.', stats.databaseBytes)
       single('plantstore_wal_bytes', 'gauge', 'Size of the write-ahead log.', stats.walBytes)
+      single(
+        'plantstore_log_lines_dropped_total',
+        'counter',
+        'Log lines dropped because nobody read them or the disk was full.',
+        droppedLogLines(),
+      )
+      family('plantstore_build_info', 'gauge', 'The version of plantstore, and of Bun under it.', [
+        `plantstore_build_info{version="${version}",bun="${Bun.version}"} 1`,
+      ])
+      single(
+        'process_start_time_seconds',
+        'gauge',
+        'Start of the process, in seconds since 1970.',
+        performance.timeOrigin / 1000,
+      )
       single(
         'process_resident_memory_bytes',
         'gauge',

@@ -1,19 +1,22 @@
+// Every option of every command: its flag, its environment variable, its default.
+
 import { parseDuration, type Scope, scopes } from './token'
 
 type Option<Value> = {
-  /** The environment variable that gives it where no flag does. */
+  /** The environment variable that sets it where no flag does. */
   readonly env: string | null
-  /** What stands for the value in the help; null: a flag without a value. */
+  /** The name of its value in the help; null: a flag without a value. */
   readonly value: string | null
   readonly help: string
   readonly default: Value
-  /** The value of a text; undefined where it is none. */
+  /** The value that a text stands for; undefined where there is none. */
   readonly parse: (text: string) => Value | undefined
-  readonly expected: string
+  /** What is said of a text that has no value, behind the option's name. */
+  readonly rule: string
 }
 
 const formats = ['ndjson', 'csv'] as const
-/** How a file holds plants: JSON, one plant a line; or comma-separated values (RFC 4180). */
+/** How a file holds plants: one JSON object per line; or comma-separated values (RFC 4180). */
 export type Format = (typeof formats)[number]
 
 const option = <Value>(it: Option<Value>): Option<Value> => it
@@ -23,107 +26,106 @@ const wholeNumber = (from: number, to: number) => ({
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return value >= from && value <= to ? value : undefined
   },
-  expected: `a whole number from ${from} to ${to}`,
+  rule: `must be a whole number from ${from} to ${to}`,
 })
 
 const oneOf = <Value extends string>(...values: Value[]) => ({
   parse: (text: string) => values.find((value) => value === text),
-  expected: values.join(' or '),
+  rule: `must be ${values.join(' or ')}`,
 })
 
 const nonEmpty = {
   parse: (text: string) => text || undefined,
-  expected: 'a text that is not empty',
+  rule: 'must not be empty',
 }
 
 const isSet = {
   parse: (text: string) =>
     /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : undefined,
-  expected: 'true or false',
+  rule: 'must be true or false',
 }
 
-/** The longest body of a request that a daemon can be told to take. */
+/** The largest value of `--max-body-bytes`. */
 export const LONGEST_BODY_BYTES = 67_108_864
 
-/** Every option of every command: its flag, its environment variable, its default. */
 export const options = {
   host: option<string>({
     env: 'PLANTSTORE_HOST',
     value: 'ADDRESS',
-    help: 'address to listen on; 0.0.0.0 is every one',
+    help: 'address to listen on; 0.0.0.0 for all interfaces',
     default: '127.0.0.1',
-    // An IPv6 address as it stands in a URL (RFC 3986, section 3.2.2) is meant without its brackets.
+    // An IPv6 address may have the brackets that it has in a URL (RFC 3986, section 3.2.2).
     parse: (text) => text.replace(/^\[(.*)\]$/, '$1') || undefined,
-    expected: 'an address',
+    rule: 'must be an address',
   }),
   port: option<number>({
     env: 'PLANTSTORE_PORT',
     value: 'PORT',
-    help: 'port to listen on; 0 picks a free one',
+    help: 'port to listen on; 0 picks a free port',
     default: 3000,
     ...wholeNumber(0, 65_535),
   }),
   database: option<string>({
     env: 'PLANTSTORE_DATABASE',
     value: 'FILE',
-    help: 'the file that holds the plants',
+    help: 'the database file',
     default: 'plants.db',
     ...nonEmpty,
   }),
   maxBodyBytes: option<number>({
     env: 'PLANTSTORE_MAX_BODY_BYTES',
     value: 'BYTES',
-    help: 'longest body of a request',
+    help: 'largest request body',
     default: 1_048_576,
     ...wholeNumber(1, LONGEST_BODY_BYTES),
   }),
   stopSeconds: option<number>({
     env: 'PLANTSTORE_STOP_SECONDS',
     value: 'SECONDS',
-    help: 'longest wait for requests in flight when told to stop',
-    default: 10,
+    help: 'time limit for a graceful stop',
+    default: 8,
     ...wholeNumber(0, 3600),
   }),
   logRequests: option<boolean>({
     env: 'PLANTSTORE_LOG_REQUESTS',
     value: null,
-    help: 'log one line a request; --no-log-requests does not',
+    help: 'log every request',
     default: false,
     ...isSet,
   }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,
-    help: 'a token that is valid beside those of the store',
+    help: 'an extra token, accepted alongside stored ones',
     default: null,
     ...nonEmpty,
   }),
   tokenFile: option<string | null>({
     env: 'PLANTSTORE_TOKEN_FILE',
     value: null,
-    help: 'a file that holds such a token',
+    help: 'a file with such a token; SIGHUP reads it again',
     default: null,
     ...nonEmpty,
   }),
   scope: option<Scope>({
     env: null,
     value: 'SCOPE',
-    help: 'what the token allows: read, or write for both',
+    help: 'read, or write for both',
     default: 'write',
     ...oneOf(...scopes),
   }),
   expires: option<number | null>({
     env: null,
     value: 'DURATION',
-    help: 'how long the token is valid: 90d, 12h, 1y; for ever if not given',
+    help: 'lifetime, such as 90d, 12h or 1y; default: never',
     default: null,
     parse: (text) => parseDuration(text) ?? undefined,
-    expected: 'a duration such as 90d, 12h or 1y',
+    rule: 'takes 1s to 1000y, such as 90d; not a date',
   }),
   format: option<Format | null>({
     env: null,
     value: 'FORMAT',
-    help: 'ndjson or csv; by the name of the file if not given',
+    help: 'ndjson or csv; default: by the file name',
     default: null,
     ...oneOf(...formats),
   }),
@@ -137,7 +139,7 @@ export const options = {
   replace: option<boolean>({
     env: null,
     value: null,
-    help: 'replace a plant that the store has with other fields',
+    help: 'replace stored plants that differ',
     default: false,
     ...isSet,
   }),

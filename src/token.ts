@@ -29,9 +29,17 @@ const MILLISECONDS = {
   y: 31_536_000_000,
 } as const
 
-/** A new token: 256 random bits behind the prefix `pst_`. */
-export function mintToken(): string {
-  return `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
+/** A new token, 256 random bits behind the prefix `pst_`, and what the store keeps of it. Times are milliseconds. */
+export function issueToken(
+  name: string,
+  scope: Scope,
+  expiresIn: number | null,
+  now: number,
+): { readonly text: string; readonly token: Token } {
+  const text = `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
+  const expiresAt = expiresIn === null ? null : now + expiresIn
+  const token = { name, hash: hashToken(text), scope, createdAt: now, expiresAt, revokedAt: null }
+  return { text, token }
 }
 
 /** SHA-256 of a token, 64 hexadecimal digits. The token is random, so it needs no salt and no stretching. */

@@ -1,3 +1,4 @@
+// The rules of src/: who may import whom, and what a module must not do.
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -16,7 +17,7 @@ const source = join(root, 'src')
 const files = [...new Bun.Glob('**/*.ts').scanSync(source)].sort()
 const textOf = (file: string) => readFileSync(join(source, file), 'utf8')
 
-// A module of `src` becomes its path there, without `.ts`; all others keep their names.
+// A module of ours is named by its path in src/, without `.ts`.
 const resolve = (from: string, to: string) =>
   to.startsWith('.') ? normalize(join(dirname(from), to)).replace(/\.ts$/, '') : to
 
@@ -36,17 +37,17 @@ const ofFiles = (matches: (file: string) => boolean) => imports.filter(({ from }
 const show = ({ from, to }: Import) => `${from} imports ${to}`
 
 describe('the source', () => {
-  test('is found, with its imports', () => {
+  test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/auth')
     expect(imports.map(show)).toContain('engine/sqlite/database-file.ts imports bun:sqlite')
   })
 
-  test('has root files that import only each other, and schemas', () => {
+  test('root files import only each other, and schemas', () => {
     const wrong = ofFiles(isRoot).filter(({ from, to, names }) => {
       if (isOurs(to)) return !isRoot(`${to}.ts`)
       if (to === 'elysia') return names.replace(/[{}\s]/g, '') !== 't'
-      // The command line is read by the standard library.
+      // parseArgs
       return to !== '@sinclair/typebox' && !(from === 'config.ts' && to === 'node:util')
     })
 
@@ -62,12 +63,12 @@ describe('the source', () => {
     ],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['formats', ['ROOT', 'formats/']],
-    ['terminal', ['ROOT', 'terminal/']],
+    ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     [
       'commands',
       ['ROOT', 'files/', 'engine/', 'formats/', 'terminal/', 'http/', '../package.json'],
     ],
-  ] as const)('has a room %s that imports only %j of ours', (room, allowed) => {
+  ] as const)('%s/ imports only %j of ours', (room, allowed) => {
     const wrong = ofFiles(inFolder(room)).filter(
       ({ to }) =>
         (isOurs(to) || to.startsWith('.')) &&
@@ -79,7 +80,7 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('has a network side that knows nothing of the database, the system or the options', () => {
+  test('http/ imports no database, no system module and no options', () => {
     const wrong = ofFiles(inFolder('http')).filter(
       ({ to }) => isSystem(to) || to.startsWith('bun:') || to === 'config' || to === 'options',
     )
@@ -87,7 +88,7 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('has an engine of the system alone: no packages', () => {
+  test('engine/ imports no packages', () => {
     const wrong = ofFiles(inFolder('engine')).filter(
       ({ to }) => !isOurs(to) && !isSystem(to) && !to.startsWith('bun:'),
     )
@@ -95,7 +96,7 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('joins HTTP with the rest in serve alone, and commands in main.ts alone', () => {
+  test('only serve.ts imports http/, and only main.ts imports commands/', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
         (to.startsWith('http/') && !from.startsWith('http/') && from !== 'commands/serve.ts') ||
@@ -106,7 +107,7 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('has no circle of imports, types included', () => {
+  test('imports have no cycles, types included', () => {
     const targets = (from: string) =>
       imports.filter((it) => it.from === `${from}.ts` && isOurs(it.to)).map(({ to }) => to)
     const done = new Set<string>()
@@ -122,28 +123,28 @@ describe('the source', () => {
     expect(circles).toEqual([])
   })
 
-  test('knows nothing of SQLite in group commit', () => {
+  test('group-commit.ts knows no database: it imports errors.ts and change.ts', () => {
     const wrong = ofFiles((file) => file === 'engine/group-commit.ts').filter(
-      ({ to }) => to !== 'errors',
+      ({ to }) => to !== 'errors' && to !== 'engine/change',
     )
 
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('reads the environment in config.ts alone', () => {
+  test('only config.ts reads the environment', () => {
     const readers = files.filter((file) => /\b(process|Bun|meta)\.env\b/.test(textOf(file)))
 
     expect(readers).toEqual(['config.ts'])
   })
 
-  test('ends the process in main.ts alone', () => {
+  test('only main.ts ends the process', () => {
     expect(files.filter((file) => /\bprocess\.exit(Code)?\b/.test(textOf(file)))).toEqual([
       'main.ts',
     ])
   })
 
-  test('does nothing when it is imported', () => {
-    // In a process of its own, in which whatever would act is caught doing it.
+  test('importing a module does nothing', () => {
+    // In another process, where every function that acts is watched.
     const modules = files.filter((file) => !ENTRIES.includes(file))
     const script = `
       const acts = []
@@ -175,11 +176,11 @@ describe('the source', () => {
     expect(JSON.parse(stdout.toString())).toEqual({})
   })
 
-  test.each(files)('is short: %s', (file) => {
+  test.each(files)('%s is short', (file) => {
     expect(textOf(file).split('\n').length - 1).toBeLessThanOrEqual(LONGEST_FILE)
   })
 
-  test('has no default export and no barrel', () => {
+  test('no module has a default export or re-exports others', () => {
     const wrong = files.filter((file) => /^export (default|\*)/m.test(textOf(file)))
 
     expect(wrong).toEqual([])

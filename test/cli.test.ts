@@ -11,7 +11,7 @@ const COMMANDS = ['serve', 'token', 'import', 'export', 'backup', 'restore', 'ch
 const toFlag = (name: string) =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
-test.each(['--help', '-h', 'help'])('tells of every command: %s', async (flag) => {
+test.each(['--help', '-h', 'help'])('lists every command: %s', async (flag) => {
   const { out, err, code } = await runProgram([flag])
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
@@ -20,14 +20,14 @@ test.each(['--help', '-h', 'help'])('tells of every command: %s', async (flag) =
   }
 })
 
-test('tells how to use it where nothing is asked of it, as a mistake', async () => {
+test('shows the help without a command, as a usage error', async () => {
   const { out, code } = await runProgram([])
 
   expect(code).toBe(2)
   expect(out).toContain('Usage: plantstore COMMAND')
 })
 
-test.each(['--version', '-v'])('tells its version: %s', async (flag) => {
+test.each(['--version', '-v'])('prints its version: %s', async (flag) => {
   expect(await runProgram([flag])).toEqual({
     out: `plantstore ${packageJson.version}\n`,
     err: '',
@@ -35,7 +35,7 @@ test.each(['--version', '-v'])('tells its version: %s', async (flag) => {
   })
 })
 
-test.each(COMMANDS)('tells of each command: %s', async (command) => {
+test.each(COMMANDS)('explains each command: %s', async (command) => {
   const { out, err, code } = await runProgram([command, '--help'])
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
@@ -44,20 +44,24 @@ test.each(COMMANDS)('tells of each command: %s', async (command) => {
   expect(await runProgram([command, '-h'])).toEqual({ out, err, code })
 })
 
-test('tells the flag, the default and the environment variable of every option of the daemon', async () => {
+test('lists the flag, the default and the environment variable of every option of serve', async () => {
   const { out } = await runProgram(['serve', '--help'])
   const { scope, expires, token, tokenFile, logRequests, ...shown } = options
 
   for (const [name, { env, default: preset }] of Object.entries(shown)) {
     if (!['host', 'port', 'database', 'maxBodyBytes', 'stopSeconds'].includes(name)) continue
-    expect(out).toMatch(new RegExp(`^  ${toFlag(name)} .*\\[${preset}\\] +${env}$`, 'm'))
+    expect(out).toMatch(
+      new RegExp(`^  ${toFlag(name)} .*\\n +\\(default: ${preset}; ${env}\\)$`, 'm'),
+    )
   }
   for (const { env } of [token, tokenFile, logRequests]) expect(out).toContain(`${env}`)
 })
 
-test('does not look at the variables of options that a command does not have', async () => {
+test('ignores the variables of options that a command does not have', async () => {
   using folder = temporaryFolder()
-  const args = ['token', 'create', 'laptop', '--database', folder.file('plants.db')]
+  const database = folder.file('plants.db')
+  await using _ = await startDaemon({ database })
+  const args = ['token', 'create', 'laptop', '--database', database]
 
   // As Kubernetes sets it for a service of this name.
   const env = { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' }
@@ -98,16 +102,16 @@ test.concurrent.each([
   [['token'], 'token create NAME'],
   [['token', 'frob', 'x'], 'token create NAME'],
   [['token', 'constructor', 'x'], 'token create NAME'],
-  [['token', 'create'], 'name one token'],
-  [['token', 'create', 'a', 'b'], 'name one token'],
+  [['token', 'create'], 'exactly one token NAME'],
+  [['token', 'create', 'a', 'b'], 'exactly one token NAME'],
   [['token', 'create', '../x'], 'letters'],
   [['token', 'create', 'a\nb'], 'letters'],
-  [['token', 'create', '.ci'], 'a letter or a digit'],
+  [['token', 'create', '.ci'], 'a letter or digit'],
   [['token', 'create', 'x'.repeat(65)], 'letters'],
   [['token', 'create', 'a', '--scope', 'all'], '--scope'],
   [['token', 'create', 'a', '--expires', 'soon'], '--expires'],
   [['token', 'create', 'a', '--expires', '0d'], '--expires'],
-  [['token', 'revoke'], 'name one token'],
+  [['token', 'revoke'], 'exactly one token NAME'],
   [['token', 'list', 'a'], 'no name'],
   [['token', 'list', '--scope', 'read'], 'token create'],
   [['token', 'revoke', 'a', '--expires', '1d'], 'token create'],
@@ -119,8 +123,46 @@ test.concurrent.each([
   expect({ out, code }).toEqual({ out: '', code: 2 })
   expect(err).toMatch(/^plantstore: .+\n$/)
   expect(err).toContain(named)
-  expect(err).toMatch(/see "plantstore ([a-z]+ )?--help"\n$/)
+  expect(err).toMatch(/; (see "plantstore ([a-z]+ )?--help"|did you mean "[a-z-]+"\?)\n$/)
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.each([
+  [['srve'], 'unknown command "srve"; did you mean "serve"?'],
+  [['halth'], 'unknown command "halth"; did you mean "health"?'],
+  [['frob'], 'unknown command "frob"; see "plantstore --help"'],
+  [['serve', '--prot', '3'], 'unknown option --prot; did you mean "--port"?'],
+  [['serve', '--databse=x'], 'unknown option --databse; did you mean "--database"?'],
+  [['serve', '--frob'], 'unknown option --frob; see "plantstore serve --help"'],
+  [['serve', '--port'], '--port needs a value; see "plantstore serve --help"'],
+  [['serve', '--database', '--port'], '--database needs a value; see "plantstore serve --help"'],
+  [['serve', '--database', ''], '--database must not be empty; see "plantstore serve --help"'],
+  [['serve', '--log-requests=1'], '--log-requests takes no value; see "plantstore serve --help"'],
+  [['serve', '--no-port'], 'unknown option --no-port; see "plantstore serve --help"'],
+  [
+    ['token', 'create', 'a', '--expires', '2030-01-01'],
+    '--expires takes 1s to 1000y, such as 90d; not a date; see "plantstore token --help"',
+  ],
+] as const)('says what is wrong with %j', async (args, message) => {
+  using folder = temporaryFolder()
+
+  expect(await runProgram(args, { cwd: folder.path })).toEqual({
+    out: '',
+    err: `plantstore: ${message}\n`,
+    code: 2,
+  })
+})
+
+test('takes what follows "--" as arguments', async () => {
+  const { err } = await runProgram(['serve', '--', '--port'])
+
+  expect(err).toContain('serve takes no arguments, only options: "--port"')
+})
+
+test.each(['', ...COMMANDS])('has a help that fits 80 columns: %s', async (command) => {
+  const { out } = await runProgram([command, '--help'].filter(Boolean))
+
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
 })
 
 test.each([
@@ -137,7 +179,7 @@ test.each([
   expect(err).toMatch(new RegExp(`^plantstore: ${name} must be .+\n$`))
 })
 
-test('takes its options from the environment, and a flag before that', async () => {
+test('reads options from the environment, and a flag wins', async () => {
   using folder = temporaryFolder()
   const env = {
     PLANTSTORE_HOST: '0.0.0.0',
@@ -151,7 +193,7 @@ test('takes its options from the environment, and a flag before that', async () 
     expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
     expect(daemon.url).not.toEndWith(':1')
     while (!daemon.events().some(({ event }) => event === 'request')) await Bun.sleep(2)
-    expect(daemon.out()).toContain(`${daemon.url}, and every other address of this machine\n`)
+    expect(daemon.out()).toContain(`${daemon.url} (all interfaces)\n`)
   }
   expect(existsSync(folder.file('by-environment.db'))).toBeTrue()
 
@@ -163,7 +205,7 @@ test('takes its options from the environment, and a flag before that', async () 
   expect(daemon.events().map(({ event }) => event)).not.toContain('request')
 })
 
-test('takes an empty variable for none', async () => {
+test('treats an empty variable as unset', async () => {
   using folder = temporaryFolder()
   const env = { PLANTSTORE_HOST: '', PLANTSTORE_DATABASE: '', PLANTSTORE_MAX_BODY_BYTES: '' }
 

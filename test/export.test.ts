@@ -95,18 +95,3 @@ test('replaces the file behind a link, and keeps the link', async () => {
   expect(readFileSync(folder.file('link.ndjson'), 'utf8')).toBe('{"id":0,"name":"plant 0"}\n')
   expect(readdirSync(folder.file('exports'))).toEqual(['plants.ndjson'])
 })
-
-test.each([
-  ['> /dev/full', 74],
-  ['| true', 1],
-])('keeps no token that nobody has seen: %s', async (where, expected) => {
-  using folder = temporaryFolder()
-  const args = ['--database', folder.file('plants.db')]
-
-  // The reader has gone before the program starts.
-  const under = ['bash', '-c', `set -o pipefail; { sleep 0.2; "$0" "$@"; } ${where}`]
-  const { code } = await runProgram(['token', 'create', 'laptop', ...args], { under })
-
-  expect(code).toBe(expected)
-  expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^laptop .* revoked /m)
-})

@@ -1,8 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { realpathSync, writeFileSync } from 'node:fs'
+import packageJson from '../package.json'
 import {
   type Daemon,
   PATIENCE_MS,
+  program,
   runProgram,
   startDaemon,
   temporaryFolder,
@@ -24,6 +26,8 @@ async function printed(daemon: Daemon, pattern: RegExp): Promise<string> {
 }
 const TOKEN_LINE = /^ *(pst_[A-Za-z0-9_-]{43})$/m
 const CURL_LINE = /^ *(curl .*)\n/m
+
+const HINT_LINE = /^(to make another token: .*)\n/m
 
 const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
@@ -64,8 +68,44 @@ test('prints no token at the second start, and takes the first one still', async
 
   await using second = await startDaemon({ database, env })
 
-  expect(second.out()).toBe(`${first.out().split('\n')[0]?.replace(first.url, second.url)}\n`)
+  const hint = await printed(second, HINT_LINE)
+  expect(second.out()).toBe(`plantstore ${packageJson.version} listens on ${second.url}\n${hint}\n`)
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
+})
+
+test('says at every start how to make another token, by a command that works as pasted', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file("a gardener's plants.db")
+  const first = await startDaemon({ database, env })
+  const hint = await printed(first, HINT_LINE)
+  // As if it had been killed before anybody saw the token.
+  await first[Symbol.asyncDispose]()
+  await using second = await startDaemon({ database, env })
+  expect(await printed(second, HINT_LINE)).toBe(hint)
+
+  const command = hint.replace('to make another token: plantstore', '"$0" "$@"')
+  const shell = ['sh', '-c', command.replace('NAME', 'second'), ...program]
+  const made = Bun.spawnSync(shell, { env: { PATH: Bun.env.PATH ?? '' } })
+
+  expect(made.exitCode).toBe(0)
+  const token = made.stdout.toString().trim()
+  expect((await second.fetch('/plants', as(token))).status).toBe(200)
+})
+
+test('says the absolute path of a database that it makes', async () => {
+  using folder = temporaryFolder()
+  const path = `${realpathSync(folder.path)}/plants.db`
+  const first = await startDaemon({ cwd: folder.path, env })
+  await printed(first, HINT_LINE)
+  await first.stop()
+  await using second = await startDaemon({ cwd: folder.path, env })
+  await printed(second, HINT_LINE)
+
+  expect(first.out()).toContain(`\ncreated the database ${path}\n`)
+  expect(second.out()).not.toContain('created')
+  for (const daemon of [first, second]) {
+    expect(daemon.events()[0]).toMatchObject({ event: 'listening', database: path })
+  }
 })
 
 test('prints no token for a store whose only one was revoked', async () => {
@@ -104,7 +144,7 @@ test('says why a new store cannot be written', async () => {
   const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
 
   expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toMatch(/^plantstore: .*plants\.db cannot be opened: disk I\/O error\n$/)
+  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
 })
 
 test('takes the token of PLANTSTORE_TOKEN_FILE, without the end of its line', async () => {
@@ -138,7 +178,7 @@ test.each([
     { PLANTSTORE_TOKEN: 'x'.repeat(5000) },
     'PLANTSTORE_TOKEN must be',
   ],
-  ['a missing file', { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' }, 'PLANTSTORE_TOKEN_FILE '],
+  ['a missing file', { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' }, 'PLANTSTORE_TOKEN_FILE:'],
   ['an empty file', { PLANTSTORE_TOKEN_FILE: '/dev/null' }, 'PLANTSTORE_TOKEN_FILE must be'],
   [
     'both',

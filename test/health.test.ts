@@ -4,7 +4,7 @@ import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness
 
 setDefaultTimeout(PATIENCE_MS)
 
-test('ends with 0 where a daemon is well', async () => {
+test('exits with 0 if the daemon is well', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const { port } = new URL(daemon.url)
@@ -18,7 +18,7 @@ test('ends with 0 where a daemon is well', async () => {
   expect(byEnvironment.code).toBe(0)
 })
 
-test('asks a daemon that listens on every address', async () => {
+test('asks a daemon that listens on all interfaces', async () => {
   using folder = temporaryFolder()
   const args = ['--host', '0.0.0.0']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
@@ -27,7 +27,7 @@ test('asks a daemon that listens on every address', async () => {
   expect((await runProgram(['health', '--host', '0.0.0.0', '--port', port])).code).toBe(0)
 })
 
-test('asks the daemon itself where the environment names a proxy', async () => {
+test('ignores the proxy of the environment', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   await using proxy = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 502 }) })
@@ -41,7 +41,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 )
 
-test.skipIf(!hasIpv6)('takes an IPv6 address with brackets or without', async () => {
+test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async () => {
   using folder = temporaryFolder()
   for (const host of ['[::1]', '::1']) {
     const database = folder.file('plants.db')
@@ -54,7 +54,7 @@ test.skipIf(!hasIpv6)('takes an IPv6 address with brackets or without', async ()
   }
 })
 
-test('ends with 1 and one line where no daemon answers', async () => {
+test('exits with 1 and one line if nothing is listening', async () => {
   // Whatever had the port a moment ago.
   const server = Bun.serve({ port: 0, fetch: () => new Response() })
   const { port } = server
@@ -63,14 +63,24 @@ test('ends with 1 and one line where no daemon answers', async () => {
   const { out, err, code } = await runProgram(['health', '--port', String(port)])
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toMatch(new RegExp(`^plantstore: http://127.0.0.1:${port}/health .+\n$`))
+  expect(err).toBe(
+    `plantstore: nothing is listening at http://127.0.0.1:${port}/health; is the daemon running?\n`,
+  )
 })
 
-test('ends with 1 and one line where something else answers', async () => {
+test('exits with 1 and one line if something else answers', async () => {
   await using server = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 404 }) })
 
   const { out, err, code } = await runProgram(['health', '--port', String(server.port)])
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toMatch(/^plantstore: .+ answers 404: no\n$/)
+  expect(err).toMatch(/^plantstore: .+ answered 404: no\n$/)
+})
+
+test('exits with 1 and one line if the host has no address', async () => {
+  expect(await runProgram(['health', '--host', 'nope.invalid'])).toEqual({
+    out: '',
+    err: 'plantstore: cannot resolve host nope.invalid\n',
+    code: 1,
+  })
 })

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type Daemon, PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
 import { storedPlants } from './harness/plants'
 import { connect, head } from './harness/raw'
@@ -110,7 +110,10 @@ test('waits for a client that hangs no longer than it was told', async () => {
   expect(storedPlants(folder.file('plants.db'))).toEqual([])
 })
 
-test('ends the wait at a second signal', async () => {
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('ends at once at a second signal: %s', async (signal, code) => {
   using folder = temporaryFolder()
   const args = ['--stop-seconds', '3600']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
@@ -120,9 +123,58 @@ test('ends the wait at a second signal', async () => {
 
   const stopped = daemon.stop()
   await event(daemon, 'stopping')
-  process.kill(daemon.pid, 'SIGTERM')
+  process.kill(daemon.pid, signal)
 
-  expect(await stopped).toBe(0)
+  expect(await stopped).toBe(code)
+  expect(daemon.events().at(-1)).toMatchObject({ event: 'stopped-at-once', signal })
+})
+
+test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)('goes on at %s', async (signal) => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+
+  process.kill(daemon.pid, signal)
+  await Bun.sleep(50)
+
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+  expect(await daemon.stop()).toBe(0)
+  expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
+})
+
+test('reads the token file again at SIGHUP, and keeps the old token where it cannot', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('token')
+  const [first, second] = ['first_0123456789abcdef', 'second_0123456789abcdef']
+  writeFileSync(file, first)
+  const env = { PLANTSTORE_TOKEN: '', PLANTSTORE_TOKEN_FILE: file }
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
+  const statusOf = async (token: string) =>
+    (await daemon.fetch('/plants', { headers: { authorization: `Bearer ${token}` } })).status
+  let reloads = 0
+  const reload = async () => {
+    process.kill(daemon.pid, 'SIGHUP')
+    reloads += 1
+    const count = () => daemon.events().filter((it) => it.event.startsWith('token-file-')).length
+    while (count() < reloads) await Bun.sleep(2)
+  }
+
+  writeFileSync(file, `${second}\n`)
+  expect([await statusOf(first), await statusOf(second)]).toEqual([200, 401])
+  await reload()
+  expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
+
+  writeFileSync(file, 'short')
+  await reload()
+  rmSync(file)
+  await reload()
+  expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
+  const levels = daemon.events().filter((it) => it.event.startsWith('token-file-'))
+  expect(levels.map(({ event, level }) => `${event} ${level}`)).toEqual([
+    'token-file-read info',
+    'token-file-refused error',
+    'token-file-refused error',
+  ])
+  expect(daemon.err()).not.toContain(second)
 })
 
 const asPid1 = ['unshare', '--user', '--map-root-user', '--pid', '--fork']

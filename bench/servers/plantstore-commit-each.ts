@@ -28,14 +28,14 @@ const app = createApp({
   metrics: createMetrics(),
   log,
   now: Date.now,
-  configuredToken: {
+  configuredToken: () => ({
     name: 'bench',
     hash: hashToken(token),
     scope: 'write',
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
-  },
+  }),
   maxBodyBytes: 1_048_576,
   logRequests: false,
   isStopping: () => false,

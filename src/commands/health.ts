@@ -1,47 +1,43 @@
-import type { Command } from '../command'
+// plantstore health: asks the daemon whether it is well, for containers and supervisors.
+
+import { localUrl } from '../address'
+import { type Command, exitCodes } from '../command'
+import { codeOf } from '../errors'
 
 const PATIENCE_MS = 5000
 
-// What stands for every address of a machine, and where a client on it asks.
-const every = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
-])
-
-/** Whether a daemon with this `--host` listens on every address of its machine. */
-export const isEveryAddress = (host: string): boolean => every.has(host)
-
-const toAsk = (host: string): string => {
-  const address = every.get(host) ?? host
-  return address.includes(':') ? `[${address}]` : address
+function explain(error: unknown, host: string, url: string): string {
+  const code = codeOf(error)
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') {
+    return `nothing is listening at ${url}; is the daemon running?`
+  }
+  if (code === 'ENOTFOUND') return `cannot resolve host ${host}`
+  const { name, message } = error instanceof Error ? error : new Error(String(error))
+  if (name === 'TimeoutError') return `no answer from ${url} within ${PATIENCE_MS / 1000} s`
+  return `no answer from ${url}: ${message}`
 }
-
-/** The address of the daemon, for a client on the same machine. */
-export const localUrl = (host: string, port: number): string => `http://${toAsk(host)}:${port}`
 
 export const health: Command = {
   name: 'health',
   usage: '',
-  summary: 'ask the daemon whether it can write; exit 0 if so, 1 if not',
-  help: 'For containers and supervisors. Asks GET /health at the configured address.',
+  summary: 'ask the daemon whether it can write to its database',
+  help: 'Asks GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers and supervisors.',
   options: ['host', 'port'],
   async run({ config, out, err }) {
     const url = `${localUrl(config.host, config.port)}/health`
     try {
-      // Never by the proxy of HTTP_PROXY, which containers are given for what they ask of others.
+      // Not by HTTP_PROXY, which containers are given for other hosts.
       const signal = AbortSignal.timeout(PATIENCE_MS)
       const answer = await fetch(url, { proxy: false, signal })
       const text = await answer.text()
       if (answer.status === 200) {
         out.write(`ok ${url}\n`)
-        return 0
+        return exitCodes.ok
       }
-      err.write(`plantstore: ${url} answers ${answer.status}: ${text.slice(0, 200)}\n`)
+      err.write(`plantstore: ${url} answered ${answer.status}: ${text.slice(0, 200)}\n`)
     } catch (error) {
-      err.write(
-        `plantstore: ${url} does not answer: ${error instanceof Error ? error.message : error}\n`,
-      )
+      err.write(`plantstore: ${explain(error, config.host, url)}\n`)
     }
-    return 1
+    return exitCodes.failure
   },
 }

@@ -1,20 +1,31 @@
-import { readFileSync } from 'node:fs'
+// plantstore serve: the daemon, from its first line to its exit code.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import packageJson from '../../package.json'
-import type { Command, Output } from '../command'
+import { isWildcard, localUrl } from '../address'
+import type { Command } from '../command'
 import type { Config } from '../config'
 import { openStore } from '../engine/open-store'
 import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
 import { createApp } from '../http/app'
-import { drain, listen } from '../http/server'
-import { createLog, type Log } from '../log'
+import { listen, type Server } from '../http/server'
+import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
+import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import type { Store } from '../store'
-import { hashToken, isToken, LONGEST_TOKEN, type Token } from '../token'
-import { isEveryAddress, localUrl } from './health'
-import { addToken } from './token'
+import { createLogWriter, type LogWriter } from '../terminal/log-writer'
+import { hashToken, issueToken, isToken, LONGEST_TOKEN, type Token } from '../token'
 
-function configuredToken({ token, tokenFile }: Config): Token | null {
+const STDOUT = 1
+const STDERR = 2
+// How long the first token waits for somebody who reads it, and the last lines of the log.
+const SHOW_MS = 5000
+const LAST_LINES_MS = 500
+
+/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. */
+function readConfiguredToken({ token, tokenFile }: Config): Token | null {
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
   }
@@ -23,7 +34,7 @@ function configuredToken({ token, tokenFile }: Config): Token | null {
   try {
     if (tokenFile !== null) text = readFileSync(tokenFile, 'utf8').trim()
   } catch (error) {
-    throw new UsageError(`PLANTSTORE_TOKEN_FILE cannot be read: ${(error as Error).message}`)
+    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
   }
   if (text === null) return null
   if (!isToken(text)) {
@@ -41,69 +52,62 @@ function configuredToken({ token, tokenFile }: Config): Token | null {
   }
 }
 
-const curl = (url: string, token: string): string =>
-  `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}' ${url}/plants`
-
-// The daemon serves, be its standard output read or not.
-function show(out: Output, text: string): boolean {
-  try {
-    return out.write(text)
-  } catch {
-    return false
+/** The token of the configuration, and what reads its file again: a file without a token changes nothing. */
+function watchToken(config: Config, log: Log) {
+  let token = readConfiguredToken(config)
+  return {
+    current: (): Token | null => token,
+    reload(): void {
+      if (config.tokenFile === null) return
+      try {
+        token = readConfiguredToken(config)
+        log('info', 'token-file-read', { file: config.tokenFile })
+      } catch (error) {
+        log('error', 'token-file-refused', { detail: (error as Error).message })
+      }
+    },
   }
 }
 
+const curl = (url: string, token: string): string =>
+  `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}' ${url}/plants`
+
+/** A word for a shell, as it is. */
+const quote = (word: string): string =>
+  /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
 const FIRST = 'first'
 
-/** Prints the first token of a store without any. */
-async function introduce(
-  store: Store,
-  url: string,
-  isConfigured: boolean,
-  out: Output,
-  log: Log,
-): Promise<void> {
-  if (isConfigured || (await store.listTokens()).length > 0) return
-  const token = await addToken(store, FIRST, 'write', null, Date.now())
-  if (token === null) return
-  const isShown = show(
-    out,
-    `
-The store has no token yet. This is its first, shown once:
+/** Prints a first token where the store has none; revokes it where nobody can have read it. */
+async function showFirstToken(store: Store, url: string, out: LogWriter, log: Log): Promise<void> {
+  if ((await store.listTokens()).length > 0) return
+  const { text, token } = issueToken(FIRST, 'write', null, Date.now())
+  if (!(await store.createToken(token))) return
+  const before = out.dropped()
+  out.write(`
+The first token, shown only once:
 
-  ${token}
+  ${text}
 
 Create a plant:
 
-  ${curl(url, token)}
+  ${curl(url, text)}
 
-`,
-  )
-  if (isShown) return
+`)
+  if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
   await store.revokeToken(FIRST, Date.now())
-  log('warn', 'token-not-shown', { detail: 'make one with "plantstore token create"' })
-}
-
-/** Resolves at the first signal to stop; calls `hurry` at the second. */
-function stopSignal(hurry: () => void): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    let signals = 0
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        signals += 1
-        if (signals === 1) resolve(signal)
-        else hurry()
-      })
-    }
-  })
+  log('warn', 'token-not-shown', { detail: 'it was revoked; "plantstore token create NAME"' })
 }
 
 export const serve: Command = {
   name: 'serve',
   usage: '',
   summary: 'serve plants over HTTP',
-  help: `Prints the first token of a new store, with a curl line that creates a plant. Stops on SIGTERM and SIGINT:
-answers what is in flight, then closes the database. A second signal ends the wait.`,
+  help: `The first start prints a token and a curl command that creates a plant.
+
+SIGTERM and SIGINT stop it: requests in flight are answered, then the database is closed. A second signal ends it at once. SIGHUP reads PLANTSTORE_TOKEN_FILE again.
+
+Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did not finish in time; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 and 143, ${IN_DOUBT}.`,
   options: [
     'host',
     'port',
@@ -114,45 +118,68 @@ answers what is in flight, then closes the database. A second signal ends the wa
     'token',
     'tokenFile',
   ],
-  async run({ config, out, err }) {
-    const log = createLog((line) => err.write(line), err.isTTY ? 'text' : 'json', Date.now)
-    const metrics = createMetrics()
-    const token = configuredToken(config)
+  async run({ config, err }) {
+    const format = err.isTTY ? 'text' : 'json'
+    const lines = createLogWriter(STDERR, (count) =>
+      formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
+    )
+    const out = createLogWriter(STDOUT, () => '')
+    const log = createLog(lines.write, format, Date.now)
+    const { version } = packageJson
+    const metrics = createMetrics({ version, droppedLogLines: lines.dropped })
+    const token = watchToken(config, log)
+    const signals = watchSignals(token.reload)
+    const { host, logRequests, maxBodyBytes, stopSeconds } = config
+    const database = resolve(config.database)
+    const isNew = !existsSync(database)
+    const opening = openStore(database, daemon(log, metrics.committed))
+    let server: Server | undefined
     let isStopping = false
-    let deadline = Number.POSITIVE_INFINITY
-    const stopped = stopSignal(() => {
-      deadline = 0
-    })
 
-    const store = await openStore(config.database, daemon(log, metrics.committed))
-    try {
+    async function start(): Promise<void> {
+      const store = await opening
+      if (isStopping) return
       const app = createApp({
         store,
         metrics,
         log,
         now: Date.now,
-        configuredToken: token,
-        maxBodyBytes: config.maxBodyBytes,
-        logRequests: config.logRequests,
+        configuredToken: token.current,
+        maxBodyBytes,
+        logRequests,
         isStopping: () => isStopping,
       })
-      const { host, database } = config
-      const server = listen(app, config, log)
-      const url = localUrl(host, server.port ?? config.port)
-      log('info', 'listening', { url, host, database, version: packageJson.version })
-      const others = isEveryAddress(host) ? ', and every other address of this machine' : ''
-      show(out, `plantstore ${packageJson.version} listens on ${url}${others}\n`)
-      await introduce(store, url, token !== null, out, log)
+      server = listen(app, config, log)
+      const url = localUrl(host, server.port)
+      log('info', 'listening', { url, host, database, version })
+      const interfaces = isWildcard(host) ? ' (all interfaces)' : ''
+      out.write(`plantstore ${version} listens on ${url}${interfaces}\n`)
+      if (isNew) out.write(`created the database ${database}\n`)
+      if (token.current() !== null) return
+      await showFirstToken(store, url, out, log)
+      const create = `plantstore token create NAME --database ${quote(database)}`
+      out.write(`to make another token: ${create}\n`)
+    }
 
-      const signal = await stopped
+    try {
+      const started = start()
+      // A disk that hangs at the start does not keep the daemon from stopping.
+      const signal = await Promise.race([started.then(() => signals.first), signals.first])
       log('info', 'stopping', { signal })
       isStopping = true
-      deadline = Math.min(deadline, performance.now() + config.stopSeconds * 1000)
-      await drain(server, () => performance.now() > deadline)
-    } finally {
-      await store.close()
+      const code = await shutDown({
+        drain: async (milliseconds) => server?.drain(milliseconds),
+        close: async () => (await opening).close(),
+        second: signals.second,
+        milliseconds: stopSeconds * 1000,
+        log,
+      })
+      await lines.flush(LAST_LINES_MS)
+      return code
+    } catch (error) {
+      const store = await opening.catch(() => null)
+      await store?.close()
+      throw error
     }
-    log('info', 'stopped')
-    return 0
   },
 }

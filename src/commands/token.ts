@@ -1,32 +1,12 @@
+// plantstore token: creates, lists and revokes the tokens that clients send.
+
 import type { Command, CommandContext } from '../command'
 import { openStore } from '../engine/open-store'
 import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
-import { hashToken, isTokenName, isValid, mintToken, type Scope, type Token } from '../token'
-
-/** Mints a token and adds it to a store; null where its name is taken. */
-export async function addToken(
-  store: Store,
-  name: string,
-  scope: Scope,
-  expiresIn: number | null,
-  now: number,
-): Promise<string | null> {
-  const token = mintToken()
-  const expiresAt = expiresIn === null ? null : now + expiresIn
-  const hash = hashToken(token)
-  const added = await store.createToken({
-    name,
-    hash,
-    scope,
-    createdAt: now,
-    expiresAt,
-    revokedAt: null,
-  })
-  return added ? token : null
-}
+import { issueToken, isTokenName, isValid, type Token } from '../token'
 
 const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 
@@ -37,10 +17,10 @@ function state(token: Token, now: number): string {
 }
 
 function oneName([, name, ...rest]: readonly string[]): string {
-  if (name === undefined || rest.length > 0) throw new UsageError('name one token')
+  if (name === undefined || rest.length > 0) throw new UsageError('give exactly one token NAME')
   if (!isTokenName(name)) {
     throw new UsageError(
-      'a token is named by a letter or a digit, and up to 63 more of letters, digits, spaces and . _ @ -',
+      'name: 1–64 letters, digits, spaces or ._@-; starts with a letter or digit',
     )
   }
   return name
@@ -48,20 +28,20 @@ function oneName([, name, ...rest]: readonly string[]): string {
 
 async function create(store: Store, { args, config, out, err }: CommandContext): Promise<number> {
   const name = oneName(args)
-  const token = await addToken(store, name, config.scope, config.expires, Date.now())
-  if (token === null) {
-    err.write(`plantstore: a token named ${name} exists: choose another name, or revoke it first\n`)
+  const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
+  if (!(await store.createToken(token))) {
+    err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)
     return 1
   }
-  err.write(`The token ${name}, shown once:\n`)
+  err.write(`Token ${name}, shown only once:\n`)
   let isShown = false
   try {
-    isShown = out.write(`${token}\n`)
+    isShown = out.write(`${text}\n`)
   } finally {
     if (!isShown) await store.revokeToken(name, Date.now())
   }
   if (isShown) return 0
-  err.write('plantstore: nobody reads the token, which is revoked again\n')
+  err.write('plantstore: could not print the token, so it was revoked\n')
   return 1
 }
 
@@ -89,7 +69,7 @@ async function revoke(store: Store, { args, out, err }: CommandContext): Promise
     out.write(`revoked ${name}\n`)
     return 0
   }
-  err.write(`plantstore: there is no valid token named ${name}: see "plantstore token list"\n`)
+  err.write(`plantstore: no valid token ${name}; see "plantstore token list"\n`)
   return 1
 }
 
@@ -98,9 +78,8 @@ const actions = { create, list, revoke }
 export const token: Command = {
   name: 'token',
   usage: 'create NAME | list | revoke NAME',
-  summary: 'make, list and revoke the tokens that clients send',
-  help: `Works while the daemon runs, which obeys from the next request on. A token is shown once, when it is
-created, on standard output; the store keeps only its hash.
+  summary: 'create, list and revoke access tokens',
+  help: `A token is printed once, to standard output, when it is created; the store keeps only its hash. Changes take effect on the daemon's next request.
 
   plantstore token create laptop
   plantstore token create dashboard --scope read --expires 90d
@@ -108,12 +87,14 @@ created, on standard output; the store keeps only its hash.
   options: ['database', 'scope', 'expires'],
   async run(context) {
     const { args, config } = context
-    const action = actions[args[0] as keyof typeof actions]
-    if (!action || !Object.hasOwn(actions, args[0] ?? '')) {
-      throw new UsageError('say what to do: token create NAME, token list or token revoke NAME')
+    const [word = ''] = args
+    const action = Object.hasOwn(actions, word) ? actions[word as keyof typeof actions] : undefined
+    if (!action) {
+      const unknown = word && `unknown action ${JSON.stringify(word)}: `
+      throw new UsageError(`${unknown}use token create NAME, token list or token revoke NAME`)
     }
     if (action !== create && (config.scope !== options.scope.default || config.expires !== null)) {
-      throw new UsageError('--scope and --expires are for token create')
+      throw new UsageError('--scope and --expires belong to token create')
     }
     if (action === list) {
       if (args.length > 1) throw new UsageError('token list takes no name')

@@ -18,8 +18,8 @@ export type AppDeps = {
   readonly log: Log
   /** Milliseconds since 1970, for the expiry of tokens. */
   readonly now: () => number
-  /** A token of the configuration, valid beside those of the store. */
-  readonly configuredToken: Token | null
+  /** The token of the configuration, accepted alongside those of the store. */
+  readonly configuredToken: () => Token | null
   readonly maxBodyBytes: number
   /** Whether each request is logged. */
   readonly logRequests: boolean

@@ -10,8 +10,8 @@ const SCHEME = /^Bearer(?: |$)/i
 
 export type AuthDeps = {
   readonly store: Store
-  /** A token of the configuration, valid beside those of the store. */
-  readonly configuredToken: Token | null
+  /** The token of the configuration, accepted alongside those of the store. */
+  readonly configuredToken: () => Token | null
   readonly now: () => number
 }
 
@@ -47,7 +47,8 @@ export function authenticate({ store, configuredToken, now }: AuthDeps) {
 
   async function find(authorization: string | null): Promise<Token> {
     const hash = hashToken(readToken(authorization, extract))
-    const token = hash === configuredToken?.hash ? configuredToken : await store.findToken(hash)
+    const configured = configuredToken()
+    const token = hash === configured?.hash ? configured : await store.findToken(hash)
     if (!token) throw new PlantError(40102)
     if (found.size === 0) setImmediate(() => found.clear())
     found.set(authorization ?? '', token)

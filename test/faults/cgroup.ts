@@ -1,11 +1,12 @@
+// Control groups with a memory limit, of version 1 or 2.
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after } from './lab.ts'
 
 export interface MemoryLimit {
-  /** Put before a command, it runs within the limit. */
+  /** A prefix of commands that runs them within the limit. */
   wrap: string[]
-  /** How often the kernel killed for want of memory. */
+  /** How often the OOM killer struck. */
   kills: () => number
 }
 
@@ -23,7 +24,7 @@ function limitedGroup(parent: string, limitFile: string, eventsFile: string, meg
       try {
         rmdirSync(group)
       } catch {
-        // What was killed in it is not gone yet.
+        // A killed process is still in it.
         await Bun.sleep(100)
       }
     }
@@ -36,7 +37,7 @@ function limitedGroup(parent: string, limitFile: string, eventsFile: string, meg
   }
 }
 
-/** A control group with a memory limit; undefined where none may be made. */
+/** A control group with a memory limit; undefined if this machine permits none. */
 export function memoryLimit(megabytes: number): MemoryLimit | undefined {
   try {
     if (existsSync(join(root, 'cgroup.controllers'))) {

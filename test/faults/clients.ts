@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { type Connection, connect, request } from '../harness/http.ts'
 import { type Daemon, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, until } from './fault.ts'
-import { type Connection, connect, request } from './http.ts'
 import { afflict } from './io-errors.ts'
 import { need, sh } from './lab.ts'
 import { bodyOf, create, fateOf, type Ledger, recovers, startLoad, storedIn } from './load.ts'

@@ -1,3 +1,4 @@
+// A fault: what it tries, and how its outcome is told.
 import type { Ledger } from './load.ts'
 
 export interface Outcome {
@@ -13,7 +14,7 @@ export interface Fault {
   run: (folder: string) => Promise<Outcome>
 }
 
-/** Thrown by a fault that this machine cannot inject: it is shown, and counted apart. */
+/** Thrown by a fault that cannot be injected on this machine. It is shown, and counted as skipped. */
 export class Skipped extends Error {}
 
 export function count(n: number, noun: string): string {
@@ -26,6 +27,7 @@ export function tally(ledger: Ledger): { stored: number; refused: number; unknow
   return all
 }
 
+/** Rejects if the promise takes longer. */
 export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
@@ -38,6 +40,7 @@ export async function within<T>(ms: number, what: string, promise: Promise<T>): 
   }
 }
 
+/** Polls until a condition holds; resolves to false after `ms`. */
 export async function until(ms: number, holds: () => Promise<boolean> | boolean): Promise<boolean> {
   const end = performance.now() + ms
   for (;;) {

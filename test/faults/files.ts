@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import { once, request } from '../harness/http.ts'
 import { type Daemon, launch, serve } from './daemon.ts'
 import { type Damage, damages, leavesOfPlants, overwrite, PAGE_BYTES, random } from './damage.ts'
 import { count, type Fault, within } from './fault.ts'
-import { once, request } from './http.ts'
 import {
   acknowledged,
   bodyOf,
@@ -58,7 +58,7 @@ function refusal(damage: Damage): Fault {
       const run = launch(start?.database ?? database, start)
       const code = await within(10_000, 'its end', run.exited).catch((error) => `${error}`)
       await within(1000, 'the end of its words', run.finished).catch(() => {})
-      const lines = run.stderr().trimEnd().split('\n')
+      const lines = run.err().trimEnd().split('\n')
       const problems: string[] = []
       if (typeof code !== 'number' || !damage.codes.includes(code)) {
         problems.push(`exit code ${code}, not ${damage.codes.join(' or ')}`)

@@ -28,9 +28,9 @@ async function startNew(disk: string): Promise<string[]> {
   const run = launch(join(disk, 'new.db'))
   const code = await run.exited
   await run.finished
-  const isClear = /^plantstore: .*new.db: .*disk full.*\n$/.test(run.stderr())
+  const isClear = /^plantstore: .*new.db: .*disk full.*\n$/.test(run.err())
   if (code === 74 && isClear) return []
-  return [`a new store ends with ${code}: ${JSON.stringify(run.stderr())}`]
+  return [`a new store ends with ${code}: ${JSON.stringify(run.err())}`]
 }
 
 async function fullDisk(disk: string, about: string): Promise<Outcome> {
@@ -59,7 +59,7 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
   fill(ballast)
   await Bun.sleep(500)
   problems.push(...(await startNew(disk)))
-  if (!daemon.stderr().includes('"disk-full"')) problems.push('the log does not tell of it')
+  if (!daemon.err().includes('"disk-full"')) problems.push('the log does not tell of it')
   if (!daemon.alive()) problems.push(`it crashed with exit code ${await daemon.exited}`)
   await daemon.kill()
   await load.stop()

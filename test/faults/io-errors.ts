@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { once, request } from '../harness/http.ts'
 import { type Daemon, type Start, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
-import { once, request } from './http.ts'
 import { type Injection, injections, syncs, type Where } from './injections.ts'
 import { after, need, preload } from './lab.ts'
 import {
@@ -109,8 +109,7 @@ async function injectErrors(folder: string, injection: Injection): Promise<Outco
   await Bun.sleep(500 + Math.random() * 500)
   problems.push(...(await aftermath(database, daemon, load)))
   const wrong = [...load.errors.keys()].filter((error) => !injection.allowed.includes(error))
-  if (wrong.length > 0)
-    problems.push(`answered with ${wrong.join(', ')}: ${reasons(daemon.stderr())}`)
+  if (wrong.length > 0) problems.push(`answered with ${wrong.join(', ')}: ${reasons(daemon.err())}`)
   return outcome(`${injection.about}; heal; again; kill -9`, load, problems)
 }
 
@@ -119,11 +118,11 @@ async function healsIdle(folder: string, about: string): Promise<Outcome> {
   const { database, daemon, load, problems } = await underLoad(folder, { reconnect: true })
   const inject = 'pwrite64:error=ENOSPC'
   const heal = await afflict(daemon, database, { where: 'database', inject })
-  const failed = () => daemon.stderr().includes('"checkpoint-failed"')
+  const failed = () => daemon.err().includes('"checkpoint-failed"')
   if (!(await until(15_000, failed))) problems.push('no checkpoint failed')
   await load.stop()
   await heal()
-  const recovered = () => daemon.stderr().includes('"checkpoint-recovered"')
+  const recovered = () => daemon.err().includes('"checkpoint-recovered"')
   if (!(await until(5000, recovered))) problems.push('no checkpoint was tried again')
   if ((await health(daemon)) !== 200) problems.push('health stays bad')
   problems.push(...(await aftermath(database, daemon, load)))
@@ -134,7 +133,7 @@ async function healsIdle(folder: string, about: string): Promise<Outcome> {
 async function stopsInDoubt(folder: string, about: string): Promise<Outcome> {
   const { database, daemon, load, problems } = await underLoad(folder)
   const heal = await afflict(daemon, database, { where: 'all', inject: `${syncs}:error=EIO` })
-  const failed = () => daemon.stderr().includes('"storage-failed"')
+  const failed = () => daemon.err().includes('"storage-failed"')
   if (!(await until(10_000, failed))) problems.push('nothing failed')
   daemon.signal('SIGTERM')
   if (!(await until(20_000, () => !daemon.alive()))) problems.push('it did not stop')

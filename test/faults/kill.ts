@@ -60,7 +60,7 @@ export const killFaults: Fault[] = [
         run.exited.then(() => {
           ended = true
         })
-        await until(5000, () => ended || run.stderr().includes('"listening"'))
+        await until(5000, () => ended || run.err().includes('"listening"'))
         if (!ended) break
         killed++
         try {

@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// What faults need of the machine: tools, loop devices, mounts; and how all of it is undone.
 import { join } from 'node:path'
+import * as harness from '../harness/folder.ts'
+import { run } from '../harness/process.ts'
 import { Skipped } from './fault.ts'
 
 type Undo = () => unknown
 
 const undos: Undo[] = []
 
-/** Registers what must be undone, last first, however the fault ends. Returns it, to undo sooner. */
+/** Registers a clean-up for the end of the fault; the last runs first. Returns a function that runs it sooner. */
 export function after(undo: Undo): () => Promise<void> {
   undos.push(undo)
   return async () => {
@@ -28,19 +29,16 @@ export async function undoAll(): Promise<void> {
   }
 }
 
+/** A folder that is removed at the end of the fault. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'plantstore-faults-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
+  const folder = harness.temporaryFolder()
+  after(folder[Symbol.dispose])
+  return folder.path
 }
 
+/** Runs a command with this machine's environment; returns what it prints, and throws if it fails. */
 export async function sh(...command: string[]): Promise<string> {
-  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
+  const { out, err, code } = await run(command, { env: process.env })
   if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${err.trim()}`)
   return out.trim()
 }
@@ -61,6 +59,7 @@ const packages: Record<string, string> = {
 
 let updated = false
 
+/** Installs the tools that are missing; skips the fault if it cannot. */
 export async function need(...tools: string[]): Promise<void> {
   if (process.platform !== 'linux') throw new Skipped('needs Linux')
   if (process.getuid?.() !== 0) throw new Skipped('needs root')
@@ -81,7 +80,7 @@ export async function need(...tools: string[]): Promise<void> {
 
 const here = import.meta.dir
 
-/** Builds a shared object for LD_PRELOAD from a C file of this folder. */
+/** Compiles a C file of this folder to a shared object for LD_PRELOAD. */
 export async function preload(folder: string, name: string): Promise<string> {
   await need('gcc')
   const object = join(folder, `${name}.so`)
@@ -99,7 +98,7 @@ export async function attachLoop(file: string): Promise<{ device: string; detach
   return { device, detach: after(() => sh('losetup', '--detach', device)) }
 }
 
-/** Mounts, and unmounts lazily in the end, when a process that died may still hold a file. */
+/** Mounts; unmounts at the end of the fault, lazily if a dying process still holds a file. */
 export async function mount(at: string, ...options: string[]): Promise<() => Promise<void>> {
   await sh('mkdir', '-p', at)
   try {

@@ -1,6 +1,8 @@
+// Clients that create plants and remember what they were told.
+
+import { type Answer, type Connection, connect, isLast, once, request } from '../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { until } from './fault.ts'
-import { type Answer, type Connection, connect, once, request } from './http.ts'
 
 export interface Plant {
   id: bigint
@@ -24,7 +26,7 @@ const letters = ['Rosa', 'Quercus', '苔', 'Ærø', '"quoted"', "O'Brien", '🌵
 /** Plants from this number on have names of 900 KB. */
 export const bulky = 2 ** 40
 
-/** The plant of a number: ids all over int64, so that every page of the tree is written to. */
+/** The plant of a number. Ids are spread over all of int64, so that every page of the tree is written. */
 export function plantOf(n: number): Plant {
   const letter = letters[n % letters.length] ?? ''
   const padding = 'x'.repeat(n >= bulky ? 900_000 : n % 97)
@@ -41,7 +43,7 @@ export function bodyOf(n: number): string {
   return `{"id":${id},${rest.slice(1)}`
 }
 
-/** 40901 means that an earlier try of this very plant landed. */
+/** 40901 means that an earlier attempt stored this plant. */
 export function fateOf(answer: Answer | undefined): Entry {
   if (answer === undefined) return { fate: 'unknown', error: 0 }
   if (answer.status === 200) return { fate: 'stored', error: 0 }
@@ -54,7 +56,7 @@ export function errorOf(answer: Answer): number {
     const body: unknown = JSON.parse(answer.body)
     if (body !== null && typeof body === 'object' && 'error' in body) return Number(body.error)
   } catch {
-    // Shown as -1, which no fault expects.
+    // -1, which no fault expects.
   }
   return -1
 }
@@ -62,11 +64,11 @@ export function errorOf(answer: Answer): number {
 export interface Load {
   ledger: Ledger
   errors: Map<number, number>
-  /** Ends it: no new requests, and waits for the answers of those that were sent. */
+  /** Sends no more requests, and waits for the answers to those sent. */
   stop: () => Promise<void>
-  /** Ends it at once: what is not answered yet stays unknown. */
+  /** Closes the connections; requests without an answer stay unknown. */
   abandon: () => void
-  /** Resolves when every client has ended by itself. */
+  /** Resolves when every client has ended. */
   ended: Promise<void>
 }
 
@@ -78,11 +80,11 @@ export interface LoadOptions {
   ledger?: Ledger
   onStored?: (n: number) => void
   pauseMs?: number
-  /** Goes on over a new connection when one ends: an unanswered plant stays unknown. */
+  /** Opens a new connection when one closes; an unanswered plant stays unknown. */
   reconnect?: boolean
 }
 
-/** Clients on keep-alive connections, each with one create in flight, until they are stopped. */
+/** Starts clients on keep-alive connections, each with one create in flight. */
 export function startLoad(daemon: Daemon, options: LoadOptions = {}): Load {
   const ledger = options.ledger ?? new Map<number, Entry>()
   const errors = new Map<number, number>()
@@ -114,7 +116,7 @@ export function startLoad(daemon: Daemon, options: LoadOptions = {}): Load {
         errors.set(entry.error, (errors.get(entry.error) ?? 0) + 1)
         await Bun.sleep(5)
       }
-      if (answer === undefined || answer.close) break
+      if (answer === undefined || isLast(answer)) break
       if (options.pauseMs !== undefined) await Bun.sleep(Math.random() * options.pauseMs)
     }
     connection.end()
@@ -155,7 +157,7 @@ export function acknowledged(ledger: Ledger, more: number, ms: number): Promise<
   return until(ms, () => storedIn(ledger) >= goal)
 }
 
-/** Sends again what is unknown: 200 or 40901 settle it. */
+/** Sends every plant again whose fate is unknown. */
 export async function settle(daemon: Daemon, ledger: Ledger): Promise<void> {
   for (const [n, { fate }] of ledger) {
     if (fate !== 'unknown') continue

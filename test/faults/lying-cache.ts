@@ -82,7 +82,7 @@ async function suffer(folder: string, { program, restart, rounds, rate }: Suffer
     if (!(await acknowledged(ledger, 200, 15_000))) problems.push('too slow')
     fail(true)
     // The creates of a commit in doubt are not answered before the disk has been read again: the log tells of it.
-    const isNoticed = () => before.errors.size > 0 || daemon.stderr().includes('storage-failed')
+    const isNoticed = () => before.errors.size > 0 || daemon.err().includes('storage-failed')
     if (!(await until(20_000, isNoticed))) problems.push('no error was noticed')
     await Bun.sleep(300)
     if (restart) await daemon.kill()

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
+import { type Answer, connect, once, pour, request } from '../harness/http.ts'
 import { memoryLimit } from './cgroup.ts'
 import { type Daemon, serve } from './daemon.ts'
 import { count, type Fault, Skipped, tally, until } from './fault.ts'
-import { type Answer, connect, once, pour, request } from './http.ts'
 import { after, need } from './lab.ts'
 import { acknowledged, bodyOf, bulky, fateOf, settle, startLoad } from './load.ts'
 import { judge, megabytes, pressed } from './pressure.ts'
@@ -112,7 +112,7 @@ export const memoryFaults: Fault[] = [
           const judged = judge('plant', answers, [200, 50301])
           const refused = answers.filter((answer) => answer?.status === 503)
           if (refused.length === 0) judged.problems.push('its bound was not reached')
-          if (refused.some((answer) => !/^retry-after: \d+/im.test(answer?.headers ?? ''))) {
+          if (refused.some((answer) => !/^\d+$/.test(answer?.headers['retry-after'] ?? ''))) {
             judged.problems.push('50301 without Retry-After')
           }
           return judged

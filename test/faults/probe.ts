@@ -1,8 +1,9 @@
+import { connect, request } from '../harness/http.ts'
+// Measures creates beside a fault: are other clients kept waiting?
 import type { Daemon } from './daemon.ts'
-import { connect, request } from './http.ts'
 import { bodyOf, type Ledger, nextNumber } from './load.ts'
 
-/** The times that creates take, in milliseconds, one after another on one connection. */
+/** Sends creates one by one on one connection; returns their median and 99th percentile in milliseconds. */
 export async function probe(daemon: Daemon, ledger: Ledger, ms: number) {
   const times: number[] = []
   const connection = await connect(daemon.port)
@@ -24,7 +25,7 @@ export async function probe(daemon: Daemon, ledger: Ledger, ms: number) {
 
 export type Probe = Awaited<ReturnType<typeof probe>>
 
-/** Bounds that a noisy machine with two cores keeps, and a server that waits for its clients not. */
+/** The limits allow for a noisy machine with two cores, not for a server that waits for slow clients. */
 export function compare(usual: Probe, now: Probe): string[] {
   const problems: string[] = []
   if (now.median > Math.max(25, 4 * usual.median)) problems.push('the probe became slow')

@@ -1,8 +1,9 @@
+// What /proc says about a process.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const megabyte = 1024 * 1024
 
-/** Megabytes that a process holds of its own; the pages of its executable can be had again. */
+/** Anonymous memory of a process in megabytes: without the pages of its executable, which can be read again. */
 export function ownMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return (Number(/^RssAnon:\s+(\d+)/m.exec(status)?.[1] ?? '0') * 1024) / megabyte
@@ -19,7 +20,7 @@ const switches = (pid: number): number =>
     return counts.reduce((all, [, count]) => all + Number(count), sum)
   }, 0)
 
-/** Stops all threads of a process between two system calls; returns what lets them go on. */
+/** Stops all threads of a process between two system calls; returns a function that resumes them. */
 export async function halt(pid: number): Promise<() => void> {
   process.kill(pid, 'SIGSTOP')
   for (let last = -1, now = switches(pid); now !== last; now = switches(pid)) {

@@ -1,4 +1,4 @@
-// bun test/faults/run.ts [--list] [--only name[,name]] : injects every fault into dist/plantstore.
+// Injects every fault into dist/plantstore: `bun test/faults/run.ts [--list] [--only NAME[,NAME]]`.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -47,7 +47,7 @@ function chosen(): Fault[] {
   if (values.only === undefined) return faults
   const names = values.only.split(',')
   const unknown = names.filter((name) => !faults.some((fault) => fault.name === name))
-  if (unknown.length > 0) throw new Error(`no such fault: ${unknown.join(', ')} (see --list)`)
+  if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')}; see --list`)
   return faults.filter((fault) => names.includes(fault.name))
 }
 
@@ -98,7 +98,7 @@ async function main(): Promise<number> {
   }
   const program = plantstore[0] ?? ''
   if (!existsSync(program)) {
-    console.error(`${program} is missing: bun run build`)
+    console.error(`${program} does not exist; run: bun run build`)
     return 2
   }
   for (const fault of chosen()) {

@@ -1,49 +1,40 @@
+// Compares a database with what its clients were told.
 import { Database } from 'bun:sqlite'
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { copyFileSync, existsSync } from 'node:fs'
+import { temporaryFolder } from '../harness/folder.ts'
+import type { StoredPlant } from '../harness/plants.ts'
 import { count } from './fault.ts'
 import { type Ledger, plantOf } from './load.ts'
 
-interface Row {
-  id: bigint
-  name: string
-  tag: string | null
-}
-
 export interface Verdict {
-  /** Acknowledged and not there. */
+  /** Acknowledged, but not in the database. */
   lost: number
-  /** There with other fields than were acknowledged. */
+  /** Stored with other fields than acknowledged. */
   altered: number
-  /** Refused with an error, and there all the same. */
+  /** Refused with an error, but stored. */
   returned: number
-  /** There, and never sent. */
+  /** Stored, but never sent. */
   strange: number
   integrity: string
 }
 
 /**
- * Compares every field of every plant in the file with what the clients were told. It reads a copy,
- * so that recovering the file is left to the daemon. No daemon may be running.
+ * Compares every field of every plant with what the clients were told. It reads a copy, so that
+ * the daemon recovers the file itself. No daemon may be running.
  */
 export function verify(database: string, ledger: Ledger): Verdict {
-  const folder = mkdtempSync(join(tmpdir(), 'plantstore-verify-'))
-  try {
-    const copy = join(folder, 'copy.db')
-    for (const suffix of ['', '-wal', '-journal']) {
-      if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
-    }
-    return compare(copy, ledger)
-  } finally {
-    rmSync(folder, { recursive: true })
+  using folder = temporaryFolder()
+  const copy = folder.file('copy.db')
+  for (const suffix of ['', '-wal', '-journal']) {
+    if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
   }
+  return compare(copy, ledger)
 }
 
-/** The same on the file itself, which SQLite thereby recovers. */
+/** The same on the file itself, which SQLite recovers. */
 export function compare(database: string, ledger: Ledger): Verdict {
   const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
-  const rows = new Map<bigint, Row>()
+  const rows = new Map<bigint, StoredPlant>()
   try {
     const db = new Database(database, { readwrite: true, safeIntegers: true })
     try {
@@ -52,7 +43,7 @@ export function compare(database: string, ledger: Ledger): Verdict {
         .all()
         .map((row) => row.integrity_check)
         .join('; ')
-      for (const row of db.query<Row, []>('SELECT id, name, tag FROM plants').all()) {
+      for (const row of db.query<StoredPlant, []>('SELECT id, name, tag FROM plants').all()) {
         rows.set(row.id, row)
       }
     } finally {
@@ -74,7 +65,7 @@ export function compare(database: string, ledger: Ledger): Verdict {
   return verdict
 }
 
-/** What is wrong, in words; empty when nothing is. */
+/** What is wrong, in words. */
 export function faultsOf(verdict: Verdict): string[] {
   const problems: string[] = []
   const { lost, altered, returned, strange, integrity } = verdict

@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// The program under test: its commands, and daemons.
 import { join, resolve } from 'node:path'
+import { type Process, type ProcessOptions, run, startProcess } from './process'
 
-/** The token that daemons of tests are given. */
+export { temporaryFolder } from './folder'
+
+/** The token that daemons under test accept. */
 export const TOKEN = 'test_0123456789abcdef'
 
 /** The folder of the repository. */
@@ -11,119 +13,92 @@ export const root = resolve(import.meta.dir, '..', '..')
 /** For `setDefaultTimeout`: only a test that hangs takes so long, on however slow a machine. */
 export const PATIENCE_MS = 60_000
 
-/** The command line of the program: the built one of `PLANTSTORE_BINARY`, or the source. */
+/** The command line of the built program: `PLANTSTORE_BINARY`, or `dist/plantstore`. */
+export const builtProgram: readonly string[] = [
+  resolve(root, Bun.env.PLANTSTORE_BINARY || 'dist/plantstore'),
+]
+
+/** The command line of the program under test: the binary if `PLANTSTORE_BINARY` names one, else the source. */
 export const program: readonly string[] = Bun.env.PLANTSTORE_BINARY
-  ? [resolve(root, Bun.env.PLANTSTORE_BINARY)]
+  ? builtProgram
   : [process.execPath, join(root, 'src/main.ts')]
 
-/** A folder that is gone when the block that holds it is left: `using folder = temporaryFolder()`. */
-export function temporaryFolder() {
-  const path = mkdtempSync(join(tmpdir(), 'plantstore-'))
-  return {
-    path,
-    file: (name: string) => join(path, name),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
-  }
-}
-
-// Of the environment only what a process needs: a variable of the machine must not configure a test.
-const baseEnv = () => ({ PATH: Bun.env.PATH ?? '', HOME: Bun.env.HOME ?? '' })
-
-export type RunOptions = {
-  readonly cwd?: string
-  readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string | Blob
+export type RunOptions = ProcessOptions & {
   /** A command that runs the program: `['setpriv', '--reuid=65534']`. */
   readonly under?: readonly string[]
+  /** Another program than the one under test. */
+  readonly program?: readonly string[]
+}
+
+/** Starts a command of the program. */
+export function startProgram(args: readonly string[], options: RunOptions = {}): Process {
+  return startProcess(commandLine(args, options), options)
 }
 
 /** Runs a command of the program to its end. */
-export async function runProgram(args: readonly string[], options: RunOptions = {}) {
-  const child = Bun.spawn([...(options.under ?? []), ...program, ...args], {
-    ...(options.cwd ? { cwd: options.cwd } : {}),
-    env: { ...baseEnv(), ...options.env },
-    stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
+export function runProgram(args: readonly string[], options: RunOptions = {}) {
+  return run(commandLine(args, options), options)
 }
+
+const commandLine = (args: readonly string[], options: RunOptions) => [
+  ...(options.under ?? []),
+  ...(options.program ?? program),
+  ...args,
+]
 
 export type DaemonOptions = RunOptions & {
   readonly args?: readonly string[]
   readonly database?: string
 }
 
+/** Starts a daemon on a free port. `await using daemon = await startDaemon(…)` kills it at the end of the block. */
+export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
+  const database = options.database ? ['--database', options.database] : []
+  const args = ['serve', '--port', '0', ...database, ...(options.args ?? [])]
+  const env = { PLANTSTORE_TOKEN: TOKEN, ...options.env }
+  const child = startProgram(args, { ...options, env })
+  const daemon = await listening(child, env.PLANTSTORE_TOKEN)
+  // It prints its address after it has logged the event.
+  await child.prints(() => child.out() !== '')
+  return daemon
+}
+
 export type LogLine = { readonly event: string; readonly [field: string]: unknown }
 
-export type Daemon = Awaited<ReturnType<typeof startDaemon>>
+export type Daemon = Awaited<ReturnType<typeof listening>>
 
-/** Starts a daemon on a free port and waits until it listens. `await using daemon = await startDaemon(…)` kills it in the end. */
-export async function startDaemon(options: DaemonOptions = {}) {
-  const child = Bun.spawn(
-    [
-      ...(options.under ?? []),
-      ...program,
-      'serve',
-      '--port',
-      '0',
-      ...(options.database ? ['--database', options.database] : []),
-      ...(options.args ?? []),
-    ],
-    {
-      ...(options.cwd ? { cwd: options.cwd } : {}),
-      env: { ...baseEnv(), PLANTSTORE_TOKEN: TOKEN, ...options.env },
-      stdout: 'pipe',
-      stderr: 'pipe',
-    },
-  )
-  let out = ''
-  let err = ''
-  const follow = async (stream: ReadableStream<Uint8Array>, add: (text: string) => void) => {
-    const decoder = new TextDecoder()
-    for await (const chunk of stream) add(decoder.decode(chunk, { stream: true }))
-  }
-  const followed = Promise.all([
-    follow(child.stdout, (text) => {
-      out += text
-    }),
-    follow(child.stderr, (text) => {
-      err += text
-    }),
-  ])
+/** Waits until a process logs that it listens; kills it if it does not. */
+export async function listening(child: Process, token: string = TOKEN, patience = PATIENCE_MS) {
   const events = (): LogLine[] =>
-    err
+    child
+      .err()
+      .slice(0, child.err().lastIndexOf('\n') + 1)
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line))
-  const event = (name: string) => events().find((line) => line.event === name)
 
-  while (!event('listening') || !out.includes('listens on')) {
-    if (child.exitCode !== null) {
-      await followed
-      throw new Error(`the daemon ended with exit code ${child.exitCode}: ${err}`)
-    }
-    await Bun.sleep(2)
+  /** The first event of this name, as soon as it is logged. */
+  async function event(name: string): Promise<LogLine> {
+    const find = () => events().find((line) => line.event === name)
+    await child.prints(() => find() !== undefined)
+    const found = find()
+    if (!found) throw new Error(`exit code ${await child.exited}, no "${name}": ${child.err()}`)
+    return found
   }
-  const url = String(event('listening')?.url)
-  const auth = { authorization: `Bearer ${options.env?.PLANTSTORE_TOKEN ?? TOKEN}` }
+
+  const giveUp = setTimeout(() => child.signal('SIGKILL'), patience)
+  const { url } = await event('listening').finally(() => clearTimeout(giveUp))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 
   return {
-    url,
-    pid: child.pid,
-    /** Resolves to the exit code, whatever ends it. */
-    exited: child.exited,
-    /** What it has written to standard output so far. */
-    out: () => out,
-    /** What it has written to standard error so far. */
-    err: () => err,
+    ...child,
+    url: String(url),
+    port: Number(new URL(String(url)).port),
+    token,
+    /** The events of its log so far. */
     events,
-    /** Sends a request with the token; a body that is not a string is sent as JSON. */
+    event,
+    /** Sends a request with the token; `json` is sent as the body, by POST unless a method is given. */
     fetch(path: string, init: RequestInit & { json?: unknown } = {}): Promise<Response> {
       const { json, ...rest } = init
       return fetch(`${url}${path}`, {
@@ -131,23 +106,12 @@ export async function startDaemon(options: DaemonOptions = {}) {
         ...(json === undefined
           ? {}
           : { body: JSON.stringify(json), method: rest.method ?? 'POST' }),
-        headers: { ...auth, 'content-type': 'application/json', ...(rest.headers as object) },
+        headers: { ...headers, ...(rest.headers as object) },
       })
     },
-    /** Creates a plant by the text of its JSON, as int64 ids need it. */
+    /** Creates a plant from JSON text, which can hold any int64 id. */
     create(body: string): Promise<Response> {
       return this.fetch('/plants', { method: 'POST', body })
-    },
-    /** Sends a signal and waits for the end; resolves to the exit code. */
-    async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
-      child.kill(signal)
-      const code = await child.exited
-      await followed
-      return code
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
-      await child.exited
     },
   }
 }

@@ -1,15 +1,16 @@
+// Plants as they are in the database file, and refusals as a client sees them.
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import type { ErrorNumber } from '../../src/errors'
 
-/** A plant as it lies in the database. */
+/** A row of the table. */
 export type StoredPlant = {
   readonly id: bigint
   readonly name: string
   readonly tag: string | null
 }
 
-/** Every plant of a database, read past the daemon, in ascending order of the ids. */
+/** Every plant of a database in ascending order of ids, read from the file. */
 export function storedPlants(database: string): StoredPlant[] {
   const db = new Database(database, { readonly: true, safeIntegers: true })
   try {
@@ -19,7 +20,7 @@ export function storedPlants(database: string): StoredPlant[] {
   }
 }
 
-/** Expects that an answer refuses with a number of the error table: its status, and exactly an Error. Resolves to the message. */
+/** Expects a refusal: this error number, its status, and exactly an Error as the body. Resolves to the message. */
 export async function expectError(answer: Response, error: ErrorNumber): Promise<string> {
   const text = await answer.text()
   const { error: number, message, ...rest } = JSON.parse(text)

@@ -1,15 +1,16 @@
+// A case of the hostile catalogue: bytes to send, and what must come back.
 import { TOKEN } from '../harness/daemon'
 
-/** A plant that is in the store after a case: its id, its name and, if there is one, its tag. */
+/** A plant in the store after a case. */
 export type Row = readonly [id: bigint | number, name: string, tag?: string]
 
 /**
- * What comes back, as a number.
+ * The answer:
  *
- * - Five digits: an Error with this number, and the status that belongs to it.
+ * - Five digits: an Error with this number and its status.
  * - 2xx: a success; with a text, exactly this body.
  * - 100: the interim answer to `Expect: 100-continue`.
- * - 4xx and 5xx: what Bun's own parser refuses before the daemon sees it. It has no body; the connection is closed.
+ * - 4xx and 5xx: refused by Bun's parser, without a body; the connection is closed.
  */
 export type Expected = number | readonly [status: number, body: string]
 
@@ -18,27 +19,24 @@ export type Case = {
   readonly name: string
   readonly bytes: Uint8Array
   readonly answers: readonly Expected[]
-  /** The method of the request, where an answer has no body because of it. */
+  /** Set if the answer has no body because of the method. */
   readonly method?: 'HEAD'
-  /**
-   * What becomes of the connection: the next request on it is answered (`open`, if not given), the daemon closes it,
-   * or the daemon waits for the rest of the request.
-   */
+  /** The connection afterwards: ready for the next request (default), closed, or waiting for the rest of this one. */
   readonly after?: 'open' | 'closed' | 'waiting'
-  /** Whether the client ends its side of the connection behind the bytes. */
+  /** The client ends its side of the connection after the bytes. */
   readonly isCut?: true
-  /** The plants beside the {@link fixture}, if not none. */
+  /** The plants stored in addition to the {@link fixture}; default: none. */
   readonly stores?: readonly Row[]
-  /** Whether the daemon may close without an answer: then it has stored these plants, or has not. */
+  /** The daemon may close without an answer; then it may or may not have stored the plants. */
   readonly isUnknown?: true
-  /** The plants that are there instead of the fixture. */
+  /** The plants stored instead of the fixture. */
   readonly replaces?: readonly Row[]
 }
 
-/** The plant that is in the store before each case. */
+/** The plant in the store before each case. */
 export const fixture: Row = [1, 'Fern', 'green']
 
-/** Tokens that a case may use: the test puts in those that it made. All are as long, so that nothing moves. */
+/** Placeholders of tokens, which the test replaces by real ones. Of the same length, so that no offset changes. */
 export const tokens = {
   read: `test_read_${'r'.repeat(37)}`,
   expired: `test_expired_${'e'.repeat(34)}`,
@@ -53,7 +51,7 @@ export type Body = string | Uint8Array
 export const toBytes = (body: Body): Uint8Array =>
   typeof body === 'string' ? new TextEncoder().encode(body) : body
 
-/** The bytes of a text whose characters are bytes. */
+/** The bytes of a text, one per character. */
 export const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 export const concat = (...parts: readonly Body[]): Uint8Array =>
@@ -64,10 +62,10 @@ export type RequestParts = {
   readonly host?: string | null
   readonly authorization?: string | null
   readonly type?: string | null
-  /** Lines that follow, such as `Expect: 100-continue`. */
+  /** Further header lines, such as `Expect: 100-continue`. */
   readonly fields?: readonly string[]
   readonly body?: Body
-  /** How the length of the body is told; `none` where `fields` tell it. */
+  /** How the body is framed; `none` if `fields` say it. */
   readonly framing?: 'length' | 'chunked' | 'none'
 }
 
@@ -75,7 +73,7 @@ export type RequestParts = {
 export const chunked = (body: Body): Uint8Array =>
   concat(`${toBytes(body).length.toString(16)}\r\n`, body, '\r\n0\r\n\r\n')
 
-/** The bytes of a request: all that is not given is as it should be. The characters of its head are bytes. */
+/** The bytes of a request. Parts that are not given are valid; each character of the head is one byte. */
 export function request(parts: RequestParts): Uint8Array {
   const { line = 'POST /plants HTTP/1.1', host = 'localhost', authorization = bearer } = parts
   const { type = 'application/json', fields = [], body, framing = 'length' } = parts
@@ -97,20 +95,20 @@ export function request(parts: RequestParts): Uint8Array {
 export const bare = (line: string, parts: RequestParts = {}): Uint8Array =>
   request({ line: `${line} HTTP/1.1`, ...parts })
 
-/** What a create answers. */
+/** The answer to a create. */
 export const created = ([, name, tag]: Row): Expected => [200, JSON.stringify({ name, tag })]
 
-/** Where a create ends: an error number, or the plant that it stores. */
+/** The outcome of a create: an error number, or the plant stored. */
 export type Outcome = number | Row
 
-/** A case of one create: its outcome is all that is to be seen. */
+/** A case of one create. */
 export function create(name: string, outcome: Outcome, parts: RequestParts): Case {
   const bytes = request(parts)
   if (typeof outcome === 'number') return { name, bytes, answers: [outcome] }
   return { name, bytes, answers: [created(outcome)], stores: [outcome] }
 }
 
-/** Cases of creates that differ in their bodies alone. */
+/** Cases of creates that differ only in their bodies. */
 export const bodies = (rows: readonly (readonly [string, Body, Outcome])[]): Case[] =>
   rows.map(([name, body, outcome]) => create(name, outcome, { body }))
 

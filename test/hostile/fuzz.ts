@@ -1,14 +1,13 @@
 // Sends mutated bodies to the daemon: `bun test/hostile/fuzz.ts [--bodies 100000] [--seed N] [--connections 48]`.
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { builtProgram, startDaemon } from '../harness/daemon'
+import { temporaryFolder } from '../harness/folder'
+import { type Answer, createClient } from '../harness/http'
 import { storedPlants } from '../harness/plants'
 import { bare, chunked, request } from './case'
-import { createClient } from './client'
 import { faultOfError, faultOfHead } from './expect'
 import { createRandom, mutate, pick, type Random } from './mutate'
 import { judge, type OraclePlant } from './oracle'
-import type { Answer } from './raw'
 
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
@@ -28,22 +27,15 @@ const bodies = wholeNumber(values.bodies)
 const seed = wholeNumber(values.seed)
 const connections = wholeNumber(values.connections)
 
-// Which program is tested is read when `daemon.ts` is: it is read behind this.
-const built = 'dist/plantstore'
-if (!Bun.env.PLANTSTORE_BINARY && existsSync(join(import.meta.dir, '../..', built))) {
-  Bun.env.PLANTSTORE_BINARY = built
-}
-const { startDaemon, temporaryFolder } = await import('../harness/daemon')
-
 const MOST_SHOWN = 20
 const words = ['Rosa', '苔', 'Ærø', '🌵', '', 'a\tb', "O'Brien", '"quoted"', 'x'.repeat(60)]
 
 using folder = temporaryFolder()
 const database = folder.file('plants.db')
-await using daemon = await startDaemon({ database })
-const port = Number(new URL(daemon.url).port)
+await using daemon = await startDaemon({ database, program: builtProgram })
+const { port } = daemon
 
-/** What was acknowledged, by its id. */
+/** The acknowledged plants by their ids. */
 const acknowledged = new Map<bigint, OraclePlant>()
 const answers = new Map<number, number>()
 const violations: string[] = []
@@ -55,7 +47,7 @@ function violate(what: string, body: Uint8Array): void {
   if (violations.length <= MOST_SHOWN) console.error(violations.at(-1))
 }
 
-// The ids of valid bodies are all over int64, and no two are the same.
+// Ids are spread over all of int64, and no two are the same.
 function validBody(n: number, random: Random): Buffer {
   const id = BigInt.asIntN(64, BigInt(n) * 0x9e3779b97f4a7c15n)
   const name = JSON.stringify(`${pick(random, words)}${n}`)
@@ -70,7 +62,7 @@ function framed(body: Uint8Array, random: Random): Uint8Array {
   if (random(8) > 0) return request({ body })
   const at = 1 + random(body.length)
   const rest = chunked(body.subarray(at))
-  // A chunk without bytes is the last: what is empty has only that.
+  // An empty chunk is the last one: an empty body has only that.
   const isCut = at < body.length
   const first = `${at.toString(16)}\r\n${Buffer.from(body.subarray(0, at)).toString('latin1')}\r\n`
   const sent = isCut ? Buffer.concat([Buffer.from(first, 'latin1'), rest]) : body
@@ -91,7 +83,7 @@ function check(body: Buffer, answer: Answer): void {
     if (Math.floor(error / 100) !== answer.status) violate(`${answer.status} with ${error}`, body)
   }
   if (verdict === null) {
-    if (error !== 40001 && error !== 200) violate(`${error} for what is nested deep`, body)
+    if (error !== 40001 && error !== 200) violate(`${error} for deep nesting`, body)
   } else if (typeof verdict === 'number') {
     if (error !== verdict) violate(`${error} instead of ${verdict}`, body)
   } else {
@@ -112,7 +104,7 @@ function checkCreate(plant: OraclePlant, error: number, answer: Answer, body: Bu
   }
 }
 
-// Which of two plants with the same id was first is known in the end only: both may be on their way at once.
+// Which of two plants with one id was first is only known at the end: both may be in flight.
 const conflicts: { plant: OraclePlant; error: number; body: Buffer }[] = []
 
 async function work(worker: number): Promise<void> {
@@ -121,13 +113,13 @@ async function work(worker: number): Promise<void> {
   let last = validBody(bodies + worker, random)
   while (next < bodies) {
     const n = next++
-    // Some are sent again, as clients do that got no answer.
+    // Some are sent again, as by clients that retry.
     const valid = random(50) ? validBody(n, random) : last
     const body = random(10) ? mutate(valid, random) : valid
     last = valid
-    const answer = await client.exchange(framed(body, random)).catch(() => null)
+    const answer = await client.exchange(framed(body, random)).catch(() => undefined)
     if (answer) check(body, answer)
-    else violate('the connection was closed without an answer', body)
+    else violate('connection closed without an answer', body)
   }
   client.end()
 }
@@ -146,7 +138,7 @@ const rows = storedPlants(database)
 for (const { id, name, tag } of rows) {
   const plant = acknowledged.get(id)
   if (!plant || !isSame(plant, tag === null ? { id, name } : { id, name, tag })) {
-    violate(`the store has ${id} as nobody acknowledged it`, Buffer.from(name))
+    violate(`plant ${id} is stored, but not as acknowledged`, Buffer.from(name))
   }
 }
 const lost = acknowledged.size - rows.length

@@ -1,5 +1,7 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+// Plays every case of the catalogue against one daemon, and compares the answers and the store.
+import { describe, expect, test } from 'bun:test'
+import { type Answer, type Connection, connect, once } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
 import {
   bare,
@@ -13,65 +15,36 @@ import {
 } from './case'
 import { catalogue } from './catalogue'
 import { expectRefusal, expectSilence } from './expect'
-import { type Answer, type Connection, connect } from './raw'
 
-setDefaultTimeout(PATIENCE_MS)
-
-// As long as a daemon may take that would answer a request before it is whole.
+// Enough for a daemon that would answer a request before it is complete.
 const SILENT_MS = 40
 
-const folder = temporaryFolder()
-const database = folder.file('plants.db')
+const { daemon, database, createToken, revokeToken } = await startOwnDaemon()
+const { port } = daemon
 
-async function mint(name: string, ...args: readonly string[]): Promise<string> {
-  const { out, code, err } = await runProgram([
-    'token',
-    'create',
-    name,
-    '--database',
-    database,
-    ...args,
-  ])
-  if (code !== 0) throw new Error(err)
-  return out.trim()
+const created = {
+  expired: await createToken('expired', '--expires', '1s'),
+  read: await createToken('read', '--scope', 'read'),
+  revoked: await createToken('revoked'),
 }
-
-const minted = {
-  read: await mint('read', '--scope', 'read'),
-  expired: await mint('expired', '--expires', '1s'),
-  revoked: await mint('revoked'),
-}
-const expires = performance.now() + 1000
-const daemon = await startDaemon({ database })
-const port = Number(new URL(daemon.url).port)
-await runProgram(['token', 'revoke', 'revoked', '--database', database])
+const expiry = Bun.sleep(1000)
+await revokeToken('revoked')
 await send(request({ body: JSON.stringify({ id: fixture[0], name: fixture[1], tag: fixture[2] }) }))
-await Bun.sleep(Math.max(0, expires - performance.now()))
 
-afterAll(async () => {
-  await daemon[Symbol.asyncDispose]()
-  folder[Symbol.dispose]()
-})
-
-/** The bytes of a case, with the tokens of this run. */
-function withTokens(bytes: Uint8Array): Uint8Array {
-  const text = Buffer.from(bytes).toString('latin1')
-  if (!text.includes('test_re') && !text.includes('test_exp')) return bytes
-  return Buffer.from(
-    text
-      .replaceAll(tokens.read, minted.read)
-      .replaceAll(tokens.expired, minted.expired)
-      .replaceAll(tokens.revoked, minted.revoked),
-    'latin1',
-  )
+/** The bytes of a case, with real tokens. */
+async function withTokens(bytes: Uint8Array): Promise<Uint8Array> {
+  let text = Buffer.from(bytes).toString('latin1')
+  if (!text.includes('test_')) return bytes
+  if (text.includes(tokens.expired)) await expiry
+  for (const name of ['expired', 'read', 'revoked'] as const) {
+    text = text.replaceAll(tokens[name], created[name])
+  }
+  return Buffer.from(text, 'latin1')
 }
 
 /** Sends a request that a test needs done. */
 async function send(bytes: Uint8Array): Promise<Answer> {
-  const connection = await connect(port)
-  connection.write(bytes)
-  const answer = await connection.answer()
-  connection.end()
+  const answer = await once(port, bytes)
   if (!answer || answer.status >= 300) throw new Error(`answered ${JSON.stringify(answer)}`)
   return answer
 }
@@ -82,16 +55,13 @@ const stored = () =>
 const wholeRow = ([id, name, tag]: Row) =>
   tag === undefined ? [BigInt(id), name] : [BigInt(id), name, tag]
 
-/** Waits for what the daemon still stores: a change that changes nothing takes its turn behind it. */
+/** Waits until earlier changes are stored: this one changes nothing, and queues behind them. */
 async function settle(): Promise<void> {
-  const connection = await connect(port)
-  connection.write(bare('DELETE /plants/-999'))
-  const answer = await connection.answer()
-  connection.end()
+  const answer = await once(port, bare('DELETE /plants/-999'))
   if (answer?.status !== 404) throw new Error(`answered ${JSON.stringify(answer)}`)
 }
 
-/** Leaves the store with the fixture alone. */
+/** Leaves only the fixture in the store. */
 async function reset(): Promise<void> {
   const [number, name, tag] = fixture
   const id = BigInt(number)
@@ -105,7 +75,7 @@ async function reset(): Promise<void> {
   await send(request({ line: `PUT /plants/${id} HTTP/1.1`, body: JSON.stringify({ name, tag }) }))
 }
 
-function expectAnswer(answer: Answer | null, expected: Expected, sent: Case): void {
+function expectAnswer(answer: Answer | undefined, expected: Expected, sent: Case): void {
   if (!answer) throw new Error('the daemon closed the connection without an answer')
   const [status, body] = typeof expected === 'number' ? [expected, undefined] : expected
   if (status > 1000) {
@@ -120,43 +90,38 @@ function expectAnswer(answer: Answer | null, expected: Expected, sent: Case): vo
 
 const isClosing = ({ answers, method, after }: Case): boolean => {
   const last = answers.at(-1)
-  const isParsers = typeof last === 'number' && last >= 400 && last < 1000 && method !== 'HEAD'
-  return after === 'closed' || isParsers
+  const isByParser = typeof last === 'number' && last >= 400 && last < 1000 && method !== 'HEAD'
+  return after === 'closed' || isByParser
 }
 
 async function expectEnd(connection: Connection, sent: Case): Promise<void> {
   if (isClosing(sent)) {
-    expect(await connection.closed).toBe('')
+    expect(await connection.whenClosed()).toBe('')
     return
   }
   if (sent.after === 'waiting') {
     await expectSilence(connection, SILENT_MS)
     return
   }
-  // What is left over of a request would be read as the beginning of this one.
-  connection.write(bare('GET /health', { fields: ['Connection: close'] }))
-  const answer = await connection.answer()
+  // Leftover bytes of the last request would be read as the start of this one.
+  const answer = await connection.send(bare('GET /health', { fields: ['Connection: close'] }))
   expect(answer?.body).toBe('{"status":"ok"}')
-  expect(await connection.closed).toBe('')
+  expect(await connection.whenClosed()).toBe('')
 }
 
-/** Sends a case, and looks at what it promises; whether all was answered that could be. */
+/** Sends a case and checks what it promises; returns whether it was answered. */
 async function play(sent: Case): Promise<boolean> {
-  const connection = await connect(port)
-  try {
-    connection.write(withTokens(sent.bytes))
-    if (sent.isCut) connection.cut()
-    let isAnswered = true
-    for (const expected of sent.answers) {
-      const answer = await connection.answer(sent.method)
-      isAnswered = answer !== null
-      if (isAnswered || !sent.isUnknown) expectAnswer(answer, expected, sent)
-    }
-    await expectEnd(connection, sent)
-    return isAnswered
-  } finally {
-    connection.end()
+  using connection = await connect(port)
+  connection.write(await withTokens(sent.bytes))
+  if (sent.isCut) connection.cut()
+  let isAnswered = true
+  for (const expected of sent.answers) {
+    const answer = await connection.answer(sent.method)
+    isAnswered = answer !== undefined
+    if (isAnswered || !sent.isUnknown) expectAnswer(answer, expected, sent)
   }
+  await expectEnd(connection, sent)
+  return isAnswered
 }
 
 for (const [theme, cases] of Object.entries(catalogue)) {
@@ -176,7 +141,7 @@ for (const [theme, cases] of Object.entries(catalogue)) {
   })
 }
 
-test('the catalogue has at least 300 cases, each with a name of its own', () => {
+test('the catalogue has at least 300 cases, each with a different name', () => {
   const names = Object.entries(catalogue).flatMap(([theme, cases]) =>
     cases.map(({ name }) => `${theme}: ${name}`),
   )

@@ -1,26 +1,27 @@
+// What a create must do with a body, worked out without the daemon's code.
 import { isUtf8 } from 'node:buffer'
 
-/** A plant that a body stands for. */
+/** The plant that a body means. */
 export type OraclePlant = { readonly id: bigint; readonly name: string; readonly tag?: string }
 
-/** What a create of a body has to end in; null where it is nested too deep for a verdict. */
+/** What a create must answer; null if the body is nested too deep to say. */
 export type Verdict = OraclePlant | 40001 | 40002 | null
 
 const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)
 
-/** A number as it was written. */
+/** A number as written. */
 class NumberText {
   constructor(readonly text: string) {}
 }
 
-/** The int64 that the text of a JSON number stands for, by the arithmetic of fractions; null where it is none. */
+/** The int64 that a JSON number means, in exact arithmetic; null if it is not one. */
 export function int64Of(text: string): bigint | null {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = BigInt(whole + fraction)
   if (digits === 0n) return 0n
-  // Beyond this many places no digits of a body can bring the number back into the range.
+  // No body is long enough to bring such a number back into the range.
   if (exponent.replace(/^[+-]?0*/, '').length > 7) return null
   const places = Number(exponent) - fraction.length
   if (places > 19) return null
@@ -40,7 +41,7 @@ const own = (value: object, key: string): unknown =>
 const keepNumber = (_: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' ? new NumberText(context?.source ?? '') : value
 
-/** What has to become of a create with this body, found without the source of the daemon. */
+/** What a create with this body must answer. */
 export function judge(bytes: Uint8Array): Verdict {
   if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb)) return 40001
   let value: unknown

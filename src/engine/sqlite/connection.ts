@@ -1,6 +1,9 @@
 // A connection to a database that is there, with the pragmas of every one.
 
 import { Database } from 'bun:sqlite'
+import { preparePlants } from './plants'
+import { shareReads } from './shared-reads'
+import { prepareTokens } from './tokens'
 
 /**
  * Opens a connection that may write. Its statements come by `query`, which keeps them, so that `close(true)` finalizes
@@ -21,3 +24,13 @@ export function connect(path: string): Database {
   db.run('PRAGMA cell_size_check = ON')
   return db
 }
+
+/** What the serving thread does with its connection. `onFailure` is told where the connection is of no more use. */
+export const prepareServing = (db: Database, onFailure: (error: unknown) => void) => ({
+  db,
+  shared: shareReads(db, onFailure),
+  plants: preparePlants(db),
+  tokens: prepareTokens(db),
+})
+
+export type ServingConnection = ReturnType<typeof prepareServing>

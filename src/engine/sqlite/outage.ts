@@ -1,23 +1,21 @@
-// The storage under a store: one connection that reads, one thread that commits. After a failed write or sync it is
-// suspended, everything is closed and read from the disk anew, and what was in doubt is settled.
+// The storage under a store: a connection that reads, a thread that commits. After a failed write or sync it is
+// suspended, everything is closed and read from the disk anew, and a batch in doubt is settled.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { explainWriting, OpenError, PlantError } from '../../errors'
-import { tryLock, unlock, watchInode } from '../../files/libc'
-import { type Change, netEffect, type Outcome, type Row, type RowId } from '../change'
+import { tryLock, unlock } from '../../files/libc'
+import type { Change, Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
 import { prepareChanges } from './apply-change'
 import { watchCheckpoints } from './checkpoint'
-import { connect } from './connection'
+import { connect, prepareServing, type ServingConnection } from './connection'
 import { closeDatabase, type OpenedFile, openDatabase, openFile } from './database-file'
 import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
-import { preparePlants } from './plants'
-import { shareReads } from './shared-reads'
-import { prepareTokens } from './tokens'
-import { startWorker, type WorkerClient } from './worker-client'
-import { type Answer, failureOf } from './worker-protocol'
+import { type Doubt, settle } from './settle'
+import { WorkerClient } from './worker-client'
+import { failureOf } from './worker-protocol'
 
 const RETRY_MS = 1000
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
@@ -25,60 +23,18 @@ const COMMIT_YIELD_MS = 4
 // A full disk refuses each change: the log says so from time to time.
 const FULL_LOGGED_EVERY_MS = 60_000
 
-function prepareConnection(db: Database, onFailure: (error: unknown) => void) {
-  return {
-    db,
-    shared: shareReads(db, onFailure),
-    plants: preparePlants(db),
-    tokens: prepareTokens(db),
-  }
-}
-
-/** The connection of the serving thread. */
-export type Connection = ReturnType<typeof prepareConnection>
-
-/** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it. */
-type Doubt = {
-  readonly changes: readonly Change[]
-  readonly outcomes: readonly Outcome[] | null
-  readonly settled: PromiseWithResolvers<readonly Outcome[]>
-}
-
-function isStored({ plants }: Connection, id: RowId, row: Row | null): boolean {
-  const plant = plants.read(BigInt(id))
-  if (!plant || !row) return !plant && !row
-  return plant.name === row[1] && (plant.tag ?? null) === row[2]
-}
-
-/**
- * How a batch in doubt ended, as one transaction: made, where every plant that it changed is as it left it; else none of
- * it was. (Where both look alike, it changed nothing that anybody could see.)
- */
-function settle({ changes, outcomes }: Doubt, connection: Connection): readonly Outcome[] | null {
-  if (!outcomes) return null
-  const left = [...netEffect(changes, outcomes)]
-  const isMade = left.every(([id, row]) => isStored(connection, id, row))
-  return isMade ? outcomes : changes.map(() => ({ error: 50302 }))
-}
-
 /** The storage of one database file. Owned by one store. */
 export class Storage {
   readonly path: string
+  readonly worker: WorkerClient
   readonly #file: OpenedFile
-  readonly #inode: string | null
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
   readonly #toError: (failure: Failure) => PlantError
-  #connection: Connection | null = null
-  #worker: WorkerClient | undefined
-  #isWorkerOpen = false
-  #opening: Promise<Answer> | undefined
+  #connection: ServingConnection | null = null
   /** Why nothing is read or written for now; null while the storage works. */
   #outage: PlantError | null = null
-  #doubt: Doubt | undefined
+  #doubt: (Doubt & PromiseWithResolvers<readonly Outcome[]>) | undefined
   #isClosed = false
-  #confirmedAt = Number.NEGATIVE_INFINITY
-  #pendingSince: number | null = null
-  #pending = 0
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
   /** Throws an `OpenError` where the file cannot be opened. */
@@ -90,7 +46,7 @@ export class Storage {
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#suspend(failure))
     this.#file = openFile(path, role)
     this.path = this.#file.path
-    this.#inode = watchInode(this.path)()
+    this.worker = new WorkerClient(this.path, this.#checkpoints.report)
     try {
       this.#connection = this.#prepare(openDatabase(this.#file, role.holdsLock))
     } catch (error) {
@@ -104,7 +60,7 @@ export class Storage {
    * Meanwhile this thread writes once, so that the first to ask knows whether the store can be written.
    */
   async start(): Promise<void> {
-    this.#opening = this.#openWorker(false)
+    this.worker.open()
     await this.use(({ db }) => {
       // An import that holds the lock is no reason to start later.
       db.run('PRAGMA busy_timeout = 0')
@@ -114,7 +70,7 @@ export class Storage {
         db.run('PRAGMA busy_timeout = 10000')
       }
     })
-    this.#confirmedAt = performance.now()
+    this.worker.confirm()
   }
 
   /**
@@ -123,35 +79,30 @@ export class Storage {
    */
   async commit(changes: readonly Change[]): Promise<Committed> {
     if (this.#outage) throw this.#outage
+    if (!this.role.holdsLock) await this.yieldToDaemon(COMMIT_YIELD_MS)
     const started = performance.now()
-    this.#pendingSince ??= started
-    this.#pending += 1
-    const answer = await this.#ask(changes)
-    this.#pending -= 1
-    this.#pendingSince = this.#pending > 0 ? performance.now() : null
+    const answer = await this.worker.commit(changes)
     // What is read from now on must see this commit.
     this.#connection?.shared.end()
     if (answer === 'done' || 'outcomes' in answer) {
       const outcomes = answer === 'done' ? changes.map(() => null) : answer.outcomes
-      this.#confirm(changes, outcomes, started)
+      this.#observe(changes, outcomes, performance.now() - started)
       return outcomes
     }
-    this.#fail(answer.failure)
-    if (!('inDoubt' in answer)) throw this.#toError(answer.failure)
+    const error = this.#fail(answer.failure)
+    if (!('inDoubt' in answer)) throw error
     if (!this.role.outlivesOutages) {
-      const { message } = this.#toError(answer.failure)
       throw new PlantError(
         50302,
-        `${message}; the last changes may or may not be on disk: run it again`,
+        `${error.message}; the last changes may or may not be on disk: run it again`,
       )
     }
-    const settled = Promise.withResolvers<readonly Outcome[]>()
-    this.#doubt = { changes, outcomes: answer.inDoubt, settled }
-    return { inDoubt: settled.promise }
+    this.#doubt = { changes, outcomes: answer.inDoubt, ...Promise.withResolvers() }
+    return { inDoubt: this.#doubt.promise }
   }
 
   /** Acts on the connection of this thread. Storage that fails is an outage; full or locked, it is not. */
-  async use<T>(act: (it: Connection) => T): Promise<T> {
+  async use<T>(act: (it: ServingConnection) => T): Promise<T> {
     if (this.#outage || !this.#connection) throw this.#outage ?? new PlantError(50302)
     try {
       return act(this.#connection)
@@ -175,16 +126,6 @@ export class Storage {
     return this.#outage ?? (failure && this.#toError(failure))
   }
 
-  /** Milliseconds since a commit was confirmed. */
-  sinceConfirmed(): number {
-    return performance.now() - this.#confirmedAt
-  }
-
-  /** Milliseconds for which the disk has kept a commit waiting; 0 where none waits. */
-  stalledFor(): number {
-    return this.#pendingSince === null ? 0 : performance.now() - this.#pendingSince
-  }
-
   /** Closes everything. Clients whose commit is in doubt are not answered. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -194,54 +135,31 @@ export class Storage {
     } catch (error) {
       throw explainWriting(error, this.path)
     } finally {
-      this.#worker?.terminate()
+      this.worker.terminate()
       closeSync(this.#file.fd)
     }
   }
 
-  #prepare(db: Database): Connection {
-    return prepareConnection(db, (error) => this.#suspend(toFailure(error)))
+  #prepare(db: Database): ServingConnection {
+    return prepareServing(db, (error) => this.#suspend(toFailure(error)))
   }
 
-  async #openWorker(distrustsPageCache: boolean): Promise<Answer> {
-    if (!this.#worker || this.#worker.isDead()) {
-      this.#worker = startWorker((report) => this.#checkpoints.report(report))
-    }
-    const { path } = this
-    const answer = await this.#worker.ask({
-      open: { path, inode: this.#inode, distrustsPageCache },
-    })
-    this.#isWorkerOpen = answer === 'done'
-    return answer
-  }
-
-  async #ask(changes: readonly Change[]): Promise<Answer> {
-    if (!this.#worker || !this.#isWorkerOpen) {
-      this.#opening ??= this.#openWorker(false)
-      const answer = await this.#opening
-      this.#opening = undefined
-      return answer === 'done' ? this.#ask(changes) : answer
-    }
-    if (!this.role.holdsLock) await this.yieldToDaemon(COMMIT_YIELD_MS)
-    return this.#worker.ask({ commit: changes })
-  }
-
-  #confirm(changes: readonly Change[], outcomes: readonly Outcome[], started: number): void {
-    this.#confirmedAt = performance.now()
+  #observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number): void {
     let changed = 0
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
       if (outcome === null && changes[index]?.[0] !== 'probe') changed += 1
     }
-    if (changed > 0) this.role.onCommit(changed, this.#confirmedAt - started)
+    if (changed > 0) this.role.onCommit(changed, milliseconds)
   }
 
-  #fail(failure: Failure): void {
+  #fail(failure: Failure): PlantError {
     if (failure.kind === 'failed') this.#suspend(failure)
-    if (failure.kind !== 'full') return
-    if (performance.now() < this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) return
-    this.#fullLoggedAt = performance.now()
-    this.role.log('error', 'disk-full', { detail: failure.detail })
+    if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
+      this.#fullLoggedAt = performance.now()
+      this.role.log('error', 'disk-full', { detail: failure.detail })
+    }
+    return this.#toError(failure)
   }
 
   // After a failed write or sync nothing is trusted that was not read from the disk again.
@@ -259,7 +177,7 @@ export class Storage {
       if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
       if (this.#isClosed) return
       const failure =
-        failureOf(await this.#openWorker(true)) ?? failureOf(await this.#ask([['probe']]))
+        failureOf(await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
       if (failure) throw new Error(failure.detail)
       this.#connection = this.#prepare(connect(this.path))
       this.#settleDoubt(this.#connection)
@@ -272,11 +190,11 @@ export class Storage {
     }
   }
 
-  #settleDoubt(connection: Connection): void {
+  #settleDoubt({ plants }: ServingConnection): void {
     if (!this.#doubt) return
-    const outcomes = settle(this.#doubt, connection)
-    // Where the thread died nobody knows what its outcomes were: such clients are not answered.
-    if (outcomes) this.#doubt.settled.resolve(outcomes)
+    const outcomes = settle(this.#doubt, plants)
+    // Clients whose outcomes nobody knows are not answered.
+    if (outcomes) this.#doubt.resolve(outcomes)
     this.#doubt = undefined
   }
 
@@ -285,12 +203,11 @@ export class Storage {
     const connection = this.#connection
     this.#connection = null
     connection?.shared.end()
-    if (!this.#isWorkerOpen || !this.#worker) {
-      if (connection) closeDatabase(connection.db, this.path)
-      return null
+    if (this.worker.isOpen) {
+      connection?.db.close(true)
+      return this.worker.close()
     }
-    connection?.db.close(true)
-    this.#isWorkerOpen = false
-    return failureOf(await this.#worker.ask({ close: true }))
+    if (connection) closeDatabase(connection.db, this.path)
+    return null
   }
 }

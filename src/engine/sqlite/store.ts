@@ -6,10 +6,10 @@ import type { PlantPage, Store } from '../../store'
 import { type Change, toRow, toRowId } from '../change'
 import { GroupCommit } from '../group-commit'
 import type { Role } from '../role'
-import { connect } from './connection'
+import { connect, type ServingConnection } from './connection'
 import { fileSize } from './database-file'
 import { explainReading } from './errors'
-import { type Connection, Storage } from './outage'
+import { Storage } from './outage'
 import { preparePlants } from './plants'
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
@@ -54,7 +54,7 @@ function createProbe(storage: Storage): () => Promise<void> {
   let probing: Promise<unknown> | undefined
 
   return async () => {
-    if (storage.sinceConfirmed() >= PROBE_EVERY_MS) {
+    if (storage.worker.sinceConfirmed() >= PROBE_EVERY_MS) {
       probing ??= storage.commit([['probe']]).finally(() => {
         probing = undefined
       })
@@ -64,7 +64,7 @@ function createProbe(storage: Storage): () => Promise<void> {
     }
     const problem = storage.problem()
     if (problem) throw problem
-    const seconds = Math.floor(storage.stalledFor() / 1000)
+    const seconds = Math.floor(storage.worker.stalledFor() / 1000)
     if (seconds * 1000 >= STALLED_MS) {
       throw new PlantError(50302, `the disk has confirmed no write for ${seconds} s`)
     }
@@ -82,13 +82,13 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
   }
 
-  const reading = <T>(read: (it: Connection) => T): Promise<T> =>
+  const reading = <T>(read: (it: ServingConnection) => T): Promise<T> =>
     storage.use((it) => {
       it.shared.begin()
       return read(it)
     })
   // A read transaction that is open would not let its connection write.
-  const writing = <T>(write: (it: Connection) => T): Promise<T> =>
+  const writing = <T>(write: (it: ServingConnection) => T): Promise<T> =>
     storage.use((it) => {
       it.shared.end()
       return write(it)

@@ -1,0 +1,82 @@
+// How a daemon is told to stop, and how long it may take.
+
+import { exitCodes } from './command'
+import type { Log } from './log'
+
+const STOP = ['SIGTERM', 'SIGINT'] as const
+// Their default would end the process at once.
+const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
+
+export type StopSignal = (typeof STOP)[number]
+
+// As a shell reports a program that a signal ended: 128 plus the signal's number.
+const EXIT_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const
+
+/** What is true of requests without an answer where the database was not closed. */
+export const IN_DOUBT = 'requests that were not answered may or may not be stored'
+
+// The part of the time that requests in flight may take: the rest is for closing the database.
+const DRAIN_SHARE = 0.75
+const CLOSE_MS = 1000
+
+/** Watches for the signals to stop: `first` and `second` resolve to them. Calls `reload` at each SIGHUP. */
+export function watchSignals(reload: () => void) {
+  const first = Promise.withResolvers<StopSignal>()
+  const second = Promise.withResolvers<StopSignal>()
+  let isStopping = false
+  for (const signal of STOP) {
+    process.on(signal, () => {
+      if (isStopping) second.resolve(signal)
+      else first.resolve(signal)
+      isStopping = true
+    })
+  }
+  process.on('SIGHUP', reload)
+  for (const signal of IGNORED) process.on(signal, () => {})
+  return { first: first.promise, second: second.promise }
+}
+
+export type Shutdown = {
+  /** Answers what is in flight, for so many milliseconds at most. */
+  readonly drain: (milliseconds: number) => Promise<void>
+  readonly close: () => Promise<void>
+  /** Resolves when it is to end at once. */
+  readonly second: Promise<StopSignal>
+  /** Milliseconds for both; closing has one second at least. */
+  readonly milliseconds: number
+  readonly log: Log
+}
+
+/**
+ * Answers what is in flight and closes the database. Resolves to the exit code, in time even where the disk hangs; the
+ * process is to end then, whatever still waits.
+ */
+export async function shutDown(options: Shutdown): Promise<number> {
+  const { drain, close, second, milliseconds, log } = options
+  const drainMs = milliseconds * DRAIN_SHARE
+  const ended = Promise.withResolvers<number>()
+
+  const deadline = Math.max(milliseconds, drainMs + CLOSE_MS)
+  const timer = setTimeout(() => {
+    log('error', 'stop-timed-out', { seconds: deadline / 1000, detail: IN_DOUBT })
+    ended.resolve(exitCodes.storage)
+  }, deadline)
+  second.then((signal) => {
+    log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
+    ended.resolve(EXIT_SIGNAL[signal])
+  })
+  const stopInOrder = async () => {
+    await drain(drainMs)
+    await close()
+    log('info', 'stopped')
+    ended.resolve(exitCodes.ok)
+  }
+  stopInOrder().catch((error) => {
+    log('error', 'close-failed', { detail: error instanceof Error ? error.message : String(error) })
+    ended.resolve(exitCodes.storage)
+  })
+
+  const code = await ended.promise
+  clearTimeout(timer)
+  return code
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'bun:test'
+import { createLog } from '../src/log'
+import { type StopSignal, shutDown } from '../src/shutdown'
+
+const never = new Promise<never>(() => {})
+
+/** Shuts a daemon down that drains and closes as it is told; resolves to the exit code and the events of its log. */
+async function shutDownWith(part: {
+  readonly drain?: (milliseconds: number) => Promise<void>
+  readonly close?: () => Promise<void>
+  readonly second?: Promise<StopSignal>
+  readonly milliseconds?: number
+}) {
+  const events: string[] = []
+  const log = createLog(
+    (line) => events.push(JSON.parse(line).event),
+    'json',
+    () => 0,
+  )
+  const code = await shutDown({
+    drain: async () => {},
+    close: async () => {},
+    second: never,
+    milliseconds: 60_000,
+    log,
+    ...part,
+  })
+  return { code, events }
+}
+
+test('drains, then closes, then ends with 0', async () => {
+  const steps: string[] = []
+  const drain = async () => {
+    await Bun.sleep(5)
+    steps.push('drained')
+  }
+  const close = async () => void steps.push('closed')
+
+  expect(await shutDownWith({ drain, close })).toEqual({ code: 0, events: ['stopped'] })
+  expect(steps).toEqual(['drained', 'closed'])
+})
+
+test('ends with 74 where the disk hangs while the database closes', async () => {
+  const close = () => never
+
+  expect(await shutDownWith({ close, milliseconds: 0 })).toEqual({
+    code: 74,
+    events: ['stop-timed-out'],
+  })
+})
+
+test.each([
+  ['a read-only file system', Object.assign(new Error('read-only'), { code: 'EROFS' })],
+  ['anything else', new Error('unknown')],
+])('ends with 74 where the database cannot be closed for %s', async (_, error) => {
+  const close = () => Promise.reject(error)
+
+  expect(await shutDownWith({ close })).toEqual({ code: 74, events: ['close-failed'] })
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('ends at once at a second %s', async (signal, code) => {
+  for (const part of [{ drain: () => never }, { close: () => never }]) {
+    expect(await shutDownWith({ ...part, second: Promise.resolve(signal) })).toEqual({
+      code,
+      events: ['stopped-at-once'],
+    })
+  }
+})
+
+test('leaves time for closing the database behind clients that do not finish', async () => {
+  let drainMs = 0
+  const drain = async (milliseconds: number) => {
+    drainMs = milliseconds
+  }
+
+  await shutDownWith({ drain, milliseconds: 8000 })
+
+  expect(drainMs).toBe(6000)
+})
