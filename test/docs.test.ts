@@ -3,10 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
+import { exitCodes } from '../src/command'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
 import { options } from '../src/options'
-import { root } from './harness/daemon'
+import { program, root, startDaemon } from './harness/daemon'
 
 const MOST_WORDS = 600
 
@@ -96,6 +97,25 @@ test('docs/benchmarks.md names only scripts of bench/package.json', () => {
   for (const [, script = ''] of named) expect(Object.keys(scripts)).toContain(script)
 })
 
+test('docs/api.md and the README have every operation, and no other', async () => {
+  await using daemon = await startDaemon()
+  const { paths } = (await (await fetch(`${daemon.url}/openapi.json`)).json()) as {
+    paths: Record<string, object>
+  }
+  const served = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const headings = [...read('docs/api.md').matchAll(/^### `(\w+ [^`?]+)/gm)]
+  // Of `GET /health`, `/metrics`, the second is short.
+  const inReadme = codeOf(sectionOf('README.md', 'API'))
+    .map((code) => (code.startsWith('/') ? `GET ${code}` : code))
+    .filter((code) => /^[A-Z]+ \//.test(code))
+    .map((code) => code.replace(/\?.*/, ''))
+
+  expect(unique(inReadme)).toEqual(unique(served))
+  expect(unique(headings.map(([, operation = '']) => operation))).toEqual(unique(served))
+})
+
 test('docs/errors.md has every error number and no other', () => {
   const numbers = rowsOf('docs/errors.md').flatMap(([cell = '']) => cell.match(/^\d{5}$/g) ?? [])
 
@@ -121,6 +141,25 @@ describe('docs/configuration.md', () => {
       .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))
 
     expect(documented).toEqual(expected)
+  })
+
+  test('has every command, and no other', () => {
+    const { stdout } = Bun.spawnSync([...program, '--help'], { cwd: root })
+    const [, list = ''] = stdout.toString().split('\nCommands:\n')
+    const commands = [...list.matchAll(/^ {2}(\w+) /gm)].map(([, name = '']) => name)
+    const documented = rowsOf(page).flatMap(([cell = '']) =>
+      [...cell.matchAll(/^`plantstore (\w+)/g)].map(([, name = '']) => name),
+    )
+
+    expect(documented).toEqual(commands)
+  })
+
+  test('has every exit code', () => {
+    const documented = [...sectionOf(page, 'Exit codes').matchAll(/^\| ([\d, ]+) \|/gm)]
+      .flatMap(([, codes = '']) => codes.split(', '))
+      .map(Number)
+
+    for (const code of Object.values(exitCodes)) expect(documented).toContain(code)
   })
 
   test('has every metric, and no other', () => {
