@@ -11,24 +11,26 @@ const result = Bun.spawnSync(
     process.execPath,
     'build',
     '--compile',
+    // Memory is given back sooner: 2 to 3 MB less under load, at the same CPU per create.
+    '--compile-exec-argv=--smol',
     // Bytecode halves the time to start, and needs ES modules.
     '--bytecode',
     '--format=esm',
-    // What only an import of CSV needs is not loaded by others.
+    // Only an import of CSV loads the CSV parser.
     '--splitting',
-    // Not the identifiers: Elysia reads the source of its handlers to know what they use.
+    // Not --minify-identifiers: Elysia reads the source of its handlers to know what they use.
     '--minify-whitespace',
     '--minify-syntax',
-    // What lies in the folder where it is started is not its business.
+    // The folder where it is started must not configure it.
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
-    // Elysia reads files' types with it, for uploads: there are none here.
+    // Elysia needs it for file uploads only.
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),
-    // The executable has all files in one folder, as the worker and its client are in `src/engine/sqlite`.
+    // The executable has all files in one folder: that of the worker and its client.
     '--root=src/engine/sqlite',
     'src/main.ts',
-    // A Worker's file is found in the executable only if it is an entry of its own.
+    // The worker's file must be an entry of its own.
     'src/engine/sqlite/worker.ts',
     `--outfile=${values.outfile}`,
   ],

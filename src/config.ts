@@ -15,10 +15,11 @@ export type Parsed = {
   readonly help: boolean
 }
 
+/** Whether an option has a flag. */
 // Secrets come by the environment alone: everybody on the machine can see a command line.
-const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
+export const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
 
-const toFlag = (name: string): string =>
+export const toFlag = (name: string): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
 /** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */

@@ -72,5 +72,7 @@ const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))
 /** Why a file could not be written, of what was thrown: the error itself, where it is not the disk's. */
 export function explainWriting(error: unknown, path: string): unknown {
   if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
-  return new OpenError(`${path} cannot be written: ${error.message}`, true)
+  // Without the system's call, whose path is often a temporary one.
+  const reason = error.message.replace(/, \w+( '.*')?$/, '')
+  return new OpenError(`${path} cannot be written: ${reason}`, true)
 }

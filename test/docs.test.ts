@@ -4,9 +4,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { exitCodes } from '../src/command'
+import { isFlag, toFlag } from '../src/config'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
-import { options } from '../src/options'
+import { type OptionName, options } from '../src/options'
 import { program, root, startDaemon } from './harness/daemon'
 
 const MOST_WORDS = 600
@@ -127,15 +128,10 @@ describe('docs/configuration.md', () => {
 
   test('has every option with its variable and default, and no other', () => {
     const shown = (value: unknown) => (value === false ? 'off' : value === null ? '' : `${value}`)
-    // Secrets come by the environment alone.
-    const hasFlag = (name: string) => name !== 'token' && name !== 'tokenFile'
-    const toFlag = (name: string) =>
-      `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-    const expected = Object.entries(options).map(([name, it]) => [
-      hasFlag(name) ? toFlag(name) : '',
-      it.env ?? '',
-      shown(it.default),
-    ])
+    const expected = (Object.keys(options) as OptionName[]).map((name) => {
+      const { env, default: preset } = options[name]
+      return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
+    })
     const documented = rowsOf(page)
       .filter(([flag, env]) => flag?.startsWith('`--') || env?.startsWith('`PLANTSTORE'))
       .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))

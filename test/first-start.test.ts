@@ -47,7 +47,7 @@ test('prints the first token of a new store, with a curl line that works as past
   expect(daemon.err()).not.toContain(token)
 })
 
-test('serves where its output cannot be written, and keeps no token that nobody has seen', async () => {
+test('serves if standard output cannot be written, and revokes the token that nobody saw', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" > /dev/full']
@@ -59,7 +59,7 @@ test('serves where its output cannot be written, and keeps no token that nobody 
   expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
 })
 
-test('prints no token at the second start, and takes the first one still', async () => {
+test('prints no token at the second start, and still accepts the first one', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const first = await startDaemon({ database, env })
@@ -108,7 +108,7 @@ test('says the absolute path of a database that it makes', async () => {
   }
 })
 
-test('prints no token for a store whose only one was revoked', async () => {
+test('prints no token for a store whose only token was revoked', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const first = await startDaemon({ database, env })
@@ -122,7 +122,7 @@ test('prints no token for a store whose only one was revoked', async () => {
   await expectError(await second.fetch('/plants', as(token)), 40102)
 })
 
-test('takes the token of PLANTSTORE_TOKEN, mints none and stores none', async () => {
+test('accepts PLANTSTORE_TOKEN, and then creates no token', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({
@@ -136,7 +136,7 @@ test('takes the token of PLANTSTORE_TOKEN, mints none and stores none', async ()
   expect(out.trim().split('\n')).toHaveLength(1)
 })
 
-test('says why a new store cannot be written', async () => {
+test('says why a new database cannot be written', async () => {
   using folder = temporaryFolder()
   // No file may be longer than 2 KiB.
   const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
@@ -147,7 +147,7 @@ test('says why a new store cannot be written', async () => {
   expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
 })
 
-test('takes the token of PLANTSTORE_TOKEN_FILE, without the end of its line', async () => {
+test('accepts the token of PLANTSTORE_TOKEN_FILE, without its newline', async () => {
   using folder = temporaryFolder()
   const file = folder.file('token')
   writeFileSync(file, 'from-a-secret-file\n')
@@ -160,7 +160,7 @@ test('takes the token of PLANTSTORE_TOKEN_FILE, without the end of its line', as
   expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-a-secret-file/)
 })
 
-test('takes tokens of the store beside the one of the environment', async () => {
+test('accepts stored tokens alongside PLANTSTORE_TOKEN', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })

@@ -18,7 +18,7 @@ async function event(daemon: Daemon, name: string): Promise<void> {
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'stops on %s, and leaves one whole file',
+  'stops on %s, and leaves one database file',
   async (signal) => {
     using folder = temporaryFolder()
     await using daemon = await startDaemon({ database: folder.file('plants.db') })
@@ -33,7 +33,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('stops without a request ever made', async () => {
+test('stops without ever having served a request', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
 
@@ -75,7 +75,7 @@ test('answers every request that was under way, and stores what it answered', as
   expect(storedPlants(folder.file('plants.db'))).toHaveLength(64)
 })
 
-test('stores whatever it answered to clients that never cease', async () => {
+test('stores every plant that it acknowledged to clients that never pause', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database, args: ['--stop-seconds', '1'] })
@@ -97,7 +97,7 @@ test('stores whatever it answered to clients that never cease', async () => {
   expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
 })
 
-test('waits for a client that hangs no longer than it was told', async () => {
+test('waits for a client that hangs no longer than --stop-seconds', async () => {
   using folder = temporaryFolder()
   const args = ['--stop-seconds', '1']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
@@ -113,7 +113,7 @@ test('waits for a client that hangs no longer than it was told', async () => {
 test.each([
   ['SIGTERM', 143],
   ['SIGINT', 130],
-] as const)('ends at once at a second signal: %s', async (signal, code) => {
+] as const)('exits at once on a second signal: %s', async (signal, code) => {
   using folder = temporaryFolder()
   const args = ['--stop-seconds', '3600']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
@@ -129,19 +129,22 @@ test.each([
   expect(daemon.events().at(-1)).toMatchObject({ event: 'stopped-at-once', signal })
 })
 
-test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)('goes on at %s', async (signal) => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)(
+  'keeps running on %s',
+  async (signal) => {
+    using folder = temporaryFolder()
+    await using daemon = await startDaemon({ database: folder.file('plants.db') })
 
-  process.kill(daemon.pid, signal)
-  await Bun.sleep(50)
+    process.kill(daemon.pid, signal)
+    await Bun.sleep(50)
 
-  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
-  expect(await daemon.stop()).toBe(0)
-  expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
-})
+    expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+    expect(await daemon.stop()).toBe(0)
+    expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
+  },
+)
 
-test('reads the token file again at SIGHUP, and keeps the old token where it cannot', async () => {
+test('reads the token file again on SIGHUP, and keeps the old token if it cannot', async () => {
   using folder = temporaryFolder()
   const file = folder.file('token')
   const [first, second] = ['first_0123456789abcdef', 'second_0123456789abcdef']

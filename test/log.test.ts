@@ -23,7 +23,7 @@ test('logs its life as lines of JSON on standard error', async () => {
   expect(events[0]).toMatchObject({ url: daemon.url, database })
 })
 
-test('logs one line a request where it is asked to, with nothing secret', async () => {
+test('logs every request with --log-requests, without secrets', async () => {
   using folder = temporaryFolder()
   const args = ['--log-requests']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
@@ -54,7 +54,7 @@ test('logs one line a request where it is asked to, with nothing secret', async 
   expect(daemon.err()).not.toMatch(/authorization/i)
 })
 
-test('logs no requests where it is not asked to', async () => {
+test('logs no requests by default', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   await daemon.create('{"id":1,"name":"Rose"}')

@@ -96,7 +96,7 @@ Create a plant:
 `)
   if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
   await store.revokeToken(FIRST, Date.now())
-  log('warn', 'token-not-shown', { detail: 'it was revoked; "plantstore token create NAME"' })
+  log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
 }
 
 export const serve: Command = {

@@ -17,6 +17,7 @@ import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
 import { replayFaults } from './replay.ts'
+import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
@@ -29,6 +30,7 @@ const faults: Fault[] = [
   ...commandFaults,
   ...powerFaults,
   ...replayFaults,
+  ...restoreFaults,
   ...lyingCacheFaults,
   ...stallFaults,
   ...linearizabilityFaults,
