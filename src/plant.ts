@@ -64,3 +64,10 @@ export const NewPlant = t.Object(
   },
 )
 export type NewPlant = typeof NewPlant.static
+
+/** What replaces the fields of a plant. An id, if there is one, is the plant's own. */
+export const Replacement = t.Object(
+  { id: t.Optional(Int64), name: Text, tag: t.Optional(Text) },
+  { additionalProperties: true, error: 'expected an object with name and, if there is one, tag' },
+)
+export type Replacement = typeof Replacement.static

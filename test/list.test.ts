@@ -133,6 +133,20 @@ test.each([
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(`${field}: `)
 })
 
+test.each([
+  ['limit=1&limit=1', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['limit=1&tag=&limi%74=2', 'limit'],
+  ['after=1&after=2', 'after'],
+  ['tag=a&tag=b', 'tag'],
+  ['tag&tag', 'tag'],
+  ['tag=a&tag=b&after=1&after=1', 'after, tag'],
+])('refuses the repeated parameters %s', async (query, names) => {
+  const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
+
+  expect(message).toBe(`given twice: ${names}`)
+})
+
 test('names every parameter that is wrong', async () => {
   const message = await expectError(await daemon.fetch('/plants?limit=0&after=x&y=1'), 40002)
 

@@ -2,7 +2,7 @@ import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
-import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
+import { type Int64, NewPlant, type Plant, parseInt64, Replacement, Text } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store } from '../store'
 import { answerJson, jsonHeaders } from './answer'
@@ -10,6 +10,7 @@ import type { BodyContext } from './body'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
+const OTHER_ID = 'id: expected the id of the path, or none'
 
 TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
 const Int64Text = t.Unsafe<string>({
@@ -50,6 +51,15 @@ export const PlantBatch = t.Object(
   },
   { additionalProperties: true, error: 'expected an object with plants' },
 )
+
+// Elysia keeps the last of repeated parameters, and a client would not learn which one counted.
+function refuseRepeated({ request: { url } }: { readonly request: Request }): void {
+  const start = url.indexOf('?')
+  if (start < 0) return
+  const sent = new URLSearchParams(url.slice(start))
+  const repeated = Object.keys(PlantList.properties).filter((name) => sent.getAll(name).length > 1)
+  if (repeated.length > 0) throw new PlantError(40002, `given twice: ${repeated.join(', ')}`)
+}
 
 const toInt64 = (text: string): Int64 => BigInt(text)
 
@@ -119,6 +129,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       },
       {
         query: PlantList,
+        transform: refuseRepeated,
         detail: { operationId: 'listPlants', summary: 'Lists plants in ascending order of ids' },
       },
     )
@@ -137,14 +148,16 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
     .put(
       '/plants/:id',
       async ({ params, body, request }) => {
-        const plant = toNewPlant(toInt64(params.id), body)
+        const id = toInt64(params.id)
+        if (body.id !== undefined && body.id !== id) throw new PlantError(40002, OTHER_ID)
+        const plant = toNewPlant(id, body)
         await store.replacePlant(plant, request.signal)
         return answerJson(toJson(plant))
       },
       {
         ...withBody,
         params: PlantPath,
-        body: Plant,
+        body: Replacement,
         detail: { operationId: 'replacePlant', summary: 'Replaces a plant' },
       },
     )
