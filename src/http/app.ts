@@ -1,4 +1,6 @@
-import { Elysia, NotFoundError } from 'elysia'
+// What the network sees: the routes, and what holds for each of them.
+
+import { type AnyElysia, Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics } from '../metrics'
@@ -18,7 +20,7 @@ export type AppDeps = {
   readonly log: Log
   /** Milliseconds since 1970, for the expiry of tokens. */
   readonly now: () => number
-  /** A token of the configuration, valid beside those of the store. */
+  /** A token of the configuration, accepted alongside those of the store. */
   readonly configuredToken: Token | null
   readonly maxBodyBytes: number
   /** Whether each request is logged. */
@@ -31,22 +33,16 @@ export type AppDeps = {
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-function refuseMethod(): never {
-  throw new NotFoundError()
+// 405 at each path for every method that it lacks. So `/plants/batch` is never a plant whose id is "batch".
+function refuseOtherMethods(app: AnyElysia): void {
+  for (const [path, routes] of Map.groupBy(app.routes, (route) => route.path)) {
+    const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    // RFC 9110, section 10.2.1.
+    const allow = methods.join(', ')
+    app.all(path, () => answerError(new PlantError(40501), { allow }))
+  }
 }
 
-/** The methods that a path has, for `Allow` (RFC 9110, section 10.2.1); none where there is no such path. */
-function methodsOf(routes: readonly OpenApiRoute[], pathname: string): string[] {
-  const exact = routes.filter(({ path }) => path === pathname)
-  const matches = ({ path }: OpenApiRoute) =>
-    path.includes(':') && new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname)
-  const methods = (exact.length > 0 ? exact : routes.filter(matches))
-    .filter(({ hooks }) => !hooks.detail?.hide)
-    .flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))
-  return [...new Set(methods)]
-}
-
-/** What the network sees. */
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, logRequests, isStopping } = deps
 
@@ -72,29 +68,21 @@ export function createApp(deps: AppDeps) {
     .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
       observe(request, route, started, responseValue as Response)
     })
-    .onError(({ request, route, code, error, started }) => {
-      const isUnknown = code === 'NOT_FOUND'
-      const response = isUnknown ? answerNotFound(request) : answerError(toPlantError(error, log))
-      observe(request, isUnknown ? 'none' : route, started ?? performance.now(), response)
+    .onError(({ request, route, error, started }) => {
+      const response = answerError(toPlantError(error, log))
+      observe(request, route, started ?? performance.now(), response)
       return response
     })
     .use(health(store))
     .use(openapi(() => routes))
-    // A path of its own, and not the one of a plant whose id is "batch".
-    .get('/plants/batch', refuseMethod, { detail: { hide: true } })
-    .put('/plants/batch', refuseMethod, { detail: { hide: true } })
-    .delete('/plants/batch', refuseMethod, { detail: { hide: true } })
-    .use(authenticate(deps))
-    .use(metricsPage(store, metrics))
-    .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) }))
+    .use(
+      new Elysia({ name: 'protected' })
+        .use(authenticate(deps))
+        .use(metricsPage(store, metrics))
+        .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) })),
+    )
 
-  function answerNotFound(request: Request): Response {
-    const allow = methodsOf(routes, pathOf(request.url))
-    return allow.length > 0
-      ? answerError(new PlantError(40501), { allow: allow.join(', ') })
-      : answerError(new PlantError(40401))
-  }
-
-  routes = app.routes
-  return app
+  routes = [...app.routes]
+  refuseOtherMethods(app)
+  return app.all('/*', () => answerError(new PlantError(40401)))
 }

@@ -32,8 +32,6 @@ export function listen(
         return answerError(new PlantError(50001))
       },
       routes: routesOf(app),
-      // Elysia makes it when it is asked for: at the first unknown path, and not at the start.
-      fetch: (request) => app.fetch(request),
     })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
