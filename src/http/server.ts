@@ -82,10 +82,7 @@ function serve(
   port: number,
   log: Log,
 ): Bun.Server<unknown> {
-  const routes = Object.entries(routesOf(app)).map(([path, methods]) => [
-    path,
-    Object.fromEntries(Object.entries(methods).map(([name, handle]) => [name, holdable(handle)])),
-  ])
+  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, holdable(handle)])
   try {
     return Bun.serve({
       hostname: host,
@@ -100,8 +97,6 @@ function serve(
         return answerError(new PlantError(50001))
       },
       routes: Object.fromEntries(routes),
-      // Elysia makes it when it is asked for: at the first unknown path, and not at the start.
-      fetch: holdable((request) => app.fetch(request)),
     })
   } catch (error) {
     throw explainListening(error as NodeJS.ErrnoException, host, port)

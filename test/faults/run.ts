@@ -16,6 +16,7 @@ import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
+import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
@@ -36,6 +37,7 @@ const faults: Fault[] = [
   ...linearizabilityFaults,
   ...sigtermFaults,
   ...clientFaults,
+  ...proxyFaults,
   ...fileFaults,
   ...memoryFaults,
   ...clockFaults,
