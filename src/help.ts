@@ -3,8 +3,6 @@
 import type { Command } from './command'
 import { describeOptions } from './config'
 
-const COLUMNS = 80
-
 /** The help of the program. */
 export function helpOfAll(commands: readonly Command[], version: string): string {
   const width = Math.max(...commands.map(({ name }) => name.length))
@@ -20,12 +18,12 @@ Start with "plantstore serve". Run "plantstore help COMMAND" for details.
 `
 }
 
-/** Wraps the paragraphs of a text; lines that are indented stay as they are. */
+/** Wraps the paragraphs of a text at 80 characters; lines that are indented stay as they are. */
 function wrap(text: string): string {
   return text.replace(/^\S.*(\n\S.*)*$/gm, (paragraph) =>
     paragraph
       .replaceAll('\n', ' ')
-      .replace(new RegExp(`(.{1,${COLUMNS}})(?: +|$)`, 'g'), '$1\n')
+      .replace(/(.{1,80})(?: +|$)/g, '$1\n')
       .trimEnd(),
   )
 }

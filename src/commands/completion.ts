@@ -25,7 +25,8 @@ const flagsOf = ({ options: names }: Command): Flag[] => [
 ]
 
 /** The words that come first behind a command, of a usage such as `create NAME | list`. */
-const actionsOf = ({ usage }: Command): string[] => usage.match(/(?<=^|\| )[a-z]+/g) ?? []
+const actionsOf = ({ usage }: Command): string[] =>
+  usage.split(' | ').flatMap((it) => it.match(/^[a-z]+/) ?? [])
 
 const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
