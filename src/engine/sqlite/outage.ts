@@ -47,9 +47,12 @@ export class Storage {
     this.#file = openFile(path, role)
     this.path = this.#file.path
     this.worker = new WorkerClient(this.path, this.#checkpoints.report)
+    let db: Database | undefined
     try {
-      this.#connection = this.#prepare(openDatabase(this.#file, role.holdsLock))
+      db = openDatabase(this.#file, role.holdsLock)
+      this.#connection = this.#prepare(db)
     } catch (error) {
+      db?.close(true)
       closeSync(this.#file.fd)
       throw error instanceof OpenError ? error : explain(error, this.path)
     }
