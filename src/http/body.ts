@@ -1,7 +1,9 @@
 import { PlantError } from '../errors'
 import { parseBody } from '../plant-json'
 
-const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i
+// Spaces only behind what must be there: two runs of them in a row would take the square of the time.
+const JSON_TYPE =
+  /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
 const DIGITS = /^\d{1,15}$/
 // Bodies that are being read may hold so many bytes together, or one body of the limit.
 const READING_BYTES = 16 * 1024 * 1024
