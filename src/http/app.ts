@@ -6,9 +6,8 @@ import type { Log } from '../log'
 import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
-import { adapter } from './adapter'
 import { authenticate } from './auth'
-import { createBodyReader } from './body'
+import { createBodies } from './body'
 import { answerError, toPlantError } from './errors'
 import { type OpenApiRoute, openapi } from './openapi'
 import { health, metricsPage } from './ops'
@@ -33,18 +32,18 @@ export type AppDeps = {
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-// 405 at each path for every method that it lacks. So `/plants/batch` is never a plant whose id is "batch".
-function refuseOtherMethods(app: AnyElysia): void {
-  for (const [path, routes] of Map.groupBy(app.routes, (route) => route.path)) {
+/** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
+function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
+  const byPath = Map.groupBy(app.routes, ({ path }) => path)
+  return [...byPath].map(([path, routes]) => {
     const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    // RFC 9110, section 10.2.1.
-    const allow = methods.join(', ')
-    app.all(path, () => answerError(new PlantError(40501), { allow }))
-  }
+    return [path, methods.join(', ')]
+  })
 }
 
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, logRequests, isStopping } = deps
+  const bodies = createBodies(deps.maxBodyBytes)
 
   function observe(request: Request, route: string, started: number, response: Response): void {
     const milliseconds = performance.now() - started
@@ -57,19 +56,24 @@ export function createApp(deps: AppDeps) {
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
+  async function refuse(request: Request, error: PlantError, headers?: Record<string, string>) {
+    await bodies.discardRest(request)
+    return answerError(error, headers)
+  }
+
   // Known once all are registered; asked for by requests only.
   let routes: readonly OpenApiRoute[] = []
 
   // `standardHostname: false` finds the path behind a Host of any length: else `/x/plants` at the host `api` is `/plants`.
   const handler = { standardHostname: false }
-  const app = new Elysia({ adapter, handler, strictPath: true, normalize: false })
+  const app = new Elysia({ handler, strictPath: true, normalize: false })
     // Elysia reads the source of each hook, and prepares what it names of the context: so each names what it needs.
     .derive({ as: 'global' }, () => ({ started: performance.now() }))
     .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
       observe(request, route, started, responseValue as Response)
     })
-    .onError(({ request, route, error, started }) => {
-      const response = answerError(toPlantError(error, log))
+    .onError(async ({ request, route, error, started }) => {
+      const response = await refuse(request, toPlantError(error, log))
       observe(request, route, started ?? performance.now(), response)
       return response
     })
@@ -79,10 +83,13 @@ export function createApp(deps: AppDeps) {
       new Elysia({ name: 'protected' })
         .use(authenticate(deps))
         .use(metricsPage(store, metrics))
-        .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) })),
+        .use(plants({ store, metrics, bodies })),
     )
 
   routes = [...app.routes]
-  refuseOtherMethods(app)
-  return app.all('/*', () => answerError(new PlantError(40401)))
+  // Each path has a route for the methods that it lacks: so `/plants/batch` is never a plant whose id is "batch".
+  for (const [path, allow] of methodsByPath(app)) {
+    app.all(path, ({ request }) => refuse(request, new PlantError(40501), { allow }))
+  }
+  return app.all('/*', ({ request }) => refuse(request, new PlantError(40401)))
 }

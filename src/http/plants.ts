@@ -6,7 +6,7 @@ import { type Int64, NewPlant, type Plant, parseInt64, Replacement, Text } from 
 import { toJson } from '../plant-json'
 import type { Store } from '../store'
 import { answerJson, jsonHeaders } from './answer'
-import type { BodyContext } from './body'
+import type { Bodies } from './body'
 
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
@@ -76,14 +76,11 @@ function nextPage(last: Int64, limit: number, tag: string | undefined): string {
 export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
-  readonly readBody: (context: BodyContext) => Promise<void>
+  readonly bodies: Bodies
 }
 
 /** The routes of plants. */
-export function plants({ store, metrics, readBody }: PlantDeps) {
-  // `arrayBuffer` leaves the body unread (see `adapter.ts`): it is read here, once the credentials are checked.
-  const withBody = { parse: 'arrayBuffer', transform: readBody } as const
-
+export function plants({ store, metrics, bodies }: PlantDeps) {
   return new Elysia({ name: 'plants' })
     .post(
       '/plants',
@@ -94,8 +91,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         return answerJson({ name: plant.name, tag: plant.tag })
       },
       {
-        ...withBody,
-        body: NewPlant,
+        ...bodies.of(NewPlant),
         detail: { operationId: 'createPlant', summary: 'Creates a plant' },
       },
     )
@@ -108,8 +104,7 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         return answerJson({ created: body.plants.length })
       },
       {
-        ...withBody,
-        body: PlantBatch,
+        ...bodies.of(PlantBatch),
         detail: { operationId: 'createPlants', summary: 'Creates up to 1000 plants, all or none' },
       },
     )
@@ -155,9 +150,8 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         return answerJson(toJson(plant))
       },
       {
-        ...withBody,
+        ...bodies.of(Replacement),
         params: PlantPath,
-        body: Replacement,
         detail: { operationId: 'replacePlant', summary: 'Replaces a plant' },
       },
     )

@@ -15,6 +15,7 @@ import { temporaryFolder, undoAll } from './lab.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
+import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { traceFaults } from './trace.ts'
@@ -30,6 +31,7 @@ const faults: Fault[] = [
   ...lyingCacheFaults,
   ...sigtermFaults,
   ...clientFaults,
+  ...proxyFaults,
   ...fileFaults,
   ...memoryFaults,
   ...clockFaults,
