@@ -44,17 +44,17 @@ function keepFields(body: unknown): unknown {
   return kept
 }
 
-function requireJson({ headers }: Request): void {
-  const type = headers.get('content-type')
-  if (type !== 'application/json' && !JSON_TYPE.test(type ?? '')) throw new PlantError(41501)
-  if (headers.has('content-encoding')) throw new PlantError(41501)
+type Headers = Readonly<Record<string, string | undefined>>
+
+function requireJson(headers: Headers): void {
+  const type = headers['content-type'] ?? ''
+  if (type !== 'application/json' && !JSON_TYPE.test(type)) throw new PlantError(41501)
+  if (headers['content-encoding'] !== undefined) throw new PlantError(41501)
 }
 
-/** The length that a request announces; null where it has none, or none that is a number. */
-function lengthOf({ headers }: Request): number | null {
-  const length = headers.get('content-length')
-  return length !== null && DIGITS.test(length) ? Number(length) : null
-}
+// The length that a request announces; null where it has none, or none that is a number.
+const toLength = (text: string | null | undefined): number | null =>
+  text && DIGITS.test(text) ? Number(text) : null
 
 export type Bodies = ReturnType<typeof createBodies>
 
@@ -87,8 +87,7 @@ export function createBodies(limit: number) {
     }
   }
 
-  async function readBytes(request: Request): Promise<Uint8Array> {
-    const length = lengthOf(request)
+  async function readBytes(request: Request, length: number | null): Promise<Uint8Array> {
     if (length !== null && length > limit) throw new PlantError(41301)
     try {
       return length !== null && length <= SMALL_BODY_BYTES
@@ -122,10 +121,10 @@ export function createBodies(limit: number) {
         body,
         // Elysia then neither reads nor checks it: it would read it before the credentials are checked.
         parse: 'none' as const,
-        async transform(context: { readonly request: Request; body: unknown }): Promise<void> {
-          const { request } = context
-          requireJson(request)
-          const value = parse(await readBytes(request))
+        async transform(context: { request: Request; headers: Headers; body: unknown }) {
+          const { request, headers } = context
+          requireJson(headers)
+          const value = parse(await readBytes(request, toLength(headers['content-length'])))
           check ??= TypeCompiler.Compile(body)
           if (!check.Check(value)) throw new PlantError(40002, explainMismatch(check, value))
           context.body = value
@@ -140,7 +139,7 @@ export function createBodies(limit: number) {
     async discardRest(request: Request): Promise<void> {
       const { body } = request
       if (!body || body.locked) return
-      const length = lengthOf(request) ?? HELD_BYTES
+      const length = toLength(request.headers.get('content-length')) ?? HELD_BYTES
       let left = Math.max(DISCARD_BYTES, limit)
       const held = Math.min(length, HELD_BYTES)
       if (length > left || discarding + held > DISCARDING_BYTES) return
