@@ -39,8 +39,10 @@ async function pages(path: string, follow: 'next' | 'link') {
     found.push(idsOf(text))
     const link = answer.headers.get('link')
     expect(link === null).toBe(next === null)
-    const target = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1] ?? null
-    url = follow === 'link' ? target : next === null ? null : `${path}&after=${next}`
+    const target = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1]
+    const { pathname, search } = new URL(target ?? '', answer.url)
+    const linked = target === undefined ? null : pathname + search
+    url = follow === 'link' ? linked : next === null ? null : `${path}&after=${next}`
   }
   return found
 }
@@ -77,6 +79,16 @@ test.each(['next', 'link'] as const)('leads through the plants of a tag by its %
     const query = `limit=${limit}&tag=${encodeURIComponent('a&b="ü')}`
     expect((await pages(`/plants?${query}`, by)).flat()).toEqual(negative)
     expect((await pages(`/plants?limit=${limit}&tag=`, by)).flat()).toEqual(untagged)
+  }
+})
+
+test('links to the next page under whatever path a proxy serves it', async () => {
+  const link = (await daemon.fetch('/plants?limit=1')).headers.get('link')
+  const target = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1] ?? ''
+
+  for (const prefix of ['', '/garden', '/a/b']) {
+    const page = `https://example.org${prefix}/plants`
+    expect(new URL(target, `${page}?limit=1&after=5`).href).toBe(`${page}?limit=1&after=${MIN}`)
   }
 })
 

@@ -9,8 +9,9 @@ import type { Token } from '../token'
 import { authenticate } from './auth'
 import { createBodies } from './body'
 import { answerError, toPlantError } from './errors'
+import { health } from './health'
+import { metricsPage } from './metrics'
 import { type OpenApiRoute, openapi } from './openapi'
-import { health, metricsPage } from './ops'
 import { plants } from './plants'
 
 export type AppDeps = {
