@@ -54,6 +54,8 @@ export function createApp(deps: AppDeps) {
       const path = pathOf(request.url)
       log('info', 'request', { method, path, status: response.status, ms: milliseconds })
     }
+    // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
+    if (method === 'HEAD') response.headers.set('date', new Date(deps.now()).toUTCString())
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
