@@ -67,7 +67,7 @@ test('replaces no plant that is not there', async () => {
 
 test.each([
   ['{"name":null}', 40002, 'name: '],
-  ['{"tag":"a"}', 40002, 'name: '],
+  ['{"tag":"a"}', 40002, 'name is missing'],
   ['{"name":"a","tag":null}', 40002, 'tag: '],
   ['{"name":"a\\u0000"}', 40002, 'name: '],
   ['[]', 40002, 'the body: '],

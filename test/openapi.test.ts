@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { catalogue } from '../src/errors'
 import { startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
 
 // What reads the description are packages of its own users: an own folder, with the TypeScript that they need.
@@ -214,7 +215,7 @@ test('makes a client whose types compile, and which creates, reads, lists, repla
       listed: { plants: [{ id: 1, name: 'Monstera', tag: 'aroid' }], next: null },
       replaced: { id: 1, name: 'Fern' },
       deleted: 204,
-      gone: { error: 40402, message: 'there is no plant with this id' },
+      gone: { error: 40402, message: catalogue[40402] },
     })
   } finally {
     rmSync(client, { recursive: true, force: true })

@@ -9,6 +9,7 @@ import { parseBody } from '../plant-json'
 // Spaces only behind what must be there: two runs of them in a row would take the square of the time.
 const JSON_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
+const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const DIGITS = /^\d{1,15}$/
 
 // A body of up to this length takes no more memory than its connection does (Bun keeps 16 KB of a head): not counted.
@@ -78,7 +79,7 @@ export function createBodies(limit: number) {
         reading += value.byteLength
         size += value.byteLength
         if (size > limit) throw new PlantError(41301)
-        if (reading > budget) throw new PlantError(50301)
+        if (reading > budget) throw new PlantError(50301, TOO_MANY)
         parts.push(value)
       }
     } finally {
