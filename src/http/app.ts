@@ -13,6 +13,7 @@ import { health } from './health'
 import { metricsPage } from './metrics'
 import { type OpenApiRoute, openapi } from './openapi'
 import { plants } from './plants'
+import { createDiscarder } from './refused-body'
 
 export type AppDeps = {
   readonly store: Store
@@ -29,7 +30,7 @@ export type AppDeps = {
   readonly isStopping: () => boolean
 }
 
-// Not by `new URL`, which throws where the client's Host is none.
+// Not by `new URL`, which throws where the client's Host is invalid.
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
@@ -45,6 +46,7 @@ function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, logRequests, isStopping } = deps
   const bodies = createBodies(deps.maxBodyBytes)
+  const discardRest = createDiscarder(deps.maxBodyBytes)
 
   function observe(request: Request, route: string, started: number, response: Response): void {
     const milliseconds = performance.now() - started
@@ -60,17 +62,17 @@ export function createApp(deps: AppDeps) {
   }
 
   async function refuse(request: Request, error: PlantError, headers?: Record<string, string>) {
-    await bodies.discardRest(request)
+    await discardRest(request)
     return answerError(error, headers)
   }
 
-  // Known once all are registered; asked for by requests only.
+  // Set below, and read by requests only.
   let routes: readonly OpenApiRoute[] = []
 
-  // `standardHostname: false` finds the path behind a Host of any length: else `/x/plants` at the host `api` is `/plants`.
+  // `standardHostname: false` finds the query behind a Host of any length, also a short one.
   const handler = { standardHostname: false }
   const app = new Elysia({ handler, strictPath: true, normalize: false })
-    // Elysia reads the source of each hook, and prepares what it names of the context: so each names what it needs.
+    // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
     .derive({ as: 'global' }, () => ({ started: performance.now() }))
     .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
       observe(request, route, started, responseValue as Response)
@@ -90,9 +92,9 @@ export function createApp(deps: AppDeps) {
     )
 
   routes = [...app.routes]
-  // Each path has a route for the methods that it lacks: so `/plants/batch` is never a plant whose id is "batch".
+  // Each path also answers the methods that it lacks: so `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
-    app.all(path, ({ request }) => refuse(request, new PlantError(40501), { allow }))
+    app.all(path, async ({ request }) => refuse(request, new PlantError(40501), { allow }))
   }
-  return app.all('/*', ({ request }) => refuse(request, new PlantError(40401)))
+  return app.all('/*', async ({ request }) => refuse(request, new PlantError(40401)))
 }

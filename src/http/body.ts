@@ -1,4 +1,4 @@
-// Reads the bodies of requests, and reads on what is left of refused ones.
+// Reads the bodies of requests as JSON.
 
 import type { TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -12,22 +12,14 @@ const JSON_TYPE =
 const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const DIGITS = /^\d{1,15}$/
 
-// A body of up to this length takes no more memory than its connection does (Bun keeps 16 KB of a head): not counted.
+// A body of up to this length is not counted: Bun allows one per connection, and it takes 8 KB with its connection
+// (`bun test/faults/run.ts --only memory-unfinished`).
 const SMALL_BODY_BYTES = 4 * 1024
-// Longer bodies may hold so much together of what has come of them, or one body of the limit.
+// What has come of longer bodies may take so much together, or one body of the limit.
 const READING_BYTES = 16 * 1024 * 1024
-
-// A body of many keys takes ten times its length in memory until it is collected: of a long one only the fields are kept
-// that a schema may ask for. Without that `memory-keys` of test/faults is killed at 128 MB.
+// A body of many keys takes ten times its length until it is collected. Of a longer one only the known fields are kept:
+// else `memory-keys` of test/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
-
-// Of a refused body so many bytes are read on, for so long, and no longer than this without a byte.
-const DISCARD_BYTES = 8 * 1024 * 1024
-const DISCARD_MS = 5000
-const DISCARD_QUIET_MS = 1000
-// Bun holds up to a megabyte of each meanwhile: so much together, and what is beyond is answered at once.
-const HELD_BYTES = 1024 * 1024
-const DISCARDING_BYTES = 32 * HELD_BYTES
 
 function pick(value: unknown, names: readonly string[]): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
@@ -64,9 +56,8 @@ export type Bodies = ReturnType<typeof createBodies>
 export function createBodies(limit: number) {
   const budget = Math.max(READING_BYTES, limit)
   let reading = 0
-  let discarding = 0
 
-  // Bytes count as they come, so that those who announce much and send little keep nobody waiting.
+  // Bytes count as they come: a client that announces much and sends little keeps nobody waiting.
   async function readCounted(request: Request): Promise<Uint8Array> {
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
@@ -109,7 +100,7 @@ export function createBodies(limit: number) {
       let check: TypeCheck<Schema> | undefined
       return {
         body,
-        // Elysia then neither reads nor checks it: it would read it before the credentials are checked.
+        // Elysia then neither reads nor checks the body: it would read it before it checks the credentials.
         parse: 'none' as const,
         async transform(context: { request: Request; headers: Headers; body: unknown }) {
           const { request, headers } = context
@@ -119,36 +110,6 @@ export function createBodies(limit: number) {
           if (!check.Check(value)) throw new PlantError(40002, explainMismatch(check, value))
           context.body = value
         },
-      }
-    },
-
-    /**
-     * Reads on what is left of a refused body, and keeps nothing of it. Bun closes the connection of a client that
-     * says `Connection: close`, as proxies do, while the client still sends: it would see a reset, and no answer.
-     */
-    async discardRest(request: Request): Promise<void> {
-      const { body } = request
-      if (!body || body.locked) return
-      const length = toLength(request.headers.get('content-length')) ?? HELD_BYTES
-      let left = Math.max(DISCARD_BYTES, limit)
-      const held = Math.min(length, HELD_BYTES)
-      if (length > left || discarding + held > DISCARDING_BYTES) return
-      discarding += held
-      const reader = body.getReader()
-      const end = performance.now() + DISCARD_MS
-      const quiet = setTimeout(() => reader.cancel(), DISCARD_QUIET_MS)
-      try {
-        while (left > 0 && performance.now() < end) {
-          const { done, value } = await reader.read()
-          if (done) return
-          left -= value.byteLength
-          quiet.refresh()
-        }
-      } catch {
-        // The client is gone: nobody waits for the answer.
-      } finally {
-        clearTimeout(quiet)
-        discarding -= held
       }
     },
   }
