@@ -37,12 +37,12 @@ test('tells a database that is full, in use or damaged apart', () => {
   expect(told).toEqual([
     [
       50301,
-      'overloaded: too much waits, or another process writes to the database: SQLITE_BUSY database is locked',
+      'busy: the write queue is full or the database is locked: SQLITE_BUSY database is locked',
     ],
-    [50701, 'the disk is full: SQLITE_FULL database or disk is full'],
-    [50302, 'the storage fails: SQLITE_ERROR no such table: none'],
+    [50701, 'disk full: SQLITE_FULL database or disk is full'],
+    [50302, 'cannot write to the database: SQLITE_ERROR no such table: none'],
   ])
-  expect(toClientError(failed).message).toBe('the storage fails; nothing was stored')
+  expect(toClientError(failed).message).toBe('cannot write to the database; nothing was stored')
 })
 
 test('says why a token cannot be kept', async () => {
@@ -58,6 +58,6 @@ test('says why a token cannot be kept', async () => {
   const { out, err, code } = await runProgram(['token', 'create', 'phone', ...args], { under })
 
   expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toBe('plantstore: the storage fails: SQLITE_IOERR_WRITE disk I/O error\n')
+  expect(err).toBe('plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error\n')
   expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
 })

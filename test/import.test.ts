@@ -48,7 +48,7 @@ test('reports a bad line by its number, and imports the rest', async () => {
   expect(err).toBe(
     `line 2: id: expected an integer from -9223372036854775808 to 9223372036854775807
 line 3: the line is not JSON in UTF-8
-line 4: id 1: a plant with this id exists, with other fields
+line 4: id 1: this id belongs to a different plant
 `,
   )
   expect(code).toBe(1)
