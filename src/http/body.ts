@@ -79,16 +79,10 @@ export function createBodies(limit: number) {
     }
   }
 
-  async function readBytes(request: Request, length: number | null): Promise<Uint8Array> {
+  function readBytes(request: Request, length: number | null): Promise<Uint8Array> {
     if (length !== null && length > limit) throw new PlantError(41301)
-    try {
-      return length !== null && length <= SMALL_BODY_BYTES
-        ? await request.bytes()
-        : await readCounted(request)
-    } catch (cause) {
-      if (cause instanceof PlantError) throw cause
-      throw new PlantError(40001, 'the body was cut off', { cause })
-    }
+    const isSmall = length !== null && length <= SMALL_BODY_BYTES
+    return isSmall ? request.bytes() : readCounted(request)
   }
 
   return {
@@ -105,7 +99,14 @@ export function createBodies(limit: number) {
         async transform(context: { request: Request; headers: Headers; body: unknown }) {
           const { request, headers } = context
           requireJson(headers)
-          const value = parse(await readBytes(request, toLength(headers['content-length'])))
+          let bytes: Uint8Array
+          try {
+            bytes = await readBytes(request, toLength(headers['content-length']))
+          } catch (cause) {
+            if (cause instanceof PlantError) throw cause
+            throw new PlantError(40001, 'the body was cut off', { cause })
+          }
+          const value = parse(bytes)
           check ??= TypeCompiler.Compile(body)
           if (!check.Check(value)) throw new PlantError(40002, explainMismatch(check, value))
           context.body = value
