@@ -145,7 +145,7 @@ export async function pour(
     await Promise.race([connection.drained(), answer])
   }
   connection.write(end)
-  return Promise.race([answer, Bun.sleep(10_000).then(() => undefined)])
+  return await Promise.race([answer, Bun.sleep(10_000).then(() => undefined)])
 }
 
 /** Whether the connection closes after this answer. */
