@@ -14,6 +14,8 @@ export type CommandContext = {
   readonly config: Config
   /** The words behind the command's name, without flags. */
   readonly args: readonly string[]
+  /** Every command of the program. */
+  readonly commands: readonly Command[]
   readonly out: Output
   readonly err: Output
 }

@@ -1,5 +1,6 @@
 // Reads the flags and the environment of a command into one frozen Config.
 
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from './errors'
 import { suggest } from './nearest'
 import { type OptionName, type Options, options } from './options'
@@ -14,46 +15,52 @@ export type Parsed = {
   readonly help: boolean
 }
 
+/** Whether an option has a flag. */
 // Secrets come by the environment alone: everybody on the machine can see a command line.
-const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
+export const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
 
-const toFlag = (name: string): string =>
+export const toFlag = (name: string): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
 /** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const flags = new Map(names.filter(isFlag).map((name) => [toFlag(name), name]))
-  const texts = new Map<OptionName, string>()
-  const args: string[] = []
-  let help = false
-  const words = [...argv]
-  for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    if (word === '--') {
-      args.push(...words.splice(0))
-    } else if (word === '--help' || word === '-h') {
-      help = true
-    } else if (!word.startsWith('-') || word === '-') {
-      args.push(word)
-    } else {
-      const [, flag = '', inline] = /^([^=]*)(?:=(.*))?$/s.exec(word) ?? []
-      const isNegated = flag.startsWith('--no-') && !flags.has(flag)
-      const name = flags.get(isNegated ? `--${flag.slice('--no-'.length)}` : flag)
-      const takesValue = name && options[name].value !== null
-      if (!name || (isNegated && takesValue)) {
-        throw new UsageError(`unknown option ${flag}${suggest(flag, [...flags.keys(), '--help'])}`)
-      }
-      if (!takesValue && inline !== undefined) throw new UsageError(`${flag} takes no value`)
-      const value = takesValue ? (inline ?? nextValue(words)) : String(!isNegated)
-      if (value === undefined) throw new UsageError(`${flag} needs a value`)
-      texts.set(name, value)
-    }
+  const flags = new Map(names.filter(isFlag).map((name) => [toFlag(name).slice(2), name]))
+  const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
+  for (const [flag, name] of flags) {
+    known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
   }
-  return { texts, args, help }
+  // Not strict: its messages are those of a library, ours name the nearest flag.
+  const { positionals, tokens } = parseArgs({
+    args: [...argv],
+    options: known,
+    allowPositionals: true,
+    allowNegative: true,
+    strict: false,
+    tokens: true,
+  })
+  const texts = new Map<OptionName, string>()
+  let help = false
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { rawName, value, inlineValue } = token
+    const name = flags.get(token.name)
+    const takesValue = known[token.name]?.type === 'string'
+    const isNegated = rawName === `--no-${token.name}`
+    if (!known[token.name] || (isNegated && (takesValue || !name))) {
+      throw new UsageError(
+        `unknown option ${rawName}${suggest(rawName, [...names.filter(isFlag).map(toFlag), '--help'])}`,
+      )
+    }
+    if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value`)
+    // What looks like a flag is one; a negative number is not.
+    if (takesValue && (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))) {
+      throw new UsageError(`${rawName} needs a value`)
+    }
+    if (name) texts.set(name, value ?? String(!isNegated))
+    else help = true
+  }
+  return { texts, args: positionals, help }
 }
-
-// What looks like a flag is one; a negative number is not.
-const nextValue = (words: string[]): string | undefined =>
-  /^-[^\d]/.test(words[0] ?? '') ? undefined : words.shift()
 
 /**
  * Reads the options of a command, those of `names`: a flag wins over the environment, the environment over the

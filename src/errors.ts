@@ -1,27 +1,28 @@
+// The errors of the service: what a client is refused for, and why the program itself gives up.
+
 /**
- * Every error number that the service answers, and its message where the occasion has none of its own.
+ * Every error number that the service answers, with its message where the occasion has none of its own.
  *
- * A number is the HTTP status times 100 plus a count. A number is never reused and never changes its meaning.
+ * A number is the HTTP status times 100 plus a count. It is never reused and never changes its meaning.
  */
 export const catalogue = {
-  40001: 'the body is not JSON in UTF-8',
-  40002: 'the request does not match what was expected',
-  40101: 'credentials are missing: send the header "Authorization: Bearer <token>"',
+  40001: 'the body is not valid JSON in UTF-8',
+  40002: 'a field or parameter is invalid',
+  40101: 'no credentials; send the header "Authorization: Bearer TOKEN"',
   40102: 'the token is unknown, expired or revoked',
-  40301: 'the scope of the token does not allow this',
-  40401: 'there is no such path',
-  40402: 'there is no plant with this id',
-  40501: 'the path does not have this method',
+  40301: 'this token is read-only; use a write token',
+  40401: 'no such path; see GET /openapi.json',
+  40402: 'no plant has this id',
+  40501: 'method not allowed',
   40901:
-    'a plant with this id exists, with the same fields: an earlier try of this request was stored',
-  40902: 'a plant with this id exists, with other fields',
+    'this plant is already stored, with the same fields; an earlier attempt may have succeeded',
+  40902: 'this id belongs to a different plant',
   41301: 'the body is too large',
-  41501:
-    'the body must be sent as "Content-Type: application/json", in UTF-8, without Content-Encoding',
-  50001: 'an unexpected error; it has been logged',
-  50301: 'overloaded: too much waits, or another process writes to the database; try again shortly',
-  50302: 'the storage fails; nothing was stored',
-  50701: 'the disk is full; nothing was stored',
+  41501: 'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',
+  50001: 'unexpected error; the server log has the details',
+  50301: 'busy: the write queue is full or the database is locked; retry shortly',
+  50302: 'cannot write to the database; nothing was stored',
+  50701: 'disk full; nothing was stored',
 } as const
 
 /** A number of the {@link catalogue}. */
@@ -72,5 +73,7 @@ const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))
 /** Why a file could not be written, of what was thrown: the error itself, where it is not the disk's. */
 export function explainWriting(error: unknown, path: string): unknown {
   if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
-  return new OpenError(`${path} cannot be written: ${error.message}`, true)
+  // Without the system's call, whose path is often a temporary one.
+  const reason = error.message.replace(/, \w+( '.*')?$/, '')
+  return new OpenError(`${path} cannot be written: ${reason}`, true)
 }

@@ -5,15 +5,18 @@ import packageJson from '../package.json'
 import { type Command, exitCodes, type Output } from './command'
 import { backup } from './commands/backup'
 import { check } from './commands/check'
+import { completion } from './commands/completion'
 import { exportPlants } from './commands/export'
 import { health } from './commands/health'
 import { importPlants } from './commands/import'
+import { man } from './commands/man'
 import { restore } from './commands/restore'
 import { serve } from './commands/serve'
 import { token } from './commands/token'
-import { describeOptions, parseConfig } from './config'
+import { parseConfig } from './config'
 import { OpenError, PlantError, UsageError } from './errors'
 import { exitAtOnce } from './files/libc'
+import { helpOf, helpOfAll } from './help'
 import { suggest } from './nearest'
 import { standardError, standardOutput } from './terminal/output'
 
@@ -26,48 +29,25 @@ const commands: readonly Command[] = [
   restore,
   check,
   health,
+  completion,
+  man,
 ]
 
-const COLUMNS = 80
-
-function help(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length))
-  const list = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
-  return `plantstore ${packageJson.version}: a durable, authenticated HTTP store of plants
-
-Usage: plantstore COMMAND [OPTIONS]
-
-Commands:
-${list.join('\n')}
-
-Start with "plantstore serve". Run "plantstore COMMAND --help" for details.
-`
-}
-
-/** Wraps the paragraphs of a text; lines that are indented stay as they are. */
-function wrap(text: string): string {
-  return text.replace(/^\S.*(\n\S.*)*$/gm, (paragraph) =>
-    paragraph
-      .replaceAll('\n', ' ')
-      .replace(new RegExp(`(.{1,${COLUMNS}})(?: +|$)`, 'g'), '$1\n')
-      .trimEnd(),
-  )
-}
+const VERSION = ['version', '--version', '-V', '-v']
+const HELP = ['help', '--help', '-h']
 
 /** Says where to find help, unless the message itself suggests something. */
 const withHint = (message: string, command: string): string =>
   message.endsWith('?') ? message : `${message}; see "plantstore ${command}--help"`
 
-const helpOf = ({ name, usage, summary, help, options }: Command): string =>
-  `plantstore ${name}: ${summary}
-
-Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
-
-${wrap(help)}
-
-Options (a flag wins over its environment variable):
-${describeOptions(options)}
-`
+function findCommand(word: string): Command {
+  const command = commands.find(({ name }) => name === word)
+  if (command) return command
+  const names = commands.map(({ name }) => name)
+  throw new UsageError(
+    `unknown command ${JSON.stringify(word)}${suggest(word, [...names, 'help', 'version'])}`,
+  )
+}
 
 function explain(error: unknown): { message: string; code: number } {
   if (error instanceof UsageError) return { message: error.message, code: exitCodes.usage }
@@ -100,32 +80,29 @@ async function runCommand(
       `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
     )
   }
-  return await command.run({ config, args, out, err })
+  return await command.run({ config, args, commands, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */
 export async function run(argv: readonly string[], out: Output, err: Output): Promise<number> {
   const [name = '--help', ...rest] = argv
   try {
-    if (name === '--version' || name === '-v') {
+    if (VERSION.includes(name)) {
       out.write(`plantstore ${packageJson.version}\n`)
       return 0
     }
-    if (name === '--help' || name === '-h' || name === 'help') {
-      out.write(help())
+    if (HELP.includes(name)) {
+      const [word] = rest
+      out.write(
+        word === undefined ? helpOfAll(commands, packageJson.version) : helpOf(findCommand(word)),
+      )
       return argv.length === 0 ? exitCodes.usage : 0
     }
-    const command = commands.find((it) => it.name === name)
-    if (!command) {
-      const names = commands.map((it) => it.name)
-      const message = `unknown command ${JSON.stringify(name)}${suggest(name, names)}`
-      err.write(`plantstore: ${withHint(message, '')}\n`)
-      return exitCodes.usage
-    }
-    return await runCommand(command, rest, out, err)
+    return await runCommand(findCommand(name), rest, out, err)
   } catch (error) {
     const { message, code } = explain(error)
-    const text = code === exitCodes.usage ? withHint(message, `${name} `) : message
+    const isKnown = commands.some((it) => it.name === name)
+    const text = code === exitCodes.usage ? withHint(message, isKnown ? `${name} ` : '') : message
     err.write(`plantstore: ${text}\n`)
     return code
   }

@@ -1,6 +1,10 @@
-// What a value lacks to match its schema, in words for a client.
+// Says in words for a client what is wrong with a value.
 
-type SchemaError = { path: string; schema: { error?: unknown; additionalProperties?: unknown } }
+type SchemaError = {
+  path: string
+  value: unknown
+  schema: { error?: unknown; additionalProperties?: unknown }
+}
 export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MOST_FIELDS = 10
@@ -20,15 +24,22 @@ function nameField(path: string, value: unknown): string {
 
 /** Names every field that does not match its schema, and what was expected; never what was sent. */
 export function explainMismatch(validator: Validator, value: unknown): string {
-  const fields = new Map<string, string>()
+  const problems = new Map<string, string>()
   for (const error of validator.Errors(value)) {
-    // The name of a field that is not of the schema is the client's own: no echo.
+    const expected = String(error.schema.error ?? 'does not match')
+    // The name of an unknown field is the client's own: it is not echoed.
     const isUnknown = error.schema.additionalProperties === false
-    const field = isUnknown ? 'the request' : nameField(error.path, value)
-    if (!fields.has(field)) fields.set(field, String(error.schema.error ?? 'does not match'))
-    if (fields.size > MOST_FIELDS) break
+    const field = isUnknown ? '' : nameField(error.path, value)
+    // JSON has no undefined.
+    const isMissing = error.value === undefined
+    const problem = isUnknown
+      ? expected
+      : isMissing
+        ? `${field} is missing`
+        : `${field}: ${expected}`
+    if (!problems.has(field)) problems.set(field, problem)
+    if (problems.size > MOST_FIELDS) break
   }
-  const named = [...fields].slice(0, MOST_FIELDS)
-  const text = named.map(([field, what]) => `${field}: ${what}`).join('; ')
-  return fields.size > MOST_FIELDS ? `${text}; and more` : text
+  const named = [...problems.values()].slice(0, MOST_FIELDS).join('; ')
+  return problems.size > MOST_FIELDS ? `${named}; and more` : named
 }

@@ -11,6 +11,8 @@ type Option<Value> = {
   readonly default: Value
   /** The value that a text stands for; undefined where there is none. */
   readonly parse: (text: string) => Value | undefined
+  /** The values that it has, where they are few. */
+  readonly choices?: readonly string[]
   /** What is said of a text that has no value, behind the option's name. */
   readonly rule: string
 }
@@ -30,6 +32,7 @@ const wholeNumber = (from: number, to: number) => ({
 })
 
 const oneOf = <Value extends string>(...values: Value[]) => ({
+  choices: values,
   parse: (text: string) => values.find((value) => value === text),
   rule: `must be ${values.join(' or ')}`,
 })

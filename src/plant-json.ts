@@ -7,7 +7,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 // A number with a fraction or an exponent: the plain parse may have rounded it to an integer.
 const MAYBE_ROUNDED = /\d[.eE]/
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-const TOO_DEEP = 'the body is nested too deep to be read'
+const TOO_DEEP = 'the body is nested too deeply'
 
 // By hand: the pattern /0+$/ takes time by the square of the zeros in its way.
 function trailingZeros(digits: string): number {

@@ -1,3 +1,5 @@
+// What a plant is: the schemas that check it, and the types of the same names.
+
 import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
 
@@ -22,15 +24,17 @@ export function exactNumber(value: bigint): number | null {
 
 TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
-// `error` is what a client is told of a value that does not match. Without one Elysia writes the value itself into
-// its error, as JSON: it would be echoed, and a bigint in it would throw. `additionalProperties` is true because
-// Elysia would refuse unknown fields otherwise; they are ignored.
+// `error` is what a client is told of a value that does not match: Elysia would echo the value, and a bigint in it would
+// throw. `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
 export const Int64 = t.Unsafe<bigint>({
   [Kind]: 'Int64',
   type: 'integer',
   format: 'int64',
+  minimum: INT64_MIN,
+  maximum: INT64_MAX,
+  description: 'Identification number of the plant, an exact int64.',
   error: `expected an integer from ${INT64_MIN} to ${INT64_MAX}`,
 })
 export type Int64 = bigint
@@ -40,27 +44,51 @@ TypeRegistry.Set(
   (_, value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
 )
 
-/** Any text that a database can hold faithfully: no U+0000, no unpaired surrogate. */
-export const Text = t.Unsafe<string>({
-  [Kind]: 'Text',
-  type: 'string',
-  error: 'expected a string without U+0000 and without unpaired surrogates',
-})
-export type Text = string
+// Any text that a database can hold faithfully: no U+0000, no unpaired surrogate.
+const text = (description: string) =>
+  t.Unsafe<string>({
+    [Kind]: 'Text',
+    type: 'string',
+    pattern: '^[^\\u0000]*$',
+    description,
+    error: 'expected a string without U+0000 and without unpaired surrogates',
+  })
+
+export const Name = text('Name of the plant.')
+export const Tag = text('Tag that specifies the type of the plant.')
 
 /** A plant as the create operation answers it. */
 export const Plant = t.Object(
-  { name: Text, tag: t.Optional(Text) },
-  { additionalProperties: true, error: 'expected an object with name and, if there is one, tag' },
+  { name: Name, tag: t.Optional(Tag) },
+  {
+    title: 'Plant',
+    description: 'A plant as it is answered to its create.',
+    additionalProperties: true,
+    error: 'expected an object with name and, optionally, tag',
+  },
 )
 export type Plant = typeof Plant.static
 
 /** A plant as a client sends it and as the store keeps it. */
 export const NewPlant = t.Object(
-  { id: Int64, name: Text, tag: t.Optional(Text) },
+  { id: Int64, name: Name, tag: t.Optional(Tag) },
   {
+    title: 'NewPlant',
+    description: 'A plant with its id.',
     additionalProperties: true,
-    error: 'expected an object with id, name and, if there is one, tag',
+    error: 'expected an object with id, name and, optionally, tag',
   },
 )
 export type NewPlant = typeof NewPlant.static
+
+/** What replaces the fields of a plant. An id, if there is one, is the plant's own. */
+export const Replacement = t.Object(
+  { id: t.Optional(Int64), name: Name, tag: t.Optional(Tag) },
+  {
+    title: 'Replacement',
+    description: 'All fields of a plant. The id may be left out; it must be that of the path.',
+    additionalProperties: true,
+    error: 'expected an object with name and, optionally, tag',
+  },
+)
+export type Replacement = typeof Replacement.static

@@ -9,6 +9,9 @@ const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
 
 export type StopSignal = (typeof STOP)[number]
 
+// timeout(1) signals a process and its group, npm passes on what the terminal sent already: both are one signal.
+const SAME_SIGNAL_MS = 20
+
 // As a shell reports a program that a signal ended: 128 plus the signal's number.
 const EXIT_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const
 
@@ -23,12 +26,12 @@ const CLOSE_MS = 1000
 export function watchSignals(reload: () => void) {
   const first = Promise.withResolvers<StopSignal>()
   const second = Promise.withResolvers<StopSignal>()
-  let isStopping = false
+  let firstAt: number | undefined
   for (const signal of STOP) {
     process.on(signal, () => {
-      if (isStopping) second.resolve(signal)
+      firstAt ??= performance.now()
+      if (performance.now() >= firstAt + SAME_SIGNAL_MS) second.resolve(signal)
       else first.resolve(signal)
-      isStopping = true
     })
   }
   process.on('SIGHUP', reload)

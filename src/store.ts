@@ -43,8 +43,6 @@ export interface Store {
   readPlant(id: Int64): Promise<NewPlant | null>
   /** A page; it has fewer plants than its limit, but one at least, where they are so long that it would take much memory. */
   listPlants(query: PlantQuery): Promise<PlantPage>
-  /** Every plant in ascending order of the ids, in parts, as they all were at one moment. */
-  snapshot(): AsyncIterable<readonly NewPlant[]>
 
   /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
   findToken(hash: string): Promise<Token | null>

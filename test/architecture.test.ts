@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
-import { catalogue } from '../src/errors'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
@@ -196,14 +195,4 @@ describe('the source', () => {
 
     expect(wrong).toEqual([])
   })
-})
-
-const readme = join(root, 'README.md')
-
-test.skipIf(!existsSync(readme))('the README lists every error number', () => {
-  const numbers = [...readFileSync(readme, 'utf8').matchAll(/^\|([^|]*)\|/gm)].flatMap(
-    ([, cell = '']) => cell.match(/\b[45]\d{4}\b/g) ?? [],
-  )
-
-  expect(numbers.sort()).toEqual(Object.keys(catalogue).sort())
 })

@@ -57,25 +57,69 @@ test('refuses a body that is too large before it is sent', async () => {
   expect(await connection.receive(/\}$/)).toContain('"error":41301')
 })
 
-test('keeps nobody waiting for long bodies that are announced and do not come', async () => {
-  using otherFolder = temporaryFolder()
-  await using other = await startDaemon({ database: otherFolder.file('plants.db') })
-  await using stack = new AsyncDisposableStack()
-  for (let n = 0; n < 40; n++) {
-    const connection = stack.use(await connect(other.url))
-    connection.send(
-      head('POST /plants', {
-        authorization: `Bearer ${TOKEN}`,
-        'content-type': 'application/json',
-        'content-length': String(1024 * 1024),
-      }),
-    )
-    connection.send('{')
-  }
-  await Bun.sleep(100)
+test.each([
+  ['64 KiB by 300 clients', 64 * 1024, 300],
+  ['1 MiB by 40 clients', 1024 * 1024, 40],
+])(
+  'keeps nobody waiting for bodies that are announced and do not come: %s',
+  async (_, length, clients) => {
+    using otherFolder = temporaryFolder()
+    await using other = await startDaemon({ database: otherFolder.file('plants.db') })
+    await using stack = new AsyncDisposableStack()
+    for (let n = 0; n < clients; n++) {
+      const connection = stack.use(await connect(other.url))
+      connection.send(
+        head('POST /plants', {
+          authorization: `Bearer ${TOKEN}`,
+          'content-type': 'application/json',
+          'content-length': String(length),
+        }),
+      )
+      connection.send('{')
+    }
+    await Bun.sleep(100)
 
-  expect((await other.create(bodyOf(1, 50))).status).toBe(200)
-  expect((await other.create(bodyOf(2, 100_000))).status).toBe(200)
+    expect((await other.create(bodyOf(1, 50))).status).toBe(200)
+    expect((await other.create(bodyOf(2, 60_000))).status).toBe(200)
+    expect((await other.create(bodyOf(3, 100_000))).status).toBe(200)
+  },
+)
+
+const refused = [
+  ['40101', 'POST /plants', { 'content-type': 'application/json' }],
+  ['40401', 'POST /nowhere', {}],
+  ['40501', 'DELETE /plants', {}],
+  ['41501', 'PUT /plants/1', { authorization: `Bearer ${TOKEN}` }],
+] as const
+const refusedBodies = refused.flatMap(([error, line, headers]) =>
+  ['1.0', '1.1'].flatMap((version) =>
+    [20_000, 900_000].map((bytes) => ({ error, line, headers, version, bytes })),
+  ),
+)
+
+test.each(refusedBodies)(
+  'reads a refused body to its end, so that its sender sees $error: $line, $bytes bytes by HTTP/$version',
+  async ({ error, line, headers, version, bytes }) => {
+    const closing = { ...headers, connection: 'close', 'content-length': String(bytes) }
+    await using connection = await connect(daemon.url)
+    connection.send(head(line, closing).replace('HTTP/1.1', `HTTP/${version}`))
+    const part = 'x'.repeat(10_000)
+    for (let sent = 0; sent < bytes; sent += part.length) {
+      expect(await connection.receive(/^/)).toBe('')
+      connection.send(part)
+      await Bun.sleep(1)
+    }
+
+    expect(await connection.receive(/\}$/)).toContain(`"error":${error}`)
+  },
+)
+
+test('answers a refused body that does not come', async () => {
+  await using connection = await connect(daemon.url)
+  connection.send(head('POST /plants', { 'content-length': '1000' }))
+  connection.send('x')
+
+  expect(await connection.receive(/\}$/)).toContain('"error":40101')
 })
 
 test('goes on after a body that ended early', async () => {

@@ -36,16 +36,29 @@ test('replaces a plant by itself', async () => {
   expect((await put(2n, '{"name":"Ash"}')).status).toBe(200)
 })
 
-test('replaces the plant of the path, whatever id the body has', async () => {
-  await daemon.create('{"id":3,"name":"Elm"}')
-  await daemon.create('{"id":4,"name":"Fir"}')
+test('takes back a plant as it was read, id and all', async () => {
+  const id = 9007199254740993n
+  await daemon.create(`{"id":${id},"name":"Elm"}`)
+  const read = await (await daemon.fetch(`/plants/${id}`)).text()
 
-  const answer = await put(3n, '{"id":4,"name":"Yew"}')
+  const answer = await put(id, read.replace('Elm', 'Yew'))
 
-  expect(await answer.text()).toBe('{"id":3,"name":"Yew"}')
-  expect(stored(3n)?.name).toBe('Yew')
-  expect(stored(4n)?.name).toBe('Fir')
+  expect(await answer.text()).toBe(`{"id":${id},"name":"Yew"}`)
+  expect(stored(id)?.name).toBe('Yew')
 })
+
+test.each(['4', '9007199254740992', '9007199254740993.5', '"3"', 'null', '9223372036854775808'])(
+  'refuses a body whose id is %s, and not that of the path',
+  async (id) => {
+    await daemon.create('{"id":3,"name":"Elm"}')
+
+    const message = await expectError(await put(3n, `{"id":${id},"name":"Yew"}`), 40002)
+
+    expect(message).toStartWith('id: expected')
+    expect(stored(3n)?.name).toBe('Elm')
+    expect(stored(4n)).toBeUndefined()
+  },
+)
 
 test('replaces no plant that is not there', async () => {
   await expectError(await put(5n, '{"name":"Box"}'), 40402)
@@ -54,7 +67,7 @@ test('replaces no plant that is not there', async () => {
 
 test.each([
   ['{"name":null}', 40002, 'name: '],
-  ['{"tag":"a"}', 40002, 'name: '],
+  ['{"tag":"a"}', 40002, 'name is missing'],
   ['{"name":"a","tag":null}', 40002, 'tag: '],
   ['{"name":"a\\u0000"}', 40002, 'name: '],
   ['[]', 40002, 'the body: '],

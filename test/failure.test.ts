@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { toClientError, toCommandError, toFailure } from '../src/engine/sqlite/errors'
+import { catalogue } from '../src/errors'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -16,7 +17,7 @@ function thrownBy(act: () => void): unknown {
   throw new Error('it was done')
 }
 
-test('tells a database that is full, in use or damaged apart', () => {
+test('says whether a database is full, locked or damaged', () => {
   using folder = temporaryFolder()
   const path = folder.file('any.db')
   using db = new Database(path)
@@ -35,17 +36,14 @@ test('tells a database that is full, in use or damaged apart', () => {
     toCommandError(failure).message,
   ])
   expect(told).toEqual([
-    [
-      50301,
-      'overloaded: too much waits, or another process writes to the database: SQLITE_BUSY database is locked',
-    ],
-    [50701, 'the disk is full: SQLITE_FULL database or disk is full'],
-    [50302, 'the storage fails: SQLITE_ERROR no such table: none'],
+    [50301, 'the database is locked by another program: SQLITE_BUSY database is locked'],
+    [50701, 'disk full: SQLITE_FULL database or disk is full'],
+    [50302, 'cannot write to the database: SQLITE_ERROR no such table: none'],
   ])
-  expect(toClientError(failed).message).toBe('the storage fails; nothing was stored')
+  expect(toClientError(failed).message).toBe(catalogue[50302])
 })
 
-test('says why a token cannot be kept', async () => {
+test('says why a token cannot be stored', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const args = ['--database', database]
@@ -58,6 +56,6 @@ test('says why a token cannot be kept', async () => {
   const { out, err, code } = await runProgram(['token', 'create', 'phone', ...args], { under })
 
   expect({ out, code }).toEqual({ out: '', code: 74 })
-  expect(err).toBe('plantstore: the storage fails: SQLITE_IOERR_WRITE disk I/O error\n')
+  expect(err).toBe('plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error\n')
   expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
 })

@@ -123,6 +123,8 @@ test.each([
 
   const stopped = daemon.stop()
   await event(daemon, 'stopping')
+  // What comes within some milliseconds is taken for the same signal.
+  await Bun.sleep(100)
   process.kill(daemon.pid, signal)
 
   expect(await stopped).toBe(code)
@@ -195,4 +197,12 @@ test.skipIf(!canBePid1)('stops on SIGTERM as process 1 of a container', async ()
 
   expect(await daemon.exited).toBe(0)
   expect(storedPlants(database)).toHaveLength(1)
+})
+
+test('takes a signal that is sent to the process and to its group for one', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  process.kill(daemon.pid, 'SIGTERM')
+
+  expect(await daemon.stop()).toBe(0)
 })

@@ -39,8 +39,10 @@ async function pages(path: string, follow: 'next' | 'link') {
     found.push(idsOf(text))
     const link = answer.headers.get('link')
     expect(link === null).toBe(next === null)
-    const target = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1] ?? null
-    url = follow === 'link' ? target : next === null ? null : `${path}&after=${next}`
+    const target = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1]
+    const { pathname, search } = new URL(target ?? '', answer.url)
+    const linked = target === undefined ? null : pathname + search
+    url = follow === 'link' ? linked : next === null ? null : `${path}&after=${next}`
   }
   return found
 }
@@ -77,6 +79,16 @@ test.each(['next', 'link'] as const)('leads through the plants of a tag by its %
     const query = `limit=${limit}&tag=${encodeURIComponent('a&b="ü')}`
     expect((await pages(`/plants?${query}`, by)).flat()).toEqual(negative)
     expect((await pages(`/plants?limit=${limit}&tag=`, by)).flat()).toEqual(untagged)
+  }
+})
+
+test('links to the next page under whatever path a proxy serves it', async () => {
+  const link = (await daemon.fetch('/plants?limit=1')).headers.get('link')
+  const target = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1] ?? ''
+
+  for (const prefix of ['', '/garden', '/a/b']) {
+    const page = `https://example.org${prefix}/plants`
+    expect(new URL(target, `${page}?limit=1&after=5`).href).toBe(`${page}?limit=1&after=${MIN}`)
   }
 })
 
@@ -125,16 +137,36 @@ test.each([
   ['after=-9223372036854775809', 'after'],
   ['after=%2B1', 'after'],
   ['tag=%00', 'tag'],
-  ['page=2', 'the request'],
-  ['Limit=2', 'the request'],
-  ['limit=2&offset=2', 'the request'],
-  ['__proto__=1', 'the request'],
 ])('refuses the parameters %s', async (query, field) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(`${field}: `)
+})
+
+test.each(['page=2', 'Limit=2', 'limit=2&offset=2', '__proto__=1', 'page=1&page=2'])(
+  'refuses the unknown parameters %s',
+  async (query) => {
+    const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
+
+    expect(message).toBe('unknown parameter; use limit, after or tag')
+  },
+)
+
+test.each([
+  ['limit=1&limit=1', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['limit=1&tag=&limi%74=2', 'limit'],
+  ['after=1&after=2', 'after'],
+  ['tag=a&tag=b', 'tag'],
+  ['tag&tag', 'tag'],
+  ['tag=a&tag=b&after=1&after=1', 'after, tag'],
+])('refuses the repeated parameters %s', async (query, names) => {
+  const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
+
+  expect(message).toBe(`given twice: ${names}`)
 })
 
 test('names every parameter that is wrong', async () => {
   const message = await expectError(await daemon.fetch('/plants?limit=0&after=x&y=1'), 40002)
 
-  for (const field of ['limit: ', 'after: ', 'the request: ']) expect(message).toContain(field)
+  for (const field of ['limit: ', 'after: ', 'unknown parameter; '])
+    expect(message).toContain(field)
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import { TOKEN } from './harness/daemon'
 import { startOwnDaemon } from './harness/own-daemon'
 import { expectError } from './harness/plants'
+import { connect, head } from './harness/raw'
 
 const { daemon } = await startOwnDaemon()
 
@@ -60,11 +62,30 @@ test.each(['/plants', '/plants/1', '/plants/2', '/plants/x', '/health', '/metric
   },
 )
 
+test.each([
+  ['HEAD', '/plants'],
+  ['HEAD', '/plants/1'],
+  ['HEAD', '/health'],
+  ['HEAD', '/plants/batch'],
+  ['HEAD', '/nowhere'],
+  ['GET', '/health'],
+])('answers %s %s with one date', async (method, path) => {
+  await using connection = await connect(daemon.url)
+  connection.send(head(`${method} ${path}`, { authorization: `Bearer ${TOKEN}` }))
+
+  const dates = [...(await connection.receive(/\r\n\r\n/)).matchAll(/^date: (.*)\r$/gim)]
+
+  expect(dates).toHaveLength(1)
+  const [, date = ''] = dates[0] ?? []
+  expect(date).toMatch(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/)
+  expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
+})
+
 test('answers HEAD with the link to the next page', async () => {
   await daemon.create('{"id":10,"name":"Rose"}')
   await daemon.create('{"id":11,"name":"Lily"}')
 
   const head = await daemon.fetch('/plants?limit=1&after=9', { method: 'HEAD' })
 
-  expect(head.headers.get('link')).toBe('</plants?limit=1&after=10>; rel="next"')
+  expect(head.headers.get('link')).toBe('<?limit=1&after=10>; rel="next"')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { NewPlant } from '../src/plant'
-import { allPlants, range, type TestedStore } from './harness/tested-store'
+import { range, type TestedStore } from './harness/tested-store'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
@@ -76,38 +76,5 @@ export function testLists(open: () => Promise<TestedStore>): void {
 
     expect(await tagged('a')).toEqual([])
     expect(await tagged('b')).toEqual([1n])
-  })
-
-  test('shows in a snapshot the plants as they were at one moment', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const plants = range(-1250, 2500)
-    for (let at = 0; at < plants.length; at += 1000) {
-      await store.createPlants(plants.slice(at, at + 1000))
-    }
-    const found: NewPlant[] = []
-    for await (const part of store.snapshot()) {
-      if (found.length === 0) {
-        await store.createPlant({ id: 5000n, name: 'late' })
-        await store.replacePlant({ id: 1249n, name: 'changed' })
-        await store.deletePlant(1248n)
-      }
-      found.push(...part)
-    }
-
-    expect(found).toEqual(plants)
-    expect(await store.readPlant(5000n)).toEqual({ id: 5000n, name: 'late' })
-  })
-
-  test('ends a snapshot that is left early', async () => {
-    await using tested = await open()
-    await tested.store.createPlants(range(0, 1000))
-    for await (const part of tested.store.snapshot()) {
-      expect(part.length).toBeGreaterThan(0)
-      break
-    }
-    await tested.store.createPlants(range(1000, 1000))
-
-    expect(await allPlants(await tested.reopen())).toHaveLength(2000)
   })
 }

@@ -1,24 +1,43 @@
-import { existsSync } from 'node:fs'
+// plantstore backup: a copy of the database that is checked and on the disk before it has its name.
+
+import { lstatSync } from 'node:fs'
 import type { Command } from '../command'
 import { copyDatabase } from '../engine/sqlite/backup'
 import { UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
+import { interruptible } from '../terminal/interrupt'
+import { createProgress, megabytes } from '../terminal/progress'
 
 export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a database of its own, as the store is at one moment, tokens included. The copy is checked, and on the disk,
-before it has its name. "plantstore restore FILE" puts it back.`,
+  help: `Writes a database that holds the store at one moment, tokens included. The copy is checked and on disk before
+it gets its name. Run "plantstore restore FILE" to put it back.`,
   options: ['database'],
-  async run({ config, args: [path, ...rest], out }) {
-    if (path === undefined || rest.length > 0) throw new UsageError('name one file')
-    if (existsSync(path)) throw new UsageError(`${path} exists: name a new file`)
-    let plants = 0
-    await produceFile(path, async (temporary) => {
-      plants = copyDatabase(config.database, temporary)
+  async run({ config, args: [path, ...rest], out, err }) {
+    if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
+    if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
+    if (lstatSync(path, { throwIfNoEntry: false })) {
+      throw new UsageError(`${path} already exists; give a new FILE`)
+    }
+    const progress = createProgress(err, megabytes)
+    return interruptible(async (check) => {
+      let plants = 0
+      const onBytes = (bytes: number, total: number) => {
+        check()
+        progress.update(bytes, bytes, total)
+      }
+      const write = async (temporary: string) => {
+        plants = await copyDatabase(config.database, temporary, onBytes)
+      }
+      try {
+        await produceFile(path, 'refuse', write, onBytes)
+      } finally {
+        progress.end()
+      }
+      out.write(`backed up ${plants} plants to ${path}\n`)
+      return 0
     })
-    out.write(`backed up ${plants} plants to ${path}\n`)
-    return 0
   },
 }

@@ -1,16 +1,19 @@
+// plantstore check: verifies the database's integrity.
+
 import type { Command } from '../command'
 import { checkDatabase } from '../engine/sqlite/check'
-import { checkFile } from '../engine/sqlite/database-file'
 
 export const check: Command = {
   name: 'check',
   usage: '',
-  summary: 'read the whole database and say whether it is as it should be',
-  help: 'Works while the daemon runs. Exit code 1, and what was found, if anything is wrong; 74 if it cannot even be opened.',
+  summary: "verify the database's integrity",
+  help: `Reads the whole database; changes nothing. Finds pages that are cut off, overwritten or out of place, and entries
+that do not match their index. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums.
+Compare with a backup for that. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database
+cannot even be opened.`,
   options: ['database'],
   async run({ config, out, err }) {
-    checkFile(config.database)
-    const { problems, schemaVersion, plants, tokens } = checkDatabase(config.database)
+    const { problems, schemaVersion, plants, tokens } = await checkDatabase(config.database)
     for (const problem of problems) err.write(`plantstore: ${config.database}: ${problem}\n`)
     if (problems.length > 0) return 1
     out.write(`ok: ${plants} plants, ${tokens} tokens, schema version ${schemaVersion}\n`)

@@ -1,38 +1,51 @@
-import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
-import type { Command } from '../command'
-import { openStore } from '../engine/open-store'
-import { command } from '../engine/role'
-import { BESIDE } from '../engine/sqlite/backup'
-import { explainWriting, UsageError } from '../errors'
-import { produceFile } from '../files/replace-file'
-import { writeAll } from '../files/write-all'
-import { formatOf, header, writePlant } from '../formats/format'
-import type { Format } from '../options'
-import type { NewPlant } from '../plant'
-import { createProgress } from '../terminal/progress'
+// plantstore export: all plants as they were at one moment, as text.
 
-/** Writes plants until `put`, which takes the text of a part, says that nobody reads it any more. */
-async function write(
-  put: (text: string) => boolean,
+import { closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Command } from '../command'
+import { allPlants } from '../engine/sqlite/all-plants'
+import { readDatabase, type Source } from '../engine/sqlite/read-only'
+import { SIDECAR_SUFFIXES } from '../engine/sqlite/sidecars'
+import { explainWriting, OpenError, UsageError } from '../errors'
+import { produceFile } from '../files/replace-file'
+import { isPlanted, targetOf } from '../files/target'
+import { writeAll } from '../files/write-all'
+import { formatOf, header, writePlant } from '../formats/plants'
+import type { Format } from '../options'
+import { interruptible } from '../terminal/interrupt'
+import { plants as countOf, createProgress } from '../terminal/progress'
+
+// About what a part of the plants takes: beside a daemon, an export leaves it half of a core.
+const REST_MS = 1
+
+/** Writes text; false where nobody reads it any more. */
+type Put = (text: string) => boolean
+
+type Written = { readonly plants: number; readonly isWhole: boolean }
+
+/** Writes the plants of a source until `put` says that nobody reads them any more. */
+async function writePlants(
+  put: Put,
   format: Format,
-  parts: AsyncIterable<readonly NewPlant[]>,
+  { db, isShared }: Source,
   onPlants: (plants: number) => void,
-): Promise<void> {
-  if (!put(header[format])) return
-  for await (const part of parts) {
-    if (!put(part.map(writePlant[format]).join(''))) return
-    onPlants(part.length)
+): Promise<Written> {
+  let plants = 0
+  if (!put(header[format])) return { plants, isWhole: false }
+  for (const part of allPlants(db)) {
+    if (!put(part.map(writePlant[format]).join(''))) return { plants, isWhole: false }
+    plants += part.length
+    onPlants(plants)
+    await Bun.sleep(isShared ? REST_MS : 0)
   }
+  return { plants, isWhole: true }
 }
 
-/** Has a file written by what is given its `put`. */
-async function writeFile(
-  path: string,
-  produce: (put: (text: string) => boolean) => Promise<void>,
-): Promise<void> {
+/** Opens a file anew and has it written. */
+async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Promise<T> {
   const fd = openSync(path, 'w')
   try {
-    await produce((text) => {
+    return await write((text) => {
       writeAll(fd, text)
       return true
     })
@@ -43,53 +56,76 @@ async function writeFile(
 
 /** Whether a path has a file to be replaced by a whole one; false for a device or a pipe, which is written to. */
 function isReplaced(path: string, database: string): boolean {
-  const there = statSync(path, { throwIfNoEntry: false })
+  const target = targetOf(path)
+  const there = statSync(target, { throwIfNoEntry: false })
   if (!there) return true
-  if (there.isDirectory()) throw new UsageError(`${path} is a folder: name a file`)
-  const real = realpathSync(database)
-  for (const suffix of ['', ...BESIDE]) {
+  if (there.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
+  const real = existsSync(database) ? realpathSync(database) : database
+  for (const suffix of ['', ...SIDECAR_SUFFIXES]) {
     const own = statSync(real + suffix, { throwIfNoEntry: false })
     if (own?.ino === there.ino && own.dev === there.dev) {
-      throw new UsageError(`${path} is the database itself: name another file`)
+      throw new UsageError(`${path} is the database itself; name another file`)
     }
   }
-  return there.isFile()
+  if (there.isFile()) return true
+  if (isPlanted(there, lstatSync(dirname(target)))) {
+    throw new OpenError(`${path} belongs to user ${there.uid}, in a shared folder; not written to`)
+  }
+  return false
 }
 
 export const exportPlants: Command = {
   name: 'export',
   usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
-  help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output if nothing else is said. The plants
-are written as they all were at one moment, with exact ids; "plantstore import" makes the same store of them.
-The file has its name only once it is whole, and replaces one that is there. Works while the daemon runs.`,
+  help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
+as they all were at one moment, with exact ids; "plantstore import" makes the same store of them. The file gets its
+name once it is whole, and replaces one of that name. Works while the daemon runs, and writes nothing to the database.`,
   options: ['database', 'format'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
-    if (rest.length > 0) throw new UsageError('name one file')
+    if (rest.length > 0) throw new UsageError('give at most one FILE')
     const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
-    if (!format) throw new UsageError(`say which --format ${path} is to have: ndjson or csv`)
-    const store = await openStore(config.database, command({ makesDatabase: false }))
-    const progress = createProgress(err, null)
-    let plants = 0
-    const onPlants = (more: number) => {
-      plants += more
-      progress.update(0, plants)
+    if (!format) throw new UsageError('unknown format; add --format ndjson or csv')
+    const { database } = config
+    const progress = createProgress(err, countOf)
+    let check = () => {}
+    const onPlants = (plants: number) => {
+      check()
+      progress.update(plants)
     }
-    const produce = (put: (text: string) => boolean) =>
-      write(put, format, store.snapshot(), onPlants)
+
+    /** To what cannot be begun again: the reader has what was written. */
+    const stream = (put: Put): Promise<Written> =>
+      readDatabase(database, 'once', (source) => writePlants(put, format, source, onPlants))
+
+    const produce = async (file: string): Promise<Written> => {
+      let written: Written = { plants: 0, isWhole: false }
+      await produceFile(file, 'replace', async (temporary) => {
+        written = await readDatabase(database, 'repeatable', (source) =>
+          writeFile(temporary, (put) => writePlants(put, format, source, onPlants)),
+        )
+      })
+      return written
+    }
+
+    function tell({ plants, isWhole }: Written): number {
+      progress.end()
+      err.write(`exported ${plants} plants${isWhole ? '' : '; the reader closed the pipe'}\n`)
+      return 0
+    }
+
     try {
-      if (path === undefined) await produce((text) => out.write(text))
-      else if (isReplaced(path, config.database))
-        await produceFile(path, (temporary) => writeFile(temporary, produce))
-      else await writeFile(path, produce)
+      if (path === undefined) return tell(await stream((text) => out.write(text)))
+      if (!isReplaced(path, database)) return tell(await writeFile(path, stream))
+      return await interruptible(async (checkInterrupt) => {
+        check = checkInterrupt
+        return tell(await produce(path))
+      })
     } catch (error) {
       throw explainWriting(error, path ?? 'standard output')
     } finally {
       progress.end()
-      await store.close()
     }
-    err.write(`exported ${plants} plants\n`)
-    return 0
   },
 }

@@ -1,17 +1,22 @@
-import { statSync } from 'node:fs'
+// plantstore import: plants of a file into the store, as clients would create them.
+
+import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from '../command'
 import { openStore } from '../engine/open-store'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
-import { type Entry, formatOf, readPlants } from '../formats/format'
+import { openInput, readInput } from '../files/input'
+import { type Entry, formatOf, readPlants } from '../formats/plants'
 import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
-import { createProgress } from '../terminal/progress'
+import { interruptCode, watchInterrupt } from '../terminal/interrupt'
+import { plants as countOf, createProgress } from '../terminal/progress'
 
 // Plants that are sent to the store together, and so share a commit; and the characters of their texts, of which the
 // store queues no more than 8 million.
 const AT_ONCE = 1000
 const CHARACTERS_AT_ONCE = 4_000_000
+const REFUSED_SHOWN = 20
 
 type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
@@ -89,21 +94,6 @@ async function importUntilRefused(
   return true
 }
 
-function open(path: string): { stream: AsyncIterable<Uint8Array>; bytes: number | null } {
-  if (path === '-') return { stream: Bun.stdin.stream(), bytes: null }
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat) throw new UsageError(`${path} does not exist: name a file, or - for standard input`)
-  if (stat.isDirectory()) throw new UsageError(`${path} is a folder: name a file`)
-  return { stream: Bun.file(path).stream(), bytes: stat.isFile() ? stat.size : null }
-}
-
-async function* counted(stream: AsyncIterable<Uint8Array>, add: (bytes: number) => void) {
-  for await (const chunk of stream) {
-    add(chunk.byteLength)
-    yield chunk
-  }
-}
-
 const charactersOf = (entry: Entry): number =>
   'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) : 0
 
@@ -124,68 +114,98 @@ async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> 
   if (group.length > 0) yield group
 }
 
+/** Counts what became of each entry, and reports the refused ones, up to a number of them. */
+function createTally(report: (line: string) => void) {
+  const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
+  return {
+    counts,
+    done: () => counts.created + counts.skipped + counts.replaced + counts.refused,
+    account: (({ line }, result) => {
+      if (typeof result === 'string') {
+        counts[result] += 1
+        return
+      }
+      counts.refused += 1
+      if (counts.refused <= REFUSED_SHOWN) report(`line ${line}: ${result.problem}`)
+    }) satisfies Account,
+    end(): void {
+      const more = counts.refused - REFUSED_SHOWN
+      if (more > 0) report(`${more} more lines were refused`)
+    },
+  }
+}
+
 export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (with a first line id,name,tag; a tag
-that is empty without quotes is none), in UTF-8, of any size. A plant that the store has already is skipped. A line
-that is wrong, or whose id the store has with other fields, is reported and the rest goes on; a line of CSV whose
-quotes leave open where it ends is the last that is read. Interrupted and run again, it completes. Works while the
-daemon runs. Exit code 1 if any line was refused.`,
+  help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (header id,name[,tag]; a tag that is
+empty without quotes is none), in UTF-8, of any size. Makes the database if there is none. A plant that is already
+stored is skipped. A line that is wrong, or whose id belongs to a different plant, is reported, the first ${REFUSED_SHOWN} of
+them in full, and the rest goes on; reading stops at an unterminated quote. Run it again after Ctrl-C or a failure: it
+completes. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
   options: ['database', 'format', 'strict', 'replace'],
   async run({ config, args: [path, ...rest], out, err }) {
-    if (path === undefined || rest.length > 0)
-      throw new UsageError('name one file, or - for standard input')
-    const format = config.format ?? formatOf(path)
-    if (!format) throw new UsageError(`say which --format ${path} has: ndjson or csv`)
-    const { stream, bytes } = open(path)
-
-    const store = await openStore(config.database, command({ makesDatabase: true }))
-    const progress = createProgress(err, bytes)
-    const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
-    let read = 0
-    let done = 0
-
-    const account: Account = ({ line }, result) => {
-      if (typeof result === 'string') {
-        counts[result] += 1
-      } else {
-        counts.refused += 1
-        progress.end()
-        err.write(`line ${line}: ${result.problem}\n`)
-      }
-      done += 1
-      progress.update(read, done)
+    if (path === undefined || rest.length > 0) {
+      throw new UsageError('give exactly one FILE, or - for standard input')
     }
+    const format = config.format ?? formatOf(path)
+    if (!format) {
+      throw new UsageError(`unknown format: add --format ndjson or csv (a JSON array: jq -c '.[]')`)
+    }
+    const input = openInput(path)
+    const { signal, end } = watchInterrupt()
+    const progress = createProgress(err, countOf)
+    let read = 0
+    // A line of its own, in the place of the bar.
+    const report = (line: string) => {
+      progress.end()
+      err.write(`${line}\n`)
+    }
+    const tally = createTally(report)
+    const bytes = readInput(input, path, signal, (length) => {
+      read += length
+    })
+    const groups = grouped(readPlants(format, bytes, report))
+    // A file that holds no plants at all makes no database.
+    let group = await groups.next()
+    if (signal.aborted) return interruptCode(signal.reason)
+    const isNew = !existsSync(config.database)
+    const store = await openStore(config.database, command({ makesDatabase: true }))
+    if (isNew) err.write(`created database ${realpathSync(config.database)}\n`)
 
     // One group is read while the one before it is being committed.
     let before: Promise<unknown> = Promise.resolve()
     try {
-      const bytesRead = counted(stream, (length) => {
-        read += length
-      })
-      for await (const group of grouped(readPlants[format](bytesRead))) {
+      for (; !group.done && !signal.aborted; group = await groups.next()) {
         await before
+        progress.update(tally.done(), read, input.bytes)
         if (config.strict) {
-          if (!(await importUntilRefused(store, group, config.replace, account))) break
+          const { value } = group
+          if (!(await importUntilRefused(store, value, config.replace, tally.account))) break
         } else {
-          before = importGroup(store, group, config.replace, account)
+          before = importGroup(store, group.value, config.replace, tally.account)
           // It is awaited with the next group, which may be long in coming.
           before.catch(() => {})
         }
       }
       await before
     } finally {
-      // An import that fails tells as well what it has done until then.
+      // An import that fails or is interrupted says what it has done until then.
       await before.catch(() => {})
+      end()
       progress.end()
-      const { created, skipped, replaced, refused } = counts
+      tally.end()
+      const { created, skipped, replaced, refused } = tally.counts
       out.write(
         `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`,
       )
       await store.close()
     }
-    return counts.refused > 0 ? 1 : 0
+    if (signal.aborted) {
+      err.write('interrupted; run it again to complete it\n')
+      return interruptCode(signal.reason)
+    }
+    return tally.counts.refused > 0 ? 1 : 0
   },
 }

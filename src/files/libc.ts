@@ -1,10 +1,14 @@
+// What Bun and Node have no call for, of the C library.
+
 import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
 
 const symbols = {
+  fcntl: { args: ['i32', 'i32', 'ptr'], returns: 'i32' },
   flock: { args: ['i32', 'i32'], returns: 'i32' },
   posix_fadvise: { args: ['i32', 'i64', 'i64', 'i32'], returns: 'i32' },
   sync_file_range: { args: ['i32', 'i64', 'i64', 'u32'], returns: 'i32' },
+  syscall: { args: ['i64', 'i64', 'ptr', 'i64', 'ptr', 'i64'], returns: 'i64' },
   statx: { args: ['i32', 'ptr', 'i32', 'u32', 'ptr'], returns: 'i32' },
   _exit: { args: ['i32'], returns: 'void' },
 } as const
@@ -18,6 +22,14 @@ const LOCK_UN = 8
 const POSIX_FADV_DONTNEED = 4
 // SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER.
 const WRITE_AND_WAIT = 7
+const F_OFD_SETLK = 37
+const F_RDLCK = 0
+const F_WRLCK = 1
+const F_UNLCK = 2
+// By its number: musl has no function for it. (renameat2(2), since Linux 3.15.)
+const SYS_RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
+const RENAME_NOREPLACE = 1
+const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
 const STATX_INO = 0x100
 
@@ -42,11 +54,54 @@ function libc(): Library<typeof symbols>['symbols'] {
   return opened
 }
 
-/** Takes the exclusive lock of an open file, until it is closed or the process ends; false where another holds it (flock(2)). */
-export const tryLock = (fd: number): boolean => libc().flock(fd, LOCK_EX | LOCK_NB) === 0
+/**
+ * Takes the exclusive lock of an open file, until it is closed or the process ends; false where another process holds
+ * it (flock(2)). Throws where the file system has no locks.
+ */
+export function tryLock(fd: number): boolean {
+  const { flock } = libc()
+  if (flock(fd, LOCK_EX | LOCK_NB) === 0) return true
+  // To unlock what is not locked succeeds wherever there are locks.
+  if (flock(fd, LOCK_UN) === 0) return false
+  throw new Error('its file system does not support locks (flock); use a local disk')
+}
 
-/** Lets go of the lock of an open file. */
+/** Releases the lock of an open file. */
 export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
+
+const rangeLocks = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
+
+/**
+ * Sets the lock of a range of an open file, which excludes the POSIX locks of others (fcntl(2), open file description
+ * locks); false where another process holds one that excludes it.
+ */
+export function setRangeLock(
+  fd: number,
+  lock: keyof typeof rangeLocks,
+  start: number,
+  length: number,
+): boolean {
+  // struct flock: l_type, l_whence, l_start, l_len, l_pid; laid out alike on every 64-bit machine.
+  const range = new DataView(new ArrayBuffer(32))
+  range.setInt16(0, rangeLocks[lock], true)
+  range.setBigInt64(8, BigInt(start), true)
+  range.setBigInt64(16, BigInt(length), true)
+  return libc().fcntl(fd, F_OFD_SETLK, new Uint8Array(range.buffer)) === 0
+}
+
+function renameat2(from: string, to: string, flags: number): boolean {
+  const [source, target] = [Buffer.from(`${from}\0`), Buffer.from(`${to}\0`)]
+  const args = [SYS_RENAMEAT2, AT_FDCWD, source, AT_FDCWD, target, flags] as const
+  return libc().syscall(...args) === 0n
+}
+
+/** Gives a file another name, unless that is taken; false where it is, or the file system cannot promise it. */
+export const renameWithoutReplacing = (from: string, to: string): boolean =>
+  renameat2(from, to, RENAME_NOREPLACE)
+
+/** Exchanges the names of two files in one step; false where the file system cannot. */
+export const exchangeFiles = (one: string, other: string): boolean =>
+  renameat2(one, other, RENAME_EXCHANGE)
 
 /**
  * Makes the next read of an open file come from the disk: drops its clean pages from the page cache (posix_fadvise(2)).

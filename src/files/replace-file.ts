@@ -1,59 +1,47 @@
-import {
-  accessSync,
-  constants,
-  lstatSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { codeOf, explainWriting, UsageError } from '../errors'
+// Produces a file whole: nobody sees half of it under its name, not even after a loss of power.
+
+import { existsSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { OpenError } from '../errors'
+import { renameWithoutReplacing } from './libc'
+import { inPrivateFolder } from './private-folder'
 import { syncFile, syncFolder } from './sync'
+import { checkFolder, explainMaking, targetOf } from './target'
 
-/** The path behind links, be there a file or not. */
-export function targetOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
-  }
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()
-  return isLink ? targetOf(resolve(dirname(path), readlinkSync(path))) : resolve(path)
-}
+/** What becomes of a file that has the name already. */
+export type Existing = 'replace' | 'refuse'
 
-function checkFolder(folder: string): void {
-  try {
-    accessSync(folder, constants.W_OK)
-  } catch (error) {
-    const what = codeOf(error) === 'ENOENT' ? 'does not exist' : 'cannot be written by this user'
-    throw new UsageError(`the folder ${folder} ${what}: name another`)
-  }
+/** Gives a file its name where nothing has it. Throws an `OpenError` where something has. */
+export function placeNew(made: string, path: string): void {
+  if (renameWithoutReplacing(made, path)) return
+  if (existsSync(path)) throw new OpenError(`${path} already exists`)
+  // A file system that cannot promise it.
+  renameSync(made, path)
 }
 
 /**
- * Makes a file that has its name only once it is whole and on the disk: a temporary name, fsync, rename, fsync of the
- * folder. Behind a link it replaces what is there, and not the link. `place` gives it its name. Throws a `UsageError`
- * where its folder does not let it, and an `OpenError` where the disk is full or fails.
+ * Makes a file by `write`, which is given a private path: fsync, then its name, then fsync of the folder. Behind a link
+ * it replaces the file, not the link. Throws an `OpenError` where it cannot be made.
  */
 export async function produceFile(
   path: string,
+  existing: Existing,
   write: (temporary: string) => Promise<void>,
-  place: (temporary: string, target: string) => void = renameSync,
+  onSynced?: (done: number, total: number) => void,
 ): Promise<void> {
   const target = targetOf(path)
-  checkFolder(dirname(target))
-  const temporary = `${target}.${process.pid}.tmp`
-  // In a container the process that was killed had the same number.
-  rmSync(temporary, { force: true })
+  const folder = dirname(target)
+  checkFolder(folder)
   try {
-    await write(temporary)
-    await syncFile(temporary)
-    place(temporary, target)
-    syncFolder(dirname(target))
+    await inPrivateFolder(folder, async (own) => {
+      const made = join(own, 'made')
+      await write(made)
+      await syncFile(made, onSynced)
+      if (existing === 'replace') renameSync(made, target)
+      else placeNew(made, target)
+      syncFolder(folder)
+    })
   } catch (error) {
-    throw explainWriting(error, target)
-  } finally {
-    rmSync(temporary, { force: true })
+    throw explainMaking(error, target)
   }
 }

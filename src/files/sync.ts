@@ -1,3 +1,5 @@
+// Makes files and folders durable.
+
 import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs'
 import { writeBack } from './libc'
 
@@ -15,10 +17,13 @@ export function syncFolder(folder: string): void {
 }
 
 /**
- * Makes a file durable, in parts with a rest after each: while one fsync writes all of a large file, the short ones of a
- * daemon on the same disk wait for it.
+ * Makes a file durable, in parts with a rest after each, so that the short fsyncs of a daemon on the same disk need not
+ * wait for a long one. `onBytes` is told of each part, and may throw to end it.
  */
-export async function syncFile(path: string): Promise<void> {
+export async function syncFile(
+  path: string,
+  onBytes: (done: number, total: number) => void = () => {},
+): Promise<void> {
   // An error is told once to each descriptor: that of the fsync is told of those that the parts met.
   const synced = openSync(path, 'r+')
   const written = openSync(path, 'r+')
@@ -26,6 +31,7 @@ export async function syncFile(path: string): Promise<void> {
     const { size } = fstatSync(written)
     for (let at = 0; at < size; at += PART_BYTES) {
       writeBack(written, at, PART_BYTES)
+      onBytes(Math.min(at + PART_BYTES, size), size)
       await Bun.sleep(REST_MS)
     }
     fsyncSync(synced)

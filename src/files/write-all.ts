@@ -1,16 +1,18 @@
+// Writes a text whole, and waits for a slow reader.
+
 import { writeSync } from 'node:fs'
 import { codeOf } from '../errors'
 
 const PAUSE_MS = 1
 
-/** Writes all of a text to a file, a pipe or a terminal that is open, and waits for whoever reads that. */
+/** Writes a text to an open file, pipe or terminal. Throws where it cannot be written. */
 export function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text)
   for (let sent = 0; sent < bytes.length; ) {
     try {
       sent += writeSync(fd, bytes, sent)
     } catch (error) {
-      // A pipe that is full, and that another program has made one that does not wait.
+      // A full pipe that another program has made non-blocking.
       if (codeOf(error) !== 'EAGAIN') throw error
       Bun.sleepSync(PAUSE_MS)
     }

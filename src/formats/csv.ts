@@ -1,9 +1,11 @@
+// Plants as comma-separated values (RFC 4180), with a first line of names.
+
 import type { CsvError } from 'csv-parse'
 import { OpenError } from '../errors'
 import { type NewPlant, parseInt64 } from '../plant'
-import { NEWLINE } from './lines'
+import { requireUtf8 } from './encoding'
 
-/** A record of a CSV file as a plant may be made of it, or what is wrong with it; by its last line. */
+/** A record as a plant may be made of it, or what is wrong with it; by its last line. */
 export type CsvEntry = { readonly line: number } & (
   | { readonly value: unknown }
   | { readonly problem: string }
@@ -25,45 +27,58 @@ const toValue = ({ id, ...rest }: CsvRecord): unknown => ({
   id: typeof id === 'string' ? (parseInt64(id) ?? id) : id,
 })
 
-function readHeader(cells: readonly string[]): string[] {
-  const names = cells.map((cell) => cell.trim().toLowerCase())
-  const count = (column: string) => names.filter((name) => name === column).length
-  if (count('id') === 1 && count('name') === 1 && count('tag') <= 1) return names
-  throw new OpenError(
-    `the first line must name each of the columns once: ${COLUMNS.join(',')} (tag may be left out)`,
-  )
+// What spreadsheets put between the fields, in countries where a comma is in the numbers.
+const SEPARATORS = [
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+] as const
+
+function refuseHeader(cells: readonly string[]): never {
+  const used = SEPARATORS.find(([separator]) => cells.some((cell) => cell.includes(separator)))
+  const hint = used ? `; this file seems to use ${used[1]}, save it with commas` : ''
+  throw new OpenError(`header must be id,name[,tag]${hint}`)
 }
 
-/** A stream as it is, as long as it is UTF-8. */
-async function* inUtf8(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let lines = 1
-  const refuse = () => new OpenError(`the text is not UTF-8, in line ${lines} or behind it`)
-  for await (const chunk of stream) {
-    try {
-      decoder.decode(chunk, { stream: true })
-    } catch {
-      throw refuse()
-    }
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++
-    yield chunk
+function readHeader(cells: readonly string[], onNotice: (notice: string) => void): string[] {
+  const names = cells.map((cell) => cell.trim().toLowerCase())
+  const count = (column: string) => names.filter((name) => name === column).length
+  if (count('id') !== 1 || count('name') !== 1 || count('tag') > 1) refuseHeader(cells)
+  for (const [index, name] of names.entries()) {
+    if (!COLUMNS.includes(name)) onNotice(`column ${JSON.stringify(cells[index])} is ignored`)
   }
-  try {
-    decoder.decode()
-  } catch {
-    throw refuse()
+  return names
+}
+
+const REST = 'the rest of the file was not read'
+
+function explain(error: CsvError | undefined): string {
+  const column = COLUMNS.find((name) => name === error?.column)
+  const where = column ? ` in "${column}"` : ''
+  switch (error?.code) {
+    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
+      return 'not as many fields as the header has'
+    case 'CSV_INVALID_CLOSING_QUOTE':
+    case 'INVALID_OPENING_QUOTE':
+      return `stray quote${where}; ${REST}`
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return `unterminated quote; ${REST}`
+    case 'CSV_MAX_RECORD_SIZE':
+      return `too long; ${REST}`
+    default:
+      return `${error?.message ?? 'not CSV'}; ${REST}`
   }
 }
 
 /**
- * Reads the records of CSV (RFC 4180) with a first line of names, of at most `limit` characters each. The first that
- * leaves open where it ends is the last. Throws an `OpenError` where the text is not UTF-8 or the names are wrong.
+ * Reads records of at most `limit` characters each, up to the first whose quotes do not tell where it ends. Throws an
+ * `OpenError` where the text is not UTF-8 or the names are wrong.
  */
 export async function* readCsvRecords(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
+  onNotice: (notice: string) => void,
 ): AsyncGenerator<CsvEntry> {
-  // Loaded when it is needed: a daemon never is in need of it.
+  // Loaded only when needed: a daemon never does.
   const { parse } = await import('csv-parse')
   const { pipeline, Readable } = await import('node:stream')
   const skipped: { line: number; problem: string }[] = []
@@ -71,16 +86,15 @@ export async function* readCsvRecords(
 
   function skip(error: CsvError | undefined): undefined {
     const line = Number(error?.lines ?? 0)
-    const problem = error?.message ?? 'the line is not CSV'
-    const isWhole = error?.code === 'CSV_RECORD_INCONSISTENT_COLUMNS'
-    if (line > end) return
-    if (!isWhole) end = line
-    skipped.push({ line, problem: isWhole ? problem : `${problem}; nothing behind it was read` })
+    // The parser may stumble more than once over one record.
+    if (line >= end) return
+    if (error?.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') end = line
+    skipped.push({ line, problem: explain(error) })
   }
 
   const parser = parse({
     bom: true,
-    columns: readHeader,
+    columns: (cells: readonly string[]) => readHeader(cells, onNotice),
     record_delimiter: ['\r\n', '\n', '\r'],
     info: true,
     cast: castCsv,
@@ -90,7 +104,7 @@ export async function* readCsvRecords(
     on_skip: skip,
   })
   // An error of the stream reaches the loop below by the parser.
-  pipeline(Readable.from(inUtf8(stream)), parser, () => {})
+  pipeline(Readable.from(requireUtf8(stream)), parser, () => {})
   for await (const { record, info } of parser as AsyncIterable<CsvResult>) {
     // The parser reads ahead of this loop.
     const before = skipped.findIndex(({ line }) => line > info.lines)

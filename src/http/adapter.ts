@@ -1,38 +1,27 @@
 import type { AnyElysia } from 'elysia'
-import { BunAdapter } from 'elysia/adapter/bun'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
-
-const { composeHandler } = BunAdapter
-
-/**
- * Bun's adapter for Elysia, with one of the lines changed that Elysia writes into the handlers that it compiles: the
- * parser `arrayBuffer` leaves a body unread until its route reads it. So refused credentials cost no memory; a parser
- * of one's own would have Elysia make a stream of each body first, a tenth of the instructions of a create.
- */
-export const adapter = {
-  ...BunAdapter,
-  composeHandler: {
-    ...composeHandler,
-    parser: { ...composeHandler.parser, arrayBuffer: () => 'c.body=c.request\n' },
-  },
-}
 
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * The routes of an app for Bun's own router, each compiled by Elysia at its first request. `app.listen` gives Bun the
- * same, but makes it three times, which is a sixth of the time that the daemon takes to start.
+ * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun takes the path as it was
+ * sent; Elysia would look for it in a URL, of which the client's Host is a part.
  */
-export function routesOf(app: AnyElysia): Record<string, Record<string, Handler>> {
-  const routes: Record<string, Record<string, Handler>> = {}
-  for (const route of app.routes) {
-    let handler: Handler | undefined
-    const methods = routes[route.path] ?? {}
-    routes[route.path] = methods
-    methods[route.method] = (request) => {
-      handler ??= createBunRouteHandler(app, route) as Handler
-      return handler(request)
-    }
+export function routesOf(app: AnyElysia): Record<string, Handler> {
+  const byPath = Map.groupBy(app.routes, ({ path }) => path)
+  return Object.fromEntries([...byPath].map(([path, routes]) => [path, dispatch(app, routes)]))
+}
+
+// By the method, or by the route of all methods that each path has.
+function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
+  const handlers = new Map<string, Handler>()
+  const compile = (method: string): Handler => {
+    const name = method === 'HEAD' ? 'GET' : method
+    const route =
+      routes.find((it) => it.method === name) ?? routes.find((it) => it.method === 'ALL')
+    const handler = createBunRouteHandler(app, route as (typeof routes)[number]) as Handler
+    handlers.set(method, handler)
+    return handler
   }
-  return routes
+  return (request) => (handlers.get(request.method) ?? compile(request.method))(request)
 }

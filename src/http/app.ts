@@ -1,16 +1,19 @@
-import { Elysia, NotFoundError } from 'elysia'
+// What the network sees: the routes, and what holds for each of them.
+
+import { type AnyElysia, Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
-import { adapter } from './adapter'
 import { authenticate } from './auth'
-import { createBodyReader } from './body'
+import { createBodies } from './body'
 import { answerError, toPlantError } from './errors'
+import { health } from './health'
+import { metricsPage } from './metrics'
 import { type OpenApiRoute, openapi } from './openapi'
-import { health, metricsPage } from './ops'
 import { plants } from './plants'
+import { createDiscarder } from './refused-body'
 
 export type AppDeps = {
   readonly store: Store
@@ -27,28 +30,23 @@ export type AppDeps = {
   readonly isStopping: () => boolean
 }
 
-// Not by `new URL`, which throws where the client's Host is none.
+// Not by `new URL`, which throws where the client's Host is invalid.
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-function refuseMethod(): never {
-  throw new NotFoundError()
+/** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
+function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
+  const byPath = Map.groupBy(app.routes, ({ path }) => path)
+  return [...byPath].map(([path, routes]) => {
+    const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    return [path, methods.join(', ')]
+  })
 }
 
-/** The methods that a path has, for `Allow` (RFC 9110, section 10.2.1); none where there is no such path. */
-function methodsOf(routes: readonly OpenApiRoute[], pathname: string): string[] {
-  const exact = routes.filter(({ path }) => path === pathname)
-  const matches = ({ path }: OpenApiRoute) =>
-    path.includes(':') && new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`).test(pathname)
-  const methods = (exact.length > 0 ? exact : routes.filter(matches))
-    .filter(({ hooks }) => !hooks.detail?.hide)
-    .flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))
-  return [...new Set(methods)]
-}
-
-/** What the network sees. */
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, logRequests, isStopping } = deps
+  const bodies = createBodies(deps.maxBodyBytes)
+  const discardRest = createDiscarder(deps.maxBodyBytes)
 
   function observe(request: Request, route: string, started: number, response: Response): void {
     const milliseconds = performance.now() - started
@@ -58,43 +56,45 @@ export function createApp(deps: AppDeps) {
       const path = pathOf(request.url)
       log('info', 'request', { method, path, status: response.status, ms: milliseconds })
     }
+    // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
+    if (method === 'HEAD') response.headers.set('date', new Date(deps.now()).toUTCString())
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
-  // Known once all are registered; asked for by requests only.
+  async function refuse(request: Request, error: PlantError, headers?: Record<string, string>) {
+    await discardRest(request)
+    return answerError(error, headers)
+  }
+
+  // Set below, and read by requests only.
   let routes: readonly OpenApiRoute[] = []
 
-  // `standardHostname: false` finds the path behind a Host of any length: else `/x/plants` at the host `api` is `/plants`.
+  // `standardHostname: false` finds the query behind a Host of any length, also a short one.
   const handler = { standardHostname: false }
-  const app = new Elysia({ adapter, handler, strictPath: true, normalize: false })
-    // Elysia reads the source of each hook, and prepares what it names of the context: so each names what it needs.
+  const app = new Elysia({ handler, strictPath: true, normalize: false })
+    // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
     .derive({ as: 'global' }, () => ({ started: performance.now() }))
     .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
       observe(request, route, started, responseValue as Response)
     })
-    .onError(({ request, route, code, error, started }) => {
-      const isUnknown = code === 'NOT_FOUND'
-      const response = isUnknown ? answerNotFound(request) : answerError(toPlantError(error, log))
-      observe(request, isUnknown ? 'none' : route, started ?? performance.now(), response)
+    .onError(async ({ request, route, error, started }) => {
+      const response = await refuse(request, toPlantError(error, log))
+      observe(request, route, started ?? performance.now(), response)
       return response
     })
     .use(health(store))
     .use(openapi(() => routes))
-    // A path of its own, and not the one of a plant whose id is "batch".
-    .get('/plants/batch', refuseMethod, { detail: { hide: true } })
-    .put('/plants/batch', refuseMethod, { detail: { hide: true } })
-    .delete('/plants/batch', refuseMethod, { detail: { hide: true } })
-    .use(authenticate(deps))
-    .use(metricsPage(store, metrics))
-    .use(plants({ store, metrics, readBody: createBodyReader(deps.maxBodyBytes) }))
+    .use(
+      new Elysia({ name: 'protected' })
+        .use(authenticate(deps))
+        .use(metricsPage(store, metrics))
+        .use(plants({ store, metrics, bodies })),
+    )
 
-  function answerNotFound(request: Request): Response {
-    const allow = methodsOf(routes, pathOf(request.url))
-    return allow.length > 0
-      ? answerError(new PlantError(40501), { allow: allow.join(', ') })
-      : answerError(new PlantError(40401))
+  routes = [...app.routes]
+  // Each path also answers the methods that it lacks: so `/plants/batch` is never a plant with the id "batch".
+  for (const [path, allow] of methodsByPath(app)) {
+    app.all(path, async ({ request }) => refuse(request, new PlantError(40501), { allow }))
   }
-
-  routes = app.routes
-  return app
+  return app.all('/*', async ({ request }) => refuse(request, new PlantError(40401)))
 }

@@ -1,9 +1,10 @@
-import { Elysia } from 'elysia'
+// The description of the routes in OpenAPI 3.1, made of what stands at them and of the schemas that check requests.
+
+import { Kind } from '@sinclair/typebox'
+import { Elysia, t } from 'elysia'
 import packageJson from '../../package.json'
-import { catalogue, type ErrorNumber } from '../errors'
 import { answerText } from './answer'
-import { headersOf } from './errors'
-import { components, type Operation, operations } from './operations'
+import { answers, refusals } from './describe'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -15,33 +16,26 @@ export type OpenApiRoute = {
     readonly body?: unknown
     readonly query?: unknown
     readonly params?: unknown
-    readonly detail?: {
-      readonly operationId?: string
-      readonly summary?: string
-      readonly hide?: boolean
-    }
+    readonly detail?: Json
   }
 }
 
-// Without what is for the validator alone: `error` is the text of a mismatch, and unknown fields are ignored.
-function toJsonSchema(schema: Json): Json {
-  const { error, additionalProperties, properties, items, anyOf, ...rest } = schema
-  return {
-    ...rest,
-    ...(properties
-      ? { properties: mapValues(properties as Record<string, Json>, toJsonSchema) }
-      : {}),
-    ...(items ? { items: toJsonSchema(items as Json) } : {}),
-    ...(anyOf ? { anyOf: (anyOf as Json[]).map(toJsonSchema) } : {}),
-  }
-}
+const TAGS = [
+  { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
+  { name: 'operations', description: 'For those who run the service.' },
+]
 
-const mapValues = <In, Out>(of: Readonly<Record<string, In>>, change: (value: In) => Out) =>
-  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, change(value)]))
-
-const reference = (schema: unknown): Json => {
-  const name = Object.entries(components).find(([, it]) => it === schema)?.[0]
-  return name ? { $ref: `#/components/schemas/${name}` } : toJsonSchema((schema ?? {}) as Json)
+// Schemas become plain JSON: those with a title by reference, and without what is for the validator alone.
+function toJson(value: unknown, components: Map<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => toJson(item, components))
+  if (typeof value !== 'object' || value === null) return value
+  const json = (fields: object) =>
+    Object.fromEntries(Object.entries(fields).map(([key, it]) => [key, toJson(it, components)]))
+  if (!(Kind in value)) return json(value)
+  const { title, error, additionalProperties, ...schema } = value as Json
+  if (typeof title !== 'string') return json(schema)
+  components.set(title, json(schema))
+  return { $ref: `#/components/schemas/${title}` }
 }
 
 function parameters(place: 'path' | 'query', schema: unknown): Json[] {
@@ -52,77 +46,29 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
   return Object.entries(properties).map(([name, it]) => ({
     name,
     in: place,
+    description: it.description,
     required: required.includes(name),
-    schema: toJsonSchema(it),
+    schema: it,
   }))
 }
 
-function errorResponses(errors: readonly ErrorNumber[]): Json {
-  const byStatus = Map.groupBy(errors, (error) => Math.floor(error / 100))
-  return Object.fromEntries(
-    [...byStatus].map(([status, numbers]) => [
-      String(status),
-      {
-        description: numbers.map((error) => `${error}: ${catalogue[error]}`).join('; '),
-        headers: Object.fromEntries(
-          numbers.flatMap((error) =>
-            Object.entries(headersOf[error] ?? {}).map(([name, example]) => [
-              name,
-              { schema: { type: 'string' }, example },
-            ]),
-          ),
-        ),
-        content: {
-          'application/json': {
-            schema: { $ref: '#/components/schemas/Error' },
-            examples: Object.fromEntries(
-              numbers.map((error) => [
-                String(error),
-                { value: { error, message: catalogue[error] } },
-              ]),
-            ),
-          },
-        },
-      },
-    ]),
-  )
-}
-
-function successResponse({ description, answer, example, headers }: Operation): Json {
-  const isComponent = answer !== null && Object.hasOwn(components, answer)
-  const schema = isComponent ? { $ref: `#/components/schemas/${answer}` } : { type: 'string' }
-  const content = { [isComponent ? 'application/json' : String(answer)]: { schema, example } }
-  return { description, ...(headers ? { headers } : {}), ...(answer === null ? {} : { content }) }
-}
-
-function describe({ hooks }: OpenApiRoute, operationId: string, operation: Operation): Json {
-  const all = [...parameters('path', hooks.params), ...parameters('query', hooks.query)]
-  const content = { 'application/json': { schema: reference(hooks.body) } }
+function operation({ body, params, query, detail }: OpenApiRoute['hooks']): Json {
+  const all = [...parameters('path', params), ...parameters('query', query)]
+  const content = { 'application/json': { schema: body } }
   return {
-    operationId,
-    summary: hooks.detail?.summary,
-    ...(operation.isPublic ? { security: [] } : {}),
+    ...detail,
     ...(all.length > 0 ? { parameters: all } : {}),
-    ...(hooks.body ? { requestBody: { required: true, content } } : {}),
-    responses: {
-      [operation.success]: successResponse(operation),
-      ...errorResponses(operation.errors),
-    },
+    ...(body ? { requestBody: { required: true, content } } : {}),
   }
 }
 
-// The description of an app's routes (OpenAPI 3.1), made of the schemas that validate.
 function openapiDocument(routes: readonly OpenApiRoute[]): Json {
-  const paths: Record<string, Record<string, Json>> = {}
-  for (const route of routes) {
-    const operationId = route.hooks.detail?.operationId ?? ''
-    const operation = operations[operationId]
-    if (!operation) continue
-    const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = {
-      ...paths[path],
-      [route.method.toLowerCase()]: describe(route, operationId, operation),
-    }
+  const components = new Map<string, unknown>()
+  const paths: Record<string, Json> = {}
+  for (const { method, path, hooks } of routes) {
+    const template = path.replace(/:(\w+)/g, '{$1}')
+    const described = { [method.toLowerCase()]: toJson(operation(hooks), components) }
+    paths[template] = { ...paths[template], ...described }
   }
   return {
     openapi: '3.1.0',
@@ -130,17 +76,32 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
       title: 'Plant store',
       version: packageJson.version,
       description: packageJson.description,
+      contact: { name: 'The plantstore authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    // Relative to this document: so it holds behind a proxy that serves it under a prefix.
+    servers: [{ url: '.', description: 'The service that serves this description.' }],
     security: [{ bearer: [] }],
+    tags: TAGS,
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
-      schemas: mapValues(components as unknown as Record<string, Json>, toJsonSchema),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of `plantstore token create`; its scope is `read` or `write`.',
+        },
+      },
+      schemas: Object.fromEntries(components),
     },
   }
 }
+
+// A bigint is a bound of int64, which no number stands for.
+const toText = (document: Json): string =>
+  JSON.stringify(document, (_, value) =>
+    typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
+  )
 
 /** `GET /openapi.json`; it needs no credentials. */
 export function openapi(routes: () => readonly OpenApiRoute[]) {
@@ -148,9 +109,21 @@ export function openapi(routes: () => readonly OpenApiRoute[]) {
   return new Elysia({ name: 'openapi' }).get(
     '/openapi.json',
     () => {
-      document ??= JSON.stringify(openapiDocument(routes()))
+      document ??= toText(openapiDocument(routes()))
       return answerText(document)
     },
-    { detail: { operationId: 'openapi', summary: 'This description' } },
+    {
+      detail: {
+        operationId: 'openapi',
+        summary: 'Read this description',
+        description: 'In OpenAPI 3.1. Needs no token.',
+        tags: ['operations'],
+        security: [],
+        responses: {
+          ...answers(200, 'This description.', t.Object({}, { description: 'OpenAPI 3.1.' })),
+          ...refusals(50001),
+        },
+      },
+    },
   )
 }

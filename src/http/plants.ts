@@ -1,55 +1,46 @@
-import { Kind, TypeRegistry } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+// The routes of plants.
+
+import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
-import { type Int64, NewPlant, Plant, parseInt64, Text } from '../plant'
+import { type Int64, NewPlant, Plant, Replacement } from '../plant'
 import { toJson } from '../plant-json'
-import type { Store } from '../store'
+import type { Store, PlantPage as StoredPage } from '../store'
 import { answerJson, jsonHeaders } from './answer'
-import type { BodyContext } from './body'
+import type { Bodies } from './body'
+import { answers, BODY, READING, refusals, WRITING } from './describe'
+import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage, PlantPath } from './schemas'
 
-const DEFAULT_LIMIT = 100
-const MAX_BATCH = 1000
+const OTHER_ID = 'id: expected the id of the path, or none'
 
-TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
-const Int64Text = t.Unsafe<string>({
-  [Kind]: 'Int64Text',
-  type: 'integer',
-  format: 'int64',
-  error: 'expected the digits of an integer from -9223372036854775808 to 9223372036854775807',
+const tags = ['plants']
+const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
+const stored = { id: 1, ...monstera }
+
+const link = (operationId: string, description: string) => ({
+  [operationId]: { operationId, description, parameters: { id: '$request.body#/id' } },
 })
-
-TypeRegistry.Set(
-  'LimitText',
-  (_, text) => typeof text === 'string' && /^([1-9]\d{0,2}|1000)$/.test(text),
-)
-const LimitText = t.Unsafe<string>({
-  [Kind]: 'LimitText',
-  type: 'integer',
-  minimum: 1,
-  maximum: 1000,
-  description: `${DEFAULT_LIMIT} if not given`,
-  error: 'expected an integer from 1 to 1000',
-})
-
-const PlantPath = t.Object({ id: Int64Text }, { error: 'expected an id' })
-
-const PlantList = t.Object(
-  { limit: t.Optional(LimitText), after: t.Optional(Int64Text), tag: t.Optional(Text) },
-  { additionalProperties: false, error: 'the parameters are limit, after and tag' },
-)
-
-/** The body of a batch. */
-export const PlantBatch = t.Object(
-  {
-    plants: t.Array(NewPlant, {
-      minItems: 1,
-      maxItems: MAX_BATCH,
-      error: `expected an array of 1 to ${MAX_BATCH} plants`,
-    }),
+const toThePlant = {
+  ...link('readPlant', 'Read the plant.'),
+  ...link('replacePlant', 'Replace the plant.'),
+  ...link('deletePlant', 'Delete the plant.'),
+}
+const toTheNextPage = {
+  nextPage: {
+    operationId: 'listPlants',
+    description: 'List the next page.',
+    parameters: { after: '$response.body#/next' },
   },
-  { additionalProperties: true, error: 'expected an object with plants' },
-)
+}
+
+// Elysia keeps the last of repeated parameters, and a client would not learn which one counted.
+function refuseRepeated({ request: { url } }: { readonly request: Request }): void {
+  const start = url.indexOf('?')
+  if (start < 0) return
+  const sent = new URLSearchParams(url.slice(start))
+  const repeated = Object.keys(PlantList.properties).filter((name) => sent.getAll(name).length > 1)
+  if (repeated.length > 0) throw new PlantError(40002, `given twice: ${repeated.join(', ')}`)
+}
 
 const toInt64 = (text: string): Int64 => BigInt(text)
 
@@ -57,23 +48,27 @@ const toInt64 = (text: string): Int64 => BigInt(text)
 const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
-function nextPage(last: Int64, limit: number, tag: string | undefined): string {
-  const query = new URLSearchParams({ limit: String(limit), after: String(last) })
+// Relative to the page itself (RFC 8288, section 3.1): it holds behind a proxy that serves it under a prefix.
+function nextPage(after: Int64, limit: number, tag: string | undefined): string {
+  const query = new URLSearchParams({ limit: String(limit), after: String(after) })
   if (tag !== undefined) query.set('tag', tag)
-  return `/plants?${query}`
+  return `<?${query}>; rel="next"`
+}
+
+function answerPage({ plants, hasMore }: StoredPage, limit: number, tag: string | undefined) {
+  const last = hasMore ? plants.at(-1) : undefined
+  const answer = answerJson({ plants: plants.map(toJson), next: last ? String(last.id) : null })
+  if (last) answer.headers.set('link', nextPage(last.id, limit, tag))
+  return answer
 }
 
 export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
-  readonly readBody: (context: BodyContext) => Promise<void>
+  readonly bodies: Bodies
 }
 
-/** The routes of plants. */
-export function plants({ store, metrics, readBody }: PlantDeps) {
-  // `arrayBuffer` leaves the body unread (see `adapter.ts`): it is read here, once the credentials are checked.
-  const withBody = { parse: 'arrayBuffer', transform: readBody } as const
-
+export function plants({ store, metrics, bodies }: PlantDeps) {
   return new Elysia({ name: 'plants' })
     .post(
       '/plants',
@@ -84,9 +79,20 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         return answerJson({ name: plant.name, tag: plant.tag })
       },
       {
-        ...withBody,
-        body: NewPlant,
-        detail: { operationId: 'createPlant', summary: 'Creates a plant' },
+        ...bodies.of(NewPlant),
+        detail: {
+          operationId: 'createPlant',
+          summary: 'Create a plant',
+          description: 'Answers once the plant is durable. An id names one plant.',
+          tags,
+          responses: {
+            ...answers(200, 'The plant is durable.', Plant, {
+              example: monstera,
+              links: toThePlant,
+            }),
+            ...refusals(...BODY, ...WRITING, 40901, 40902),
+          },
+        },
       },
     )
     .post(
@@ -94,13 +100,22 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       async ({ body, request }) => {
         const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
         await store.createPlants(all, request.signal)
-        metrics.created(body.plants.length)
-        return answerJson({ created: body.plants.length })
+        metrics.created(all.length)
+        return answerJson({ created: all.length })
       },
       {
-        ...withBody,
-        body: PlantBatch,
-        detail: { operationId: 'createPlants', summary: 'Creates up to 1000 plants, all or none' },
+        ...bodies.of(PlantBatch),
+        detail: {
+          operationId: 'createPlants',
+          summary: 'Create up to 1000 plants, all or none',
+          description:
+            'Answers once all plants are durable. Where one is refused, none is created.',
+          tags,
+          responses: {
+            ...answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
+            ...refusals(...BODY, ...WRITING, 40901, 40902),
+          },
+        },
       },
     )
     .get(
@@ -109,17 +124,25 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
         const limit = Number(query.limit ?? DEFAULT_LIMIT)
         const after = query.after === undefined ? null : toInt64(query.after)
         const page = await store.listPlants({ limit, after, tag: query.tag ?? null })
-        const last = page.hasMore ? page.plants.at(-1) : undefined
-        const next = last ? String(last.id) : null
-        const answer = answerJson({ plants: page.plants.map(toJson), next })
-        if (last) {
-          answer.headers.set('link', `<${nextPage(last.id, limit, query.tag)}>; rel="next"`)
-        }
-        return answer
+        return answerPage(page, limit, query.tag)
       },
       {
         query: PlantList,
-        detail: { operationId: 'listPlants', summary: 'Lists plants in ascending order of ids' },
+        transform: refuseRepeated,
+        detail: {
+          operationId: 'listPlants',
+          summary: 'List plants',
+          description: 'Page by page, in ascending order of their ids.',
+          tags,
+          responses: {
+            ...answers(200, 'A page of plants.', PlantPage, {
+              example: { plants: [stored], next: '1' },
+              headers: { link: '<?limit=1&after=1>; rel="next"' },
+              links: toTheNextPage,
+            }),
+            ...refusals(40002, ...READING),
+          },
+        },
       },
     )
     .get(
@@ -131,21 +154,40 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       },
       {
         params: PlantPath,
-        detail: { operationId: 'readPlant', summary: 'Reads a plant' },
+        detail: {
+          operationId: 'readPlant',
+          summary: 'Read a plant',
+          description: 'Sees every change that was answered before.',
+          tags,
+          responses: {
+            ...answers(200, 'The plant.', NewPlant, { example: stored }),
+            ...refusals(40002, 40402, ...READING),
+          },
+        },
       },
     )
     .put(
       '/plants/:id',
       async ({ params, body, request }) => {
-        const plant = toNewPlant(toInt64(params.id), body)
+        const id = toInt64(params.id)
+        if (body.id !== undefined && body.id !== id) throw new PlantError(40002, OTHER_ID)
+        const plant = toNewPlant(id, body)
         await store.replacePlant(plant, request.signal)
         return answerJson(toJson(plant))
       },
       {
-        ...withBody,
+        ...bodies.of(Replacement),
         params: PlantPath,
-        body: Plant,
-        detail: { operationId: 'replacePlant', summary: 'Replaces a plant' },
+        detail: {
+          operationId: 'replacePlant',
+          summary: 'Replace a plant',
+          description: 'Replaces all its fields: a tag that is not sent is removed. Creates none.',
+          tags,
+          responses: {
+            ...answers(200, 'The plant as it is stored now.', NewPlant, { example: stored }),
+            ...refusals(...BODY, 40402, ...WRITING),
+          },
+        },
       },
     )
     .delete(
@@ -156,7 +198,16 @@ export function plants({ store, metrics, readBody }: PlantDeps) {
       },
       {
         params: PlantPath,
-        detail: { operationId: 'deletePlant', summary: 'Deletes a plant' },
+        detail: {
+          operationId: 'deletePlant',
+          summary: 'Delete a plant',
+          description: 'Answers once the deletion is durable. The id may be used again.',
+          tags,
+          responses: {
+            ...answers(204, 'The plant is gone.', null),
+            ...refusals(40002, 40402, ...WRITING),
+          },
+        },
       },
     )
 }

@@ -140,10 +140,7 @@ function serve(
   pair: KeyPair | null,
   isShared: boolean,
 ): Bun.Server<unknown> {
-  const routes = Object.entries(routesOf(app)).map(([path, methods]) => [
-    path,
-    Object.fromEntries(Object.entries(methods).map(([name, handle]) => [name, answering(handle)])),
-  ])
+  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, answering(handle)])
   try {
     return Bun.serve({
       ...('unix' in at
@@ -160,8 +157,6 @@ function serve(
         return answerError(new PlantError(50001))
       },
       routes: Object.fromEntries(routes),
-      // Elysia makes it when it is asked for: at the first unknown path, and not at the start.
-      fetch: answering((request) => app.fetch(request)),
     })
   } catch (error) {
     if ('unix' in at) throw error

@@ -1,33 +1,53 @@
+// A line on a terminal that says how far a command is.
+
 import type { Output } from '../command'
 
-const WIDTH = 30
 const EVERY_MS = 200
+const LONGEST_BAR = 32
+const SHORTEST_BAR = 7
+const USUAL_COLUMNS = 80
+// Of the facts on the line, the first to go where it is too long: the rate, the count, the time left.
+const LEAST_NEEDED = [2, 1, 3]
 
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/** A bar on a terminal, with rate and time left; nothing elsewhere. `total` in the unit of `done`; null: not known. */
-export function createProgress(output: Output, total: number | null) {
-  const started = performance.now()
-  let shown = Number.NEGATIVE_INFINITY
+/** A line of at most `columns` characters: a bar, where that is not too short, and the facts that fit beside it. */
+export function layOut(part: number | null, facts: readonly string[], columns: number): string {
+  const shown = [...facts]
+  const text = () => shown.filter(Boolean).join('  ')
+  const bar = part === null ? 0 : SHORTEST_BAR + 3
+  for (const index of LEAST_NEEDED) if (text().length + bar > columns) shown[index] = ''
+  const room = Math.min(columns - text().length - 1, LONGEST_BAR) - 2
+  if (part === null || room < SHORTEST_BAR) return text().slice(0, columns)
+  return `[${'#'.repeat(Math.round(part * room)).padEnd(room, '.')}] ${text()}`
+}
 
-  const draw = (done: number, plants: number) => {
-    const seconds = (performance.now() - started) / 1000
-    const rate = `${Math.round(plants / Math.max(seconds, 0.001))} plants/s`
-    if (total === null || total === 0) return output.write(`\r\x1b[K${plants} plants  ${rate}`)
-    const part = Math.min(done / total, 1)
-    const bar = '#'.repeat(Math.round(part * WIDTH)).padEnd(WIDTH, '.')
-    const left = part > 0 ? clock((seconds / part) * (1 - part)) : '-:--'
-    output.write(
-      `\r\x1b[K[${bar}] ${Math.floor(part * 100)}%  ${plants} plants  ${rate}  ${left} left`,
-    )
+/** How a count is shown, as in `12 plants`; a rate is that and `/s`. */
+export const plants = (count: number): string => `${Math.round(count)} plants`
+export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
+
+/** A bar on a terminal, with rate and time left; nothing elsewhere. */
+export function createProgress(output: Output, show: (count: number) => string) {
+  const started = performance.now()
+  let drawn = Number.NEGATIVE_INFINITY
+
+  function draw(count: number, part: number | null): void {
+    const seconds = Math.max((performance.now() - started) / 1000, 0.001)
+    const percent = part === null ? '' : `${Math.floor(part * 100)}%`
+    const left = part ? `${clock((seconds / part) * (1 - part))} left` : ''
+    const facts = [percent, show(count), `${show(count / seconds)}/s`, left]
+    // The last column stays free: a terminal may begin a new line behind it.
+    const columns = (process.stderr.columns ?? USUAL_COLUMNS) - 1
+    output.write(`\r\x1b[K${layOut(part, facts, columns)}`)
   }
 
   return {
-    update(done: number, plants: number): void {
-      if (!output.isTTY || performance.now() - shown < EVERY_MS) return
-      shown = performance.now()
-      draw(done, plants)
+    /** `done` of `total`, in one unit; a total of null is not known. */
+    update(count: number, done = 0, total: number | null = null): void {
+      if (!output.isTTY || performance.now() - drawn < EVERY_MS) return
+      drawn = performance.now()
+      draw(count, total ? Math.min(done / total, 1) : null)
     },
     end(): void {
       if (output.isTTY) output.write('\r\x1b[K')

@@ -1,7 +1,7 @@
 // Commands beside the daemon, on a disk that is full or fails.
 import { Database } from 'bun:sqlite'
 import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { launch, serve } from './daemon.ts'
 import { count, type Fault } from './fault.ts'
 import { fill } from './full-disk.ts'
@@ -16,6 +16,14 @@ function countPlants(database: string): number {
   } finally {
     db.close(true)
   }
+}
+
+/** Runs a command that ends by itself. */
+async function end(database: string, command: string, words: string[], wrap: string[] = []) {
+  const run = launch(database, { command, words, wrap, env: { TMPDIR: dirname(database) } })
+  const code = await Promise.race([run.exited, Bun.sleep(10_000)])
+  if (code !== undefined) await run.finished
+  return { command, code, stderr: run.stderr() }
 }
 
 /** Makes a copy of a database where that fails; returns what is wrong with how it ends. */
@@ -98,7 +106,9 @@ export const commandFaults: Fault[] = [
       const code = await Promise.race([run.exited, Bun.sleep(20_000)])
       const problems: string[] = []
       if (code !== 74) problems.push(`exit code ${code ?? 'none yet'}, not 74`)
-      if (!/^plantstore: cannot write to the database.+\n$/.test(run.stderr())) {
+      if (
+        !/^created database .+\nplantstore: cannot write to the database.+\n$/.test(run.stderr())
+      ) {
         problems.push(`it says ${JSON.stringify(run.stderr())}`)
       }
       const again = launch(database, { command: 'import', words: [file] })
@@ -111,6 +121,71 @@ export const commandFaults: Fault[] = [
         lost: `${plants - stored} lost`,
         problems,
       }
+    },
+  },
+  {
+    name: 'no-inodes',
+    about:
+      'files cannot be made though there is space, as the inodes are used up: one line says so',
+    async run(folder) {
+      await need('mount')
+      const disk = join(folder, 'disk')
+      mkdirSync(disk)
+      const file = join(folder, 'plants.ndjson')
+      const backup = join(folder, 'backup.db')
+      const database = join(folder, 'plants.db')
+      writeFileSync(file, '{"id":1,"name":"a"}\n')
+      await end(database, 'import', [file])
+      await end(database, 'backup', [backup])
+      await mount(disk, '-t', 'tmpfs', '-o', 'nr_inodes=3', 'tmpfs')
+      for (const name of ['a', 'b']) writeFileSync(join(disk, name), '')
+      const runs = [
+        await end(database, 'backup', [join(disk, 'copy.db')]),
+        await end(database, 'export', [join(disk, 'copy.ndjson')]),
+        await end(join(disk, 'plants.db'), 'restore', [backup]),
+        await end(join(disk, 'plants.db'), 'import', [file]),
+        await end(join(disk, 'plants.db'), 'serve', []),
+      ]
+      const problems = runs.flatMap(({ command, code, stderr }) =>
+        code === 74 && /^plantstore: .+ no free inodes.*\n$/.test(stderr)
+          ? []
+          : [`${command}: exit code ${code}, says ${JSON.stringify(stderr)}`],
+      )
+      return { tried: this.about, many: `${runs.length} commands`, lost: '0 lost', problems }
+    },
+  },
+  {
+    name: 'no-flock',
+    about: 'a file system without locks: one line says so, and what needs no lock works',
+    async run(folder) {
+      await need('strace')
+      const file = join(folder, 'plants.ndjson')
+      const backup = join(folder, 'backup.db')
+      const database = join(folder, 'plants.db')
+      writeFileSync(file, '{"id":1,"name":"a"}\n')
+      await end(database, 'import', [file])
+      const strace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=flock']
+      const wrap = [...strace, '-e', 'inject=flock:error=EOPNOTSUPP']
+      const problems: string[] = []
+      for (const [command, words] of [
+        ['check', []],
+        ['backup', [backup]],
+        ['export', [join(folder, 'copy.ndjson')]],
+      ] as const) {
+        const { code, stderr } = await end(database, command, [...words], wrap)
+        if (code !== 0) problems.push(`${command}: exit code ${code}, says ${stderr}`)
+      }
+      for (const [command, words] of [
+        ['serve', []],
+        ['import', [file]],
+        ['restore', [backup]],
+      ] as const) {
+        const { code, stderr } = await end(database, command, [...words], wrap)
+        if (code !== 74 || !/^plantstore: .+ does not support locks .+\n$/.test(stderr)) {
+          problems.push(`${command}: exit code ${code}, says ${JSON.stringify(stderr)}`)
+        }
+      }
+      return { tried: this.about, many: '6 commands', lost: '0 lost', problems }
     },
   },
 ]

@@ -55,6 +55,7 @@ const packages: Record<string, string> = {
   nbdkit: 'nbdkit',
   nbdfuse: 'libnbd-bin',
   fusermount3: 'fuse3',
+  nginx: 'nginx-light',
 }
 
 let updated = false

@@ -3,7 +3,7 @@ import { type Answer, connect, once, pour, request } from '../harness/http.ts'
 import { memoryLimit } from './cgroup.ts'
 import { type Daemon, serve } from './daemon.ts'
 import { count, type Fault, Skipped, tally, until } from './fault.ts'
-import { after, need } from './lab.ts'
+import { after, need, sh } from './lab.ts'
 import { acknowledged, bodyOf, bulky, fateOf, settle, startLoad } from './load.ts'
 import { judge, megabytes, pressed } from './pressure.ts'
 import { faultsOf, verify } from './verify.ts'
@@ -46,6 +46,47 @@ export const memoryFaults: Fault[] = [
       return pressed(folder, this.about, async (daemon) =>
         judge('request', await bigBodies(daemon), [41301]),
       )
+    },
+  },
+  {
+    name: 'memory-refused',
+    about: '256 clients that send refused bodies of 900 KB, over and over',
+    run(folder) {
+      return pressed(folder, this.about, async (daemon) => {
+        const part = Buffer.alloc(60 * 1024, 'x')
+        const head = `POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: ${15 * part.length}\r\n\r\n`
+        const answers = await Promise.all(
+          Array.from({ length: 256 }, async () => {
+            const all: (Answer | undefined)[] = []
+            for (let more = 0; more < 10; more++) all.push(await pour(daemon.port, head, part, 15))
+            return all
+          }),
+        )
+        return judge('request', answers.flat(), [40101])
+      })
+    },
+  },
+  {
+    name: 'memory-unfinished',
+    about: '4000 clients that send a body of 4 KiB but for its last byte',
+    async run(folder) {
+      await need('prlimit')
+      const files = '--nofile=10000:10000'
+      await sh('prlimit', '--pid', `${process.pid}`, files)
+      const press = async (daemon: Daemon) => {
+        const body = `{"id":1e9,"name":"${'x'.repeat(4096)}`.slice(0, 4096)
+        const unfinished = request('POST', '/plants', daemon.token, body).slice(0, -1)
+        const connections = await Promise.all(
+          Array.from({ length: 4000 }, () => connect(daemon.port)),
+        )
+        for (const connection of connections) connection.write(unfinished)
+        await Bun.sleep(1000)
+        const meanwhile = await send(daemon, bodyOf(1))
+        const answers = await Promise.all(connections.map((connection) => connection.send('x')))
+        for (const connection of connections) connection.end()
+        return judge('request', [meanwhile, ...answers], [200, 40001])
+      }
+      return pressed(folder, this.about, press, { wrap: ['prlimit', files] })
     },
   },
   {

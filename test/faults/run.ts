@@ -16,7 +16,9 @@ import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { powerFaults } from './power.ts'
+import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
+import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
@@ -29,11 +31,13 @@ const faults: Fault[] = [
   ...commandFaults,
   ...powerFaults,
   ...replayFaults,
+  ...restoreFaults,
   ...lyingCacheFaults,
   ...stallFaults,
   ...linearizabilityFaults,
   ...sigtermFaults,
   ...clientFaults,
+  ...proxyFaults,
   ...fileFaults,
   ...memoryFaults,
   ...clockFaults,

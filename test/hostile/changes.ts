@@ -30,12 +30,15 @@ const toText = ([id, name]: Row): string => `{"id":${id},"name":"${name}"}`
 export const changes: readonly Case[] = [
   put('replaces a plant', '/plants/1', '{"name":"b"}', [200, '{"id":1,"name":"b"}'], [1, 'b']),
   put(
-    'replaces a plant and ignores the id of its body',
+    'replaces a plant by a body with the same id',
     '/plants/1',
-    '{"id":"x","name":"b"}',
+    '{"id":10e-1,"name":"b"}',
     [200, '{"id":1,"name":"b"}'],
     [1, 'b'],
   ),
+  put('refuses to replace by another id', '/plants/1', '{"id":2,"name":"b"}', 40002),
+  put('refuses to replace by an id that is a text', '/plants/1', '{"id":"1","name":"b"}', 40002),
+  put('refuses to replace by the last of two ids', '/plants/1', '{"id":1,"id":2,"name":""}', 40002),
   put(
     'replaces a plant and ignores __proto__',
     '/plants/1',

@@ -72,6 +72,7 @@ export const lists: readonly Case[] = [
     '=',
     '?',
   ),
+  ...queries(40002, 'limit=1&limit=1', 'tag=&tag=', 'after=1&tag=x&%61fter=2', 'tag&limit=1&tag'),
   ...queries(40002, 'offset=1', 'access_token=x', 'id=1', 'limit=1&x=1', 'limit=1&__proto__=1'),
   ...queries(
     page(fern),

@@ -1,6 +1,8 @@
 import createClient from 'openapi-fetch'
 import type { paths } from './types'
 
+const FAR = '9007199254740993'
+
 /** What a user of the description writes. */
 export async function exercise(baseUrl: string, token: string) {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${token}` } })
@@ -18,5 +20,22 @@ export async function exercise(baseUrl: string, token: string) {
     replaced: replaced.data,
     deleted: deleted.response.status,
     gone: gone.error,
+  }
+}
+
+/** Every name, page by page of one plant, from an id on that no number of JavaScript stands for. */
+export async function namesBehind(baseUrl: string, token: string): Promise<string[]> {
+  const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${token}` } })
+  const names: string[] = []
+  let after: string | null = FAR
+  while (after !== null && names.length < 10) {
+    const page: Awaited<ReturnType<typeof list>> = await list(after)
+    names.push(...(page.data?.plants.map(({ name }) => name) ?? []))
+    after = page.data?.next ?? null
+  }
+  return names
+
+  function list(from: string) {
+    return client.GET('/plants', { params: { query: { limit: 1, after: from } } })
   }
 }

@@ -1,7 +1,10 @@
-import { Database } from 'bun:sqlite'
+// Verifies a database's integrity, and writes nothing.
+
+import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
 import { explainReading } from './errors'
 import { schemaVersion } from './migrations'
+import { readDatabase } from './read-only'
 
 /** What a check of a database found. */
 export type Findings = {
@@ -13,34 +16,33 @@ export type Findings = {
 }
 
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
-  Number(db.query<{ n: bigint }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
+  Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
-/**
- * Reads a whole database and says whether it is as it should be
- * (https://sqlite.org/pragma.html#pragma_integrity_check). Throws an `OpenError` where this user cannot open it.
- */
-export function checkDatabase(path: string): Findings {
-  const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
-  try {
-    db.run('PRAGMA busy_timeout = 10000')
-    db.run('PRAGMA query_only = ON')
-    const problems = db
-      .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
-      .all()
-      .map((row) => row.integrity_check)
-      .filter((line) => line !== 'ok')
-    return {
-      schemaVersion: schemaVersion(db),
-      plants: count(db, 'plants'),
-      tokens: count(db, 'tokens'),
-      problems,
-    }
-  } catch (error) {
-    const told = explainReading(error, path)
-    if (told instanceof OpenError && !told.storage) throw told
-    const problem = error instanceof Error ? error.message : String(error)
-    return { schemaVersion: 0, plants: 0, tokens: 0, problems: [problem] }
-  } finally {
-    db.close(true)
+// https://sqlite.org/pragma.html#pragma_integrity_check
+function check(db: Database): Findings {
+  const problems = db
+    .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
+    .all()
+    .map((row) => row.integrity_check)
+    .filter((line) => line !== 'ok')
+  return {
+    schemaVersion: schemaVersion(db),
+    plants: count(db, 'plants'),
+    tokens: count(db, 'tokens'),
+    problems,
   }
+}
+
+/** Reads a whole database. Throws an `OpenError` where it cannot be opened. */
+export function checkDatabase(path: string): Promise<Findings> {
+  return readDatabase(path, 'repeatable', ({ db }) => {
+    try {
+      return check(db)
+    } catch (error) {
+      const told = explainReading(error, path)
+      if (told instanceof OpenError && !told.storage) throw told
+      const problem = error instanceof Error ? error.message : String(error)
+      return { schemaVersion: 0, plants: 0, tokens: 0, problems: [problem] }
+    }
+  })
 }

@@ -14,10 +14,12 @@ import {
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { dropPageCache, tryLock, unlock, watchInode } from '../../files/libc'
+import { removeLeftovers } from '../../files/private-folder'
 import { syncFolder } from '../../files/sync'
 import { connect } from './connection'
 import { explain } from './errors'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { readRestoreMarker } from './restore-marker'
 
 /** The bytes of a file; 0 where there is none. */
 export function fileSize(path: string): number {
@@ -33,6 +35,9 @@ function checkHeader(fd: number, path: string): void {
   const hasJournal = existsSync(`${path}-journal`)
   const read = readSync(fd, header, 0, 100, 0)
   if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    if (readRestoreMarker(fd) !== null) {
+      throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
+    }
     if (hasJournal) return
     throw new OpenError(`${path} is not a database; name another file with --database`)
   }
@@ -154,7 +159,10 @@ export function openFile(
     throw explain(error, full)
   }
   try {
-    if (holdsLock) lock(fd, full)
+    if (holdsLock) {
+      lock(fd, full)
+      removeLeftovers(dirname(full))
+    }
     const locked = holdsLock || tryLock(fd)
     // It may have been replaced between being opened and being locked.
     const opened = fstatSync(fd)

@@ -4,6 +4,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, type ErrorNumber, OpenError, PlantError } from '../../errors'
+import { isOutOfInodes } from '../../files/target'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
 export type Failure = {
@@ -71,6 +72,9 @@ function explainDenied(path: string): OpenError {
 
 /** Why a database could not be opened for writing. */
 export function explain(error: unknown, path: string): OpenError {
+  if (/^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) && isOutOfInodes(dirname(path))) {
+    return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
+  }
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -84,9 +88,10 @@ export function explain(error: unknown, path: string): OpenError {
     case 'EROFS':
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
-    case 'SQLITE_READONLY_DBMOVED':
     case 'SQLITE_CANTOPEN':
       return explainDenied(path)
+    case 'SQLITE_READONLY_DBMOVED':
+      return new OpenError(`${path} was just replaced; try again`)
     case 'SQLITE_NOTADB':
       return new OpenError(`${path} is not a plantstore database; name another with --database`)
     case 'SQLITE_CORRUPT':

@@ -47,9 +47,12 @@ export class Storage {
     this.#file = openFile(path, role)
     this.path = this.#file.path
     this.worker = new WorkerClient(this.path, this.#checkpoints.report)
+    let db: Database | undefined
     try {
-      this.#connection = this.#prepare(openDatabase(this.#file, role.holdsLock))
+      db = openDatabase(this.#file, role.holdsLock)
+      this.#connection = this.#prepare(db)
     } catch (error) {
+      db?.close(true)
       closeSync(this.#file.fd)
       throw error instanceof OpenError ? error : explain(error, this.path)
     }
@@ -79,7 +82,7 @@ export class Storage {
    */
   async commit(changes: readonly Change[]): Promise<Committed> {
     if (this.#outage) throw this.#outage
-    if (!this.role.holdsLock) await this.yieldToDaemon(COMMIT_YIELD_MS)
+    if (!this.role.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
     const answer = await this.worker.commit(changes)
     // What is read from now on must see this commit.
@@ -113,13 +116,6 @@ export class Storage {
     }
   }
 
-  /** Where a daemon serves the same file, a command rests for some milliseconds, so that the daemon gets the lock. */
-  async yieldToDaemon(milliseconds: number): Promise<void> {
-    if (this.role.holdsLock) return
-    if (tryLock(this.#file.fd)) unlock(this.#file.fd)
-    else await Bun.sleep(milliseconds)
-  }
-
   /** Why the store cannot write, or not for ever; null where it can. */
   problem(): PlantError | null {
     const failure = this.#checkpoints.failure()
@@ -138,6 +134,12 @@ export class Storage {
       this.worker.terminate()
       closeSync(this.#file.fd)
     }
+  }
+
+  // Where a daemon serves the same file, a command rests before each commit, so that the daemon gets the lock.
+  async #yieldToDaemon(): Promise<void> {
+    if (tryLock(this.#file.fd)) unlock(this.#file.fd)
+    else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
   #prepare(db: Database): ServingConnection {

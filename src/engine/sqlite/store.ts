@@ -1,23 +1,18 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
 
 import { PlantError } from '../../errors'
-import type { Int64, NewPlant } from '../../plant'
-import type { PlantPage, Store } from '../../store'
+import type { NewPlant } from '../../plant'
+import type { Store } from '../../store'
 import { type Change, toRow, toRowId } from '../change'
 import { GroupCommit } from '../group-commit'
 import type { Role } from '../role'
-import { connect, type ServingConnection } from './connection'
+import type { ServingConnection } from './connection'
 import { fileSize } from './database-file'
-import { explainReading } from './errors'
 import { Storage } from './outage'
-import { preparePlants } from './plants'
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
 // What a change takes beside its texts, roughly.
 const CHANGE_BYTES = 100
-const ROWS_AT_ONCE = 1000
-// About what so many rows take: beside a daemon, an export leaves it half of a core.
-const EXPORT_YIELD_MS = 1
 
 // A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
 const PROBE_EVERY_MS = 1000
@@ -27,27 +22,6 @@ const STALLED_MS = 10_000
 
 const sizeOf = (plant: NewPlant): number =>
   CHANGE_BYTES + plant.name.length + (plant.tag?.length ?? 0)
-
-/** Every plant in parts, by a connection of its own that sees one moment of the database. */
-async function* snapshot(storage: Storage): AsyncGenerator<readonly NewPlant[]> {
-  const db = connect(storage.path)
-  try {
-    db.run('BEGIN')
-    const { list } = preparePlants(db)
-    let after: Int64 | null = null
-    for (;;) {
-      const { plants, hasMore }: PlantPage = list({ after, limit: ROWS_AT_ONCE, tag: null })
-      if (plants.length > 0) yield plants
-      if (!hasMore) return
-      await storage.yieldToDaemon(EXPORT_YIELD_MS)
-      after = plants.at(-1)?.id ?? null
-    }
-  } catch (error) {
-    throw explainReading(error, storage.path)
-  } finally {
-    db.close(true)
-  }
-}
 
 /** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
 function createProbe(storage: Storage): () => Promise<void> {
@@ -105,7 +79,6 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     deletePlant: (id, signal) => changes.submit(['delete', toRowId(id)], CHANGE_BYTES, signal),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
-    snapshot: () => snapshot(storage),
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
     createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),

@@ -1,0 +1,71 @@
+// plantstore man: the manual page, in the macros of man(7).
+
+import packageJson from '../../package.json'
+import { type Command, exitCodes } from '../command'
+import { isFlag, toFlag } from '../config'
+import { options } from '../options'
+
+// A line that begins with a dot or a quote is a request; a hyphen is a minus in what is typed.
+const escapeText = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^([.'])/gm, '\\&$1')
+
+const paragraphs = (text: string): string =>
+  text
+    .split(/\n\n+/)
+    .map((it) =>
+      /^\s/.test(it) ? `.EX\n${escapeText(it)}\n.EE` : escapeText(it.replaceAll('\n', ' ')),
+    )
+    .join('\n.PP\n')
+
+function optionsOf(command: Command): string {
+  return command.options
+    .map((name) => {
+      const { value, env, help, default: preset } = options[name]
+      const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
+      const notes = [
+        ...(preset === null || preset === false ? [] : [`default: ${preset}`]),
+        ...(isFlag(name) && env ? [env] : []),
+      ]
+      const text = notes.length > 0 ? `${help} (${notes.join('; ')})` : help
+      return `.TP\n.B ${escapeText(flag)}\n${escapeText(text)}`
+    })
+    .join('\n')
+}
+
+function page(commands: readonly Command[]): string {
+  const sections = commands.map((command) =>
+    `.SS ${escapeText([command.name, command.usage].filter(Boolean).join(' '))}
+${escapeText(command.summary)}
+.PP
+${paragraphs(command.help)}
+${optionsOf(command)}`.trimEnd(),
+  )
+  return `.TH PLANTSTORE 1 "" "plantstore ${packageJson.version}"
+.SH NAME
+plantstore \\- a durable, authenticated HTTP store of plants
+.SH SYNOPSIS
+.B plantstore
+.I COMMAND
+[\\fIOPTIONS\\fR]
+.SH COMMANDS
+A flag wins over its environment variable.
+${sections.join('\n')}
+.SH EXIT STATUS
+0 success; 1 failure; 2 wrong usage; 74 the storage fails or is full.
+`
+}
+
+export const man: Command = {
+  name: 'man',
+  usage: '',
+  summary: 'print the manual page',
+  help: 'To read it: plantstore man | man -l -',
+  options: [],
+  async run({ commands, out }) {
+    out.write(page(commands))
+    return exitCodes.ok
+  },
+}

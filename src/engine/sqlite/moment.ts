@@ -1,0 +1,146 @@
+// One moment of a database, which is read and never written: nor is anything beside it. It is in one of three states,
+// each read in its own way:
+// - shared: in use, or left by a crash, with its log and the log's index. SQLite reads it as any reader does, but with
+//   `readonly_shm`, which leaves the index as it is.
+// - closed: one file without a log. SQLite reads it as `immutable`; where somebody wrote to it meanwhile, once more.
+// - split: a log without its index, or a rollback journal. Only a private copy can be recovered and read.
+
+import { Database, constants as sqlite } from 'bun:sqlite'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { codeOf, OpenError } from '../../errors'
+import { checkFile, fileSize } from './database-file'
+import { explainReading } from './errors'
+import { SCHEMA_VERSION, schemaVersion } from './migrations'
+import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
+
+const TRIES = 5
+const PAUSE_MS = 20
+export const LOG_SUFFIXES = ['-wal', '-journal'] as const
+
+type State = 'shared' | 'closed' | 'split'
+
+/** A database at one moment: its path behind links, a descriptor of it, and a connection where it is shared. */
+export type Moment = {
+  readonly path: string
+  readonly fd: number
+  readonly state: State
+  readonly shared: Database | null
+}
+
+function stateOf(path: string): State {
+  if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return 'shared'
+  return LOG_SUFFIXES.some((suffix) => fileSize(path + suffix) > 0) ? 'split' : 'closed'
+}
+
+// What every write to a database or its log changes.
+function fingerprint(path: string): string {
+  const files = ['', ...SIDECAR_SUFFIXES].map((suffix) => {
+    const stat = statSync(path + suffix, { bigint: true, throwIfNoEntry: false })
+    return stat && [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join()
+  })
+  return files.join(' ')
+}
+
+/** Opens a connection by what SQLite's URI says (https://sqlite.org/uri.html). Bun's own options cannot say it. */
+export function openUri(path: string, query: string): Database {
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
+  const db = new Database(
+    `${pathToFileURL(path).href}?${query}`,
+    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+  )
+  try {
+    db.run('PRAGMA busy_timeout = 10000')
+    db.run('PRAGMA trusted_schema = OFF')
+    db.run('PRAGMA cell_size_check = ON')
+    db.run('PRAGMA temp_store = MEMORY')
+    db.run('BEGIN')
+    // SQLite opens the file at the first read. The header of the file may be older than its log.
+    const version = schemaVersion(db)
+    if (version <= SCHEMA_VERSION) return db
+    throw new OpenError(
+      `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
+    )
+  } catch (error) {
+    db.close(true)
+    throw error
+  }
+}
+
+function openShared(path: string): Database {
+  try {
+    return openUri(path, 'mode=ro&readonly_shm=1')
+  } catch (error) {
+    // A reader that cannot write the index must find its place in it (https://sqlite.org/walformat.html, 2.3.1).
+    if (codeOf(error) !== 'SQLITE_READONLY_CANTINIT') throw error
+    return openUri(path, 'mode=ro')
+  }
+}
+
+// SQLite says no more than that it cannot open a file.
+function checkReadable(path: string): void {
+  for (const file of ['', '-wal', '-shm'].map((suffix) => path + suffix)) {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    try {
+      if (stat) accessSync(file, constants.R_OK)
+    } catch {
+      const mode = ((stat?.mode ?? 0) & 0o777).toString(8)
+      throw new OpenError(
+        `cannot read ${file} (owner ${stat?.uid}, mode ${mode}): permission denied for user ${process.getuid?.()}`,
+      )
+    }
+  }
+}
+
+function openMoment(path: string, fd: number): Moment {
+  // Where the last connection is closing now, its log is about to go.
+  for (let tries = 1; !holdSidecars(fd) && tries < TRIES; tries++) Bun.sleepSync(PAUSE_MS)
+  try {
+    const state = stateOf(path)
+    return { path, fd, state, shared: state === 'shared' ? openShared(path) : null }
+  } finally {
+    releaseSidecars(fd)
+  }
+}
+
+/**
+ * Has `act` read one moment of a database, and do so again where somebody who does not share it wrote meanwhile. Closing
+ * a descriptor drops SQLite's locks on its file, so that one outlives the connection.
+ */
+export async function atOneMoment<T>(
+  path: string,
+  act: (moment: Moment) => Promise<T>,
+): Promise<T> {
+  if (existsSync(path)) checkReadable(realpathSync(path))
+  checkFile(path)
+  const full = realpathSync(path)
+  const fd = openSync(full, 'r')
+  try {
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const before = fingerprint(full)
+      const moment = openMoment(full, fd)
+      const isStill = () => moment.shared !== null || fingerprint(full) === before
+      try {
+        const result = await act(moment)
+        if (isStill()) return result
+      } catch (error) {
+        if (isStill()) throw error
+      } finally {
+        moment.shared?.close(true)
+      }
+    }
+    throw new OpenError(`${full} keeps changing; try again`)
+  } catch (error) {
+    throw explainReading(error, full)
+  } finally {
+    closeSync(fd)
+  }
+}

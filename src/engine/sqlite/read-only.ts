@@ -1,0 +1,111 @@
+// Reads a database, or copies it, and writes nothing: not to it, nor beside it.
+
+import { Database } from 'bun:sqlite'
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { explainWriting } from '../../errors'
+import { copyBytes } from '../../files/copy-bytes'
+import { inPrivateFolder } from '../../files/private-folder'
+import { fileSize } from './database-file'
+import { atOneMoment, LOG_SUFFIXES, openUri } from './moment'
+import { SIDECAR_SUFFIXES } from './sidecars'
+
+/** A connection that reads one moment of a database. `isShared`: others may use it. */
+export type Source = { readonly db: Database; readonly isShared: boolean }
+
+// Both leave the copy unsynced: whoever gives it its name syncs it, in parts.
+
+/** https://sqlite.org/lang_vacuum.html#vacuuminto */
+function vacuumInto(db: Database, to: string): void {
+  db.run('COMMIT')
+  db.run('PRAGMA synchronous = OFF')
+  db.run('VACUUM INTO ?', [to])
+}
+
+/** Recovers a copy from its log, so that it is one file without one. */
+function recover(path: string): void {
+  const db = new Database(path, { readwrite: true, create: false })
+  try {
+    db.run('PRAGMA synchronous = OFF')
+    db.query('PRAGMA journal_mode = DELETE').get()
+  } finally {
+    db.close(true)
+  }
+}
+
+/** Copies the files of a database that is not in use. */
+async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes): Promise<void> {
+  const total = ['', ...LOG_SUFFIXES].reduce((sum, suffix) => sum + fileSize(path + suffix), 0)
+  let copied = 0
+  const count = (bytes: number) => {
+    copied += bytes
+    onBytes(copied, total)
+  }
+  await copyBytes(fd, to, count)
+  for (const suffix of LOG_SUFFIXES) {
+    if (fileSize(path + suffix) === 0) continue
+    const log = openSync(path + suffix, 'r')
+    try {
+      await copyBytes(log, to + suffix, count)
+    } finally {
+      closeSync(log)
+    }
+  }
+  recover(to)
+}
+
+/** Told how many bytes are done, of how many; may throw to end what is being done. */
+export type OnBytes = (done: number, total: number) => void
+
+/**
+ * Copies a database, as it is at one moment, to a new file in a private folder; neither synced nor checked.
+ */
+export async function copyMoment(
+  from: string,
+  to: string,
+  onBytes: OnBytes = () => {},
+): Promise<void> {
+  await atOneMoment(from, async ({ path, fd, shared }) => {
+    for (const suffix of ['', ...SIDECAR_SUFFIXES]) rmSync(to + suffix, { force: true })
+    if (shared) vacuumInto(shared, to)
+    else await copyFiles(path, fd, to, onBytes)
+  })
+}
+
+async function reading<T>(db: Database, isShared: boolean, read: Read<T>): Promise<T> {
+  try {
+    return await read({ db, isShared })
+  } finally {
+    db.close(true)
+  }
+}
+
+type Read<T> = (source: Source) => T | Promise<T>
+
+/**
+ * Has `read` read one moment of a database. `repeatable`: it can be called again, from the start; where it cannot, a
+ * private copy is made of a database that is not in use. Throws an `OpenError` where it cannot be read.
+ */
+export async function readDatabase<T>(
+  path: string,
+  repeatable: 'repeatable' | 'once',
+  read: Read<T>,
+): Promise<T> {
+  const seen = await atOneMoment(path, async (moment) => {
+    if (moment.shared) return { result: await read({ db: moment.shared, isShared: true }) }
+    if (moment.state === 'split' || repeatable === 'once') return null
+    return { result: await reading(openUri(moment.path, 'immutable=1'), false, read) }
+  })
+  if (seen) return seen.result
+  const temporary = tmpdir()
+  try {
+    return await inPrivateFolder(temporary, async (folder) => {
+      const copy = join(folder, 'copy.db')
+      await copyMoment(path, copy)
+      return await reading(openUri(copy, 'immutable=1'), false, read)
+    })
+  } catch (error) {
+    throw explainWriting(error, `a copy of ${path} in ${temporary}`)
+  }
+}

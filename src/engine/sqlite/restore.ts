@@ -1,0 +1,193 @@
+// Puts a backup in the place of a database. Whenever it is killed, the path holds the old database whole, or the backup
+// whole, or a marker that every command refuses: never one of them beside the log of the other. A file changes its name
+// in one step, and each step is on the disk before the next.
+
+import { Database } from 'bun:sqlite'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  renameSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { codeOf, OpenError } from '../../errors'
+import { copyBytes } from '../../files/copy-bytes'
+import { exchangeFiles } from '../../files/libc'
+import { inPrivateFolder } from '../../files/private-folder'
+import { placeNew } from '../../files/replace-file'
+import { syncFile, syncFolder } from '../../files/sync'
+import { checkFolder, explainMaking, targetOf } from '../../files/target'
+import { copyDatabase } from './backup'
+import { checkFile, type OpenedFile, openFile } from './database-file'
+import { explain } from './errors'
+import type { OnBytes } from './read-only'
+import { readRestoreMarker, restoreMarker } from './restore-marker'
+import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
+
+/** What a restore did: the plants that the database has now, and where the old one is kept; null where there was none. */
+export type Restored = { readonly plants: number; readonly kept: string | null }
+
+// A database that SQLite cannot put in order: it is moved aside as it is.
+const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
+
+// Who serves a database need not be who restores it.
+function takeOwner(path: string, { uid, gid }: Stats, mode: number): void {
+  const made = statSync(path)
+  try {
+    if (made.uid !== uid || made.gid !== gid) chownSync(path, uid, gid)
+  } catch {
+    throw new OpenError(
+      `the database belongs to user ${uid}, group ${gid}; restore it as that user`,
+    )
+  }
+  chmodSync(path, mode & 0o777)
+}
+
+const lockedByAnother = (path: string) => new OpenError(`${path} is locked by another program`)
+
+const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
+
+const hold = (path: string): OpenedFile | null =>
+  existsSync(path)
+    ? openFile(path, { holdsLock: true, makesDatabase: false, checksHeader: false })
+    : null
+
+const journalMode = (db: Database): string | undefined =>
+  db.query<{ journal_mode: string }, []>('PRAGMA journal_mode').get()?.journal_mode
+
+/**
+ * Puts the log of the old database into its file, and removes it; nobody else can open the database until the
+ * connection that is returned is closed. Null where it is damaged. Throws an `OpenError` where it is in use.
+ */
+function foldLog(path: string): Database | null {
+  // SQLite would remove the log of a file whose header is gone.
+  try {
+    checkFile(path)
+  } catch {
+    return null
+  }
+  const db = new Database(path, { readwrite: true, create: false })
+  try {
+    db.run('PRAGMA busy_timeout = 1000')
+    db.query('PRAGMA journal_mode = DELETE').get()
+    db.run('BEGIN EXCLUSIVE')
+    // In between, somebody may have begun to use it, and a log with it.
+    if (journalMode(db) === 'delete' && sidecarsOf(path).length === 0) return db
+    throw lockedByAnother(path)
+  } catch (error) {
+    db.close(true)
+    if (UNREADABLE.test(codeOf(error))) return null
+    throw error instanceof OpenError ? error : explain(error, path)
+  }
+}
+
+/** Puts a file at a path, and what was there at `kept`, in one step; where the file system cannot, by a copy. */
+async function exchange(made: string, { path, fd }: OpenedFile, kept: string): Promise<void> {
+  renameSync(made, kept)
+  if (!exchangeFiles(kept, path)) {
+    renameSync(kept, made)
+    const copy = `${made}.old`
+    await copyBytes(fd, copy)
+    const stat = fstatSync(fd)
+    takeOwner(copy, stat, stat.mode)
+    await syncFile(copy)
+    renameSync(copy, kept)
+    syncFolder(dirname(path))
+    renameSync(made, path)
+  }
+  syncFolder(dirname(path))
+}
+
+/** Moves what is beside a marker to what it belongs to, and then puts the new database in the marker's place. */
+function completeMove(made: string, path: string, kept: string): void {
+  for (const suffix of sidecarsOf(path)) renameSync(path + suffix, kept + suffix)
+  syncFolder(dirname(path))
+  renameSync(made, path)
+  syncFolder(dirname(path))
+}
+
+async function replace(made: string, held: OpenedFile, kept: string): Promise<string> {
+  const { path, fd } = held
+  const interrupted = readRestoreMarker(fd)
+  if (interrupted !== null) {
+    const keptBefore = join(dirname(path), interrupted)
+    completeMove(made, path, keptBefore)
+    return keptBefore
+  }
+  const old = foldLog(path)
+  if (old) {
+    try {
+      // The log must not come back after a loss of power.
+      syncFolder(dirname(path))
+      await exchange(made, held, kept)
+    } finally {
+      old.close(true)
+    }
+    return kept
+  }
+  if (!excludeConnections(fd)) throw lockedByAnother(path)
+  const marker = `${made}.marker`
+  writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
+  await syncFile(marker)
+  await exchange(marker, held, kept)
+  completeMove(made, path, kept)
+  return kept
+}
+
+// Only the log is there, whose database is gone.
+async function keepLog(made: string, path: string, kept: string): Promise<void> {
+  const marker = `${made}.marker`
+  writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
+  await syncFile(marker)
+  placeNew(marker, path)
+  const held = hold(path)
+  try {
+    syncFolder(dirname(path))
+    completeMove(made, path, kept)
+  } finally {
+    if (held) closeSync(held.fd)
+  }
+}
+
+/**
+ * Checks a backup and makes it the database at a path, which keeps its owner and mode; where there is none, the owner is
+ * its folder's. Throws an `OpenError` where the backup is damaged or the database is in use.
+ */
+export async function restoreDatabase(
+  from: string,
+  database: string,
+  suffix: string,
+  onBytes: OnBytes,
+): Promise<Restored> {
+  const path = targetOf(database)
+  const folder = dirname(path)
+  const kept = `${path}.${suffix}`
+  checkFolder(folder)
+  const held = hold(path)
+  try {
+    return await inPrivateFolder(folder, async (own) => {
+      const made = join(own, 'restored.db')
+      const plants = await copyDatabase(from, made, onBytes)
+      if (held) takeOwner(made, fstatSync(held.fd), fstatSync(held.fd).mode)
+      else if (process.getuid?.() === 0) takeOwner(made, statSync(folder), 0o600)
+      await syncFile(made, onBytes)
+      if (held) return { plants, kept: await replace(made, held, kept) }
+      if (sidecarsOf(path).length > 0) {
+        await keepLog(made, path, kept)
+        return { plants, kept }
+      }
+      placeNew(made, path)
+      syncFolder(folder)
+      return { plants, kept: null }
+    })
+  } catch (error) {
+    throw explainMaking(error, path)
+  } finally {
+    if (held) closeSync(held.fd)
+  }
+}

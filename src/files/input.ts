@@ -1,0 +1,54 @@
+// A file or standard input, read to its end or until it is interrupted.
+
+import { accessSync, constants, statSync } from 'node:fs'
+import { codeOf, OpenError, UsageError } from '../errors'
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EIO: 'input/output error',
+}
+
+function explainInput(error: unknown, path: string): OpenError {
+  const code = codeOf(error)
+  const reason = REASONS[code] ?? (error as Error).message
+  return new OpenError(`cannot read ${path}: ${reason}`, code === 'EIO')
+}
+
+/** What is read, and its length; null where that is not known. */
+export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
+
+/** Opens a file, or standard input by the name `-`. Throws an `OpenError` where it cannot be read. */
+export function openInput(path: string): Input {
+  if (path === '-') return { stream: Bun.stdin.stream(), bytes: null }
+  try {
+    const stat = statSync(path)
+    if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
+    accessSync(path, constants.R_OK)
+    return { stream: Bun.file(path).stream(), bytes: stat.isFile() ? stat.size : null }
+  } catch (error) {
+    throw error instanceof UsageError ? error : explainInput(error, path)
+  }
+}
+
+/** The chunks of an input until `signal` is aborted, which does not wait for the next. */
+export async function* readInput(
+  { stream }: Input,
+  path: string,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const chunks = stream[Symbol.asyncIterator]()
+  const aborted = new Promise<null>((resolve) => {
+    signal.addEventListener('abort', () => resolve(null))
+  })
+  for (;;) {
+    const next = chunks.next().catch((error) => {
+      throw explainInput(error, path)
+    })
+    const chunk = await Promise.race([next, aborted])
+    if (chunk === null || chunk.done || signal.aborted) return
+    onBytes(chunk.value.byteLength)
+    yield chunk.value
+  }
+}

@@ -1,0 +1,84 @@
+// A folder for files that are not finished: for this user alone, with a random name, locked while it is used.
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { tryLock } from './libc'
+
+const PREFIX = '.plantstore-'
+const TRIES = 10
+
+type Locked = { readonly path: string; readonly fd: number }
+
+/** Locks a folder; null where a process that lives uses it, or it is gone. */
+function lockFolder(path: string): Locked | null {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  } catch {
+    return null
+  }
+  try {
+    // It may have been removed between being opened and being locked.
+    if (tryLock(fd) && statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(fd).ino) {
+      return { path, fd }
+    }
+  } catch {
+    // A file system without locks: such a folder is never taken for a leftover.
+  }
+  closeSync(fd)
+  return null
+}
+
+function remove({ path, fd }: Locked): void {
+  rmSync(path, { recursive: true, force: true })
+  closeSync(fd)
+}
+
+/** Removes the private folders that processes which were killed have left in a folder. Never throws. */
+export function removeLeftovers(parent: string): void {
+  try {
+    const names = readdirSync(parent).filter((name) => name.startsWith(PREFIX))
+    for (const path of names.map((name) => join(parent, name))) {
+      const left = lockFolder(path)
+      if (!left) continue
+      if (fstatSync(left.fd).uid === process.getuid?.()) remove(left)
+      else closeSync(left.fd)
+    }
+  } catch {
+    // What cannot be removed now is removed another time.
+  }
+}
+
+function create(parent: string): Locked {
+  for (let tries = 1; ; tries++) {
+    const path = mkdtempSync(join(parent, PREFIX))
+    const locked = lockFolder(path)
+    if (locked) return locked
+    // Another process took it for a leftover; or there are no locks here.
+    if (tries < TRIES) rmSync(path, { recursive: true, force: true })
+    else return { path, fd: openSync(path, 'r') }
+  }
+}
+
+/** Gives `act` a private folder within `parent`, and removes it in the end. Removes leftovers first. */
+export async function inPrivateFolder<T>(
+  parent: string,
+  act: (folder: string) => Promise<T>,
+): Promise<T> {
+  removeLeftovers(parent)
+  const folder = create(parent)
+  try {
+    return await act(folder.path)
+  } finally {
+    remove(folder)
+  }
+}

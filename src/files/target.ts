@@ -1,0 +1,68 @@
+// Where a path leads, and whether a file may be made there.
+
+import { accessSync, constants, lstatSync, readlinkSync, type Stats, statfsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { codeOf, explainWriting, OpenError } from '../errors'
+
+const MOST_LINKS = 40
+const STICKY = 0o1000
+const OTHERS_WRITE = 0o002
+
+/**
+ * Whether a stranger could have put something in a shared folder, such as /tmp, for us to write to: the rule of
+ * `fs.protected_symlinks` (https://docs.kernel.org/admin-guide/sysctl/fs.html).
+ */
+export const isPlanted = (it: Stats, folder: Stats): boolean =>
+  (folder.mode & STICKY) !== 0 &&
+  (folder.mode & OTHERS_WRITE) !== 0 &&
+  it.uid !== folder.uid &&
+  it.uid !== process.getuid?.()
+
+/**
+ * The path behind links, whether there is a file or not. Throws an `OpenError` for a link that another user has put
+ * into a shared folder, and for links that lead nowhere.
+ */
+export function targetOf(path: string, links = 0): string {
+  const full = resolve(path)
+  const parent = dirname(full)
+  if (parent === full) return full
+  const folder = targetOf(parent, links)
+  const at = join(folder, basename(full))
+  const stat = lstatSync(at, { throwIfNoEntry: false })
+  if (!stat?.isSymbolicLink()) return at
+  if (isPlanted(stat, lstatSync(folder))) {
+    throw new OpenError(`${at} is a link of user ${stat.uid} in a shared folder; not followed`)
+  }
+  if (links === MOST_LINKS) throw new OpenError(`${path}: too many links`)
+  return targetOf(resolve(folder, readlinkSync(at)), links + 1)
+}
+
+/** Throws an `OpenError` where no file can be made in a folder. */
+export function checkFolder(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    const code = codeOf(error)
+    if (/^ENO(ENT|TDIR)$/.test(code)) throw new OpenError(`folder ${folder} does not exist`)
+    const reason = code === 'EROFS' ? 'read-only file system' : 'permission denied'
+    throw new OpenError(`cannot write to folder ${folder}: ${reason}`)
+  }
+}
+
+/** Whether no file can be made in a folder, though there may be space: the error of the system is that of a full disk. */
+export function isOutOfInodes(folder: string): boolean {
+  try {
+    const { files, ffree } = statfsSync(folder)
+    return files > 0 && ffree === 0
+  } catch {
+    return false
+  }
+}
+
+/** Why a file could not be made at a path, of what was thrown: the error itself, where it is not the disk's. */
+export function explainMaking(error: unknown, path: string): unknown {
+  if (codeOf(error) === 'ENOSPC' && isOutOfInodes(dirname(path))) {
+    return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
+  }
+  return explainWriting(error, path)
+}

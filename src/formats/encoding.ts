@@ -1,0 +1,46 @@
+// A file must be UTF-8: what spreadsheets and other systems write instead is recognised, with the way out.
+
+import { OpenError } from '../errors'
+import { NEWLINE } from './lines'
+
+/** The mark that some editors put before a text (RFC 8259, section 8.1). */
+export const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+
+// With its mark; or every other byte of the first characters, which are ASCII in both formats, is zero.
+const isUtf16 = ([a, b, c, d]: Uint8Array): boolean =>
+  (a === 0xff && b === 0xfe) ||
+  (a === 0xfe && b === 0xff) ||
+  (a === 0 && b !== 0 && c === 0) ||
+  (a !== 0 && b === 0 && d === 0)
+
+/** A stream as it is. Throws an `OpenError` where it begins as UTF-16 does. */
+export async function* refuseUtf16(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isFirst = true
+  for await (const chunk of stream) {
+    if (isFirst && isUtf16(chunk)) {
+      throw new OpenError('not UTF-8 but UTF-16; convert with: iconv -f UTF-16 -t UTF-8')
+    }
+    isFirst = false
+    yield chunk
+  }
+}
+
+/** A stream as it is, as long as it is UTF-8. Throws an `OpenError` where it is not. */
+export async function* requireUtf8(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let lines = 1
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      throw new OpenError(`not UTF-8, at line ${lines} or later; convert with iconv`)
+    }
+  }
+  for await (const chunk of refuseUtf16(stream)) {
+    decode(chunk)
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++
+    yield chunk
+  }
+  decode()
+}

@@ -1,0 +1,84 @@
+// What a route says of its answers, for the OpenAPI description.
+
+import type { TSchema } from '@sinclair/typebox'
+import { catalogue, type ErrorNumber } from '../errors'
+import { headersOf } from './errors'
+import { ErrorBody } from './schemas'
+
+const UNAUTHORIZED = [40101, 40102] as const
+/** What a route refuses that has a body. */
+export const BODY = [40001, 40002, 41301, 41501] as const
+/** What a route refuses that only reads. */
+export const READING = [...UNAUTHORIZED, 50001, 50302] as const
+/** What a route refuses that changes something. */
+export const WRITING = [...UNAUTHORIZED, 40301, 50001, 50301, 50302, 50701] as const
+
+const HEADERS: Readonly<Record<string, string>> = {
+  link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
+  'retry-after': 'Seconds to wait before the next attempt.',
+  'www-authenticate': 'The challenge (RFC 6750).',
+}
+
+const header = (name: string, example: string) => ({
+  [name]: { description: HEADERS[name], schema: { type: 'string' as const }, example },
+})
+
+type Answer = {
+  /** The media type; JSON if not given. */
+  readonly type?: string
+  readonly example?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly links?: Readonly<Record<string, object>>
+}
+
+// Nothing where there are none.
+function headers(all: Readonly<Record<string, string>> = {}) {
+  const described = Object.entries(all).map(([name, example]) => header(name, example))
+  return described.length > 0 ? { headers: Object.assign({}, ...described) } : {}
+}
+
+/** The answer of a success; `schema` null: it has no body. */
+export function answers(
+  status: number,
+  description: string,
+  schema: TSchema | null,
+  { type = 'application/json', example, headers: sent, links }: Answer = {},
+) {
+  const content = schema && { [type]: { schema, ...(example === undefined ? {} : { example }) } }
+  return {
+    [status]: {
+      description,
+      ...headers(sent),
+      ...(content ? { content } : {}),
+      ...(links ? { links } : {}),
+    },
+  }
+}
+
+/** The answers of refusals, by their status. */
+export function refusals(...errors: readonly ErrorNumber[]) {
+  const byStatus = Map.groupBy(errors, (error) => Math.floor(error / 100))
+  return {
+    '4XX': { description: 'Malformed HTTP is rejected by the parser, without a body.' },
+    ...Object.fromEntries(
+      [...byStatus].map(([status, numbers]) => [
+        String(status),
+        {
+          description: numbers.map((error) => `${error}: ${catalogue[error]}`).join('; '),
+          ...headers(Object.assign({}, ...numbers.map((error) => headersOf[error]))),
+          content: {
+            'application/json': {
+              schema: ErrorBody,
+              examples: Object.fromEntries(
+                numbers.map((error) => {
+                  const value = { error, message: catalogue[error] }
+                  return [String(error), { summary: catalogue[error], value }]
+                }),
+              ),
+            },
+          },
+        },
+      ]),
+    ),
+  }
+}

@@ -1,0 +1,34 @@
+import { Elysia } from 'elysia'
+import { PlantError } from '../errors'
+import type { Store } from '../store'
+import { answerJson } from './answer'
+import { answers, refusals } from './describe'
+import { Health } from './schemas'
+
+/** `GET /health`, for whoever watches the daemon; it needs no credentials. 503 only where the store cannot write. */
+export function health(store: Store) {
+  return new Elysia({ name: 'health' }).get(
+    '/health',
+    async () => {
+      try {
+        await store.probe()
+      } catch (error) {
+        throw new PlantError(50302, error instanceof PlantError ? error.message : undefined)
+      }
+      return answerJson({ status: 'ok' })
+    },
+    {
+      detail: {
+        operationId: 'health',
+        summary: 'Check whether the store can write',
+        description: 'For supervisors and load balancers. Needs no token.',
+        tags: ['operations'],
+        security: [],
+        responses: {
+          ...answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
+          ...refusals(50001, 50302),
+        },
+      },
+    },
+  )
+}

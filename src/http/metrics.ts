@@ -1,0 +1,34 @@
+import { Elysia, t } from 'elysia'
+import type { Metrics } from '../metrics'
+import type { Store } from '../store'
+import { jsonHeaders } from './answer'
+import { answers, READING, refusals } from './describe'
+
+const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** `GET /metrics`, for Prometheus. */
+export function metricsPage(store: Store, metrics: Metrics) {
+  return new Elysia({ name: 'metrics' }).get(
+    '/metrics',
+    () => {
+      const headers = new Headers(jsonHeaders)
+      headers.set('content-type', TEXT_FORMAT)
+      return new Response(metrics.render(store.stats()), { headers })
+    },
+    {
+      detail: {
+        operationId: 'metrics',
+        summary: 'Read the metrics',
+        description: 'In the Prometheus text format, version 0.0.4.',
+        tags: ['operations'],
+        responses: {
+          ...answers(200, 'The metrics.', t.String(), {
+            type: 'text/plain',
+            example: 'plantstore_plants_created_total 1\n',
+          }),
+          ...refusals(...READING),
+        },
+      },
+    },
+  )
+}

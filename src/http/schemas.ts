@@ -1,0 +1,105 @@
+// What requests and answers hold beside a plant. `title` names a schema in the OpenAPI description.
+
+import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { t } from 'elysia'
+import { Int64, NewPlant, parseInt64, Tag } from '../plant'
+
+/** Plants of a page where the client names no limit. */
+export const DEFAULT_LIMIT = 100
+const MAX_BATCH = 1000
+
+TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
+TypeRegistry.Set(
+  'LimitText',
+  (_, text) => typeof text === 'string' && /^([1-9]\d{0,2}|1000)$/.test(text),
+)
+
+// An int64 as text, which is what a path and a query hold.
+const DIGITS = { [Kind]: 'Int64Text', error: String(Int64.error) }
+
+/** The path of a plant. */
+export const PlantPath = t.Object(
+  { id: t.Unsafe<string>({ ...Int64, ...DIGITS }) },
+  { error: 'expected an id' },
+)
+
+// A string, as numbers of JavaScript are exact up to 2^53 only.
+const Cursor = t.Unsafe<string>({
+  ...DIGITS,
+  title: 'Cursor',
+  type: 'string',
+  pattern: '^-?[0-9]{1,19}$',
+  description: 'The id of the last plant of a page, in digits. The next page starts behind it.',
+})
+
+const Limit = t.Unsafe<string>({
+  [Kind]: 'LimitText',
+  type: 'integer',
+  minimum: 1,
+  maximum: 1000,
+  description: `Plants of a page at most; ${DEFAULT_LIMIT} if not given.`,
+  error: 'expected an integer from 1 to 1000',
+})
+
+/** The parameters of a list. */
+export const PlantList = t.Object(
+  {
+    limit: t.Optional(Limit),
+    after: t.Optional(Cursor),
+    tag: t.Optional(
+      t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
+    ),
+  },
+  { additionalProperties: false, error: 'unknown parameter; use limit, after or tag' },
+)
+
+/** The body of a batch. */
+export const PlantBatch = t.Object(
+  {
+    plants: t.Array(NewPlant, {
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      description: 'The plants to create, each with an id of its own.',
+      error: `expected an array of 1 to ${MAX_BATCH} plants`,
+    }),
+  },
+  {
+    title: 'PlantBatch',
+    description: 'Plants to create together.',
+    additionalProperties: true,
+    error: 'expected an object with plants',
+  },
+)
+
+// What follows only describes answers: nothing checks them.
+
+export const PlantPage = Type.Object(
+  {
+    plants: Type.Array(NewPlant, { description: 'Plants in ascending order of their ids.' }),
+    next: Type.Union([Cursor, Type.Null()], {
+      description: 'What to give as `after` for the next page; null on the last one.',
+    }),
+  },
+  { title: 'PlantPage', description: 'A page of plants.' },
+)
+
+export const Created = Type.Object(
+  { created: Type.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
+  { title: 'Created', description: 'How many plants a batch created.' },
+)
+
+export const Health = Type.Object(
+  { status: Type.Literal('ok', { description: 'The store can write.' }) },
+  { title: 'Health', description: 'The store can write.' },
+)
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Integer({
+      format: 'int32',
+      description: 'The HTTP status times 100 plus a number that is stable for ever.',
+    }),
+    message: Type.String({ description: 'What went wrong, and what to do.' }),
+  },
+  { title: 'Error', description: 'Why a request was refused.' },
+)

@@ -1,0 +1,95 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { PATIENCE_MS, runProgram, temporaryFolder } from './harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** What bash offers for a command line whose last word is being typed. */
+async function completed(line: string): Promise<string[]> {
+  using folder = temporaryFolder()
+  const { out } = await runProgram(['completion', 'bash'])
+  await Bun.write(folder.file('script'), out)
+  const words = line.split(' ')
+  const script = `
+    source ./script
+    COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
+    COMP_CWORD=${words.length - 1}
+    _plantstore
+    printf '%s\\n' "\${COMPREPLY[@]}"`
+  const { stdout, stderr } = Bun.spawnSync(['bash', '-c', script], { cwd: folder.path })
+  expect(stderr.toString()).toBe('')
+  return stdout.toString().trim().split('\n')
+}
+
+test('completes commands, options and values in bash', async () => {
+  expect(await completed('plantstore re')).toEqual(['restore'])
+  expect(await completed('plantstore serve --max')).toEqual(['--max-body-bytes'])
+  expect(await completed('plantstore token cr')).toEqual(['create'])
+  expect(await completed('plantstore export --format ')).toEqual(['ndjson', 'csv'])
+  expect(await completed('plantstore completion f')).toEqual(['fish'])
+  expect(await completed('plantstore help he')).toEqual(['health'])
+})
+
+test('completes files in bash', async () => {
+  expect(await completed('plantstore import scr')).toEqual(['script'])
+})
+
+const syntaxOf = [
+  ['bash', ['bash', '-n']],
+  ['zsh', ['zsh', '-n']],
+  ['fish', ['fish', '--no-execute']],
+] as const
+
+for (const [shell, check] of syntaxOf) {
+  test.skipIf(Bun.which(shell) === null)(`prints a script that ${shell} can read`, async () => {
+    using folder = temporaryFolder()
+    const { out, code } = await runProgram(['completion', shell])
+    await Bun.write(folder.file('script'), out)
+    const { stderr } = Bun.spawnSync([...check, folder.file('script')])
+
+    expect({ stderr: stderr.toString(), code }).toEqual({ stderr: '', code: 0 })
+    for (const word of ['serve', 'max-body-bytes', 'ndjson']) expect(out).toContain(word)
+  })
+}
+
+test('refuses a shell that it does not know', async () => {
+  const { err, code } = await runProgram(['completion', 'csh'])
+  expect({ err, code }).toEqual({
+    err: 'plantstore: give one shell: bash, zsh or fish; see "plantstore completion --help"\n',
+    code: 2,
+  })
+})
+
+test('prints a manual page of every command and option', async () => {
+  const { out, code } = await runProgram(['man'])
+  expect(code).toBe(0)
+  expect(out).toStartWith('.TH PLANTSTORE 1 ')
+  for (const word of ['serve', 'completion', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
+    expect(out).toContain(word)
+  }
+})
+
+test.skipIf(Bun.which('groff') === null)('prints a manual page that groff can format', async () => {
+  const { out } = await runProgram(['man'])
+  const groff = ['groff', '-man', '-Tutf8', '-ww', '-P-cbu']
+  const { stdout, stderr } = Bun.spawnSync(groff, { stdin: new Blob([out]) })
+
+  expect(stderr.toString()).toBe('')
+  expect(stdout.toString()).toContain('--max-body-bytes')
+})
+
+test.each([['version'], ['-V']])('prints its version: %s', async (word) => {
+  const { out, code } = await runProgram([word])
+  expect(out).toMatch(/^plantstore \d+\.\d+\.\d+\n$/)
+  expect(code).toBe(0)
+})
+
+test('prints the help of a command that follows the word help', async () => {
+  const [byWord, byFlag] = await Promise.all([
+    runProgram(['help', 'restore']),
+    runProgram(['restore', '--help']),
+  ])
+  expect(byWord).toEqual(byFlag)
+  expect((await runProgram(['help', 'restroe'])).err).toBe(
+    'plantstore: unknown command "restroe"; did you mean "restore"?\n',
+  )
+})

@@ -1,0 +1,265 @@
+// The README and docs/ must stay true: what they list is compared with the code.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import packageJson from '../package.json'
+import { exitCodes } from '../src/command'
+import { isFlag, toFlag } from '../src/config'
+import { catalogue } from '../src/errors'
+import { createMetrics } from '../src/metrics'
+import { type OptionName, options } from '../src/options'
+import { program, root, startDaemon } from './harness/daemon'
+
+const MOST_WORDS = 600
+
+/** A row of bench/results; figures are [least, median, most]. */
+type Row = { readonly server?: string; readonly executable?: string; readonly connections?: number }
+
+const pages = [
+  'README.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'bench/README.md',
+  ...[...new Bun.Glob('docs/*.md').scanSync(root)].sort(),
+]
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** The rows of all tables of a page, as their cells; heads included. */
+const rowsOf = (file: string): string[][] =>
+  read(file)
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^[|\s:-]+$/.test(line))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+
+/** The section of a page below a heading. */
+function sectionOf(file: string, heading: string): string {
+  const [, rest = ''] = read(file).split(`\n## ${heading}\n`)
+  return rest.split('\n## ')[0] ?? ''
+}
+
+const codeOf = (text: string): string[] =>
+  [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+
+const unique = (items: Iterable<string>): string[] => [...new Set(items)].sort()
+
+describe('the README', () => {
+  test('has at most 600 words, tables and code included', () => {
+    expect(read('README.md').split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(MOST_WORDS)
+  })
+
+  test('runs and tests with the Bun of package.json', () => {
+    const [, version] = packageJson.packageManager.split('@')
+    for (const script of ['start', 'test']) {
+      expect(read('README.md')).toContain(`\nnpx --yes bun@${version} run ${script} `)
+    }
+  })
+
+  test('names only scripts of package.json', () => {
+    const scripts = [...read('README.md').matchAll(/\bbun(?:@[\d.]+)? run ([\w:-]+)/g)]
+
+    expect(scripts.length).toBeGreaterThan(2)
+    for (const [, script = ''] of scripts) {
+      expect(Object.keys(packageJson.scripts)).toContain(script)
+    }
+  })
+
+  test('has the measured figures of bench/results', () => {
+    const results = (name: string) => JSON.parse(read(`bench/results/${name}.json`)).rows
+    const creates = results('creates').find(
+      (row: Row) => row.server === 'plantstore' && row.connections === 64,
+    )
+    const start = results('start').find((row: Row) => row.executable === 'plantstore')
+    const rate = (Math.round(creates.perSecond[1] / 100) * 100).toLocaleString('en')
+    const text = read('README.md').replace(/\s+/g, ' ')
+
+    expect(text).toContain(`${rate} durable creates per second at 64 connections`)
+    expect(text).toContain(`${creates.ratio[1].toFixed(2)} of a bare`)
+    expect(text).toContain(`${Math.round(start.startMs[1])} ms from exec to the first answer`)
+  })
+
+  test('links to every page of docs/', () => {
+    const missing = pages.filter((page) => !read('README.md').includes(`(${page})`))
+
+    expect(missing).toEqual(['README.md', 'bench/README.md'])
+  })
+})
+
+test('docs/benchmarks.md names only scripts of bench/package.json', () => {
+  const { scripts } = JSON.parse(read('bench/package.json'))
+  const named = [...read('docs/benchmarks.md').matchAll(/^bun run ([\w-]+)/gm)]
+
+  expect(named.length).toBeGreaterThan(5)
+  for (const [, script = ''] of named) expect(Object.keys(scripts)).toContain(script)
+})
+
+test('docs/api.md and the README have every operation, and no other', async () => {
+  await using daemon = await startDaemon()
+  const { paths } = (await (await fetch(`${daemon.url}/openapi.json`)).json()) as {
+    paths: Record<string, object>
+  }
+  const served = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const headings = [...read('docs/api.md').matchAll(/^### `(\w+ [^`?]+)/gm)]
+  // Of `GET /health`, `/metrics`, the second is short.
+  const inReadme = codeOf(sectionOf('README.md', 'API'))
+    .map((code) => (code.startsWith('/') ? `GET ${code}` : code))
+    .filter((code) => /^[A-Z]+ \//.test(code))
+    .map((code) => code.replace(/\?.*/, ''))
+
+  expect(unique(inReadme)).toEqual(unique(served))
+  expect(unique(headings.map(([, operation = '']) => operation))).toEqual(unique(served))
+})
+
+test('docs/errors.md has every error number and no other', () => {
+  const numbers = rowsOf('docs/errors.md').flatMap(([cell = '']) => cell.match(/^\d{5}$/g) ?? [])
+
+  expect(numbers).toEqual(Object.keys(catalogue))
+})
+
+describe('docs/configuration.md', () => {
+  const page = 'docs/configuration.md'
+
+  test('has every option with its variable and default, and no other', () => {
+    const shown = (value: unknown) => (value === false ? 'off' : value === null ? '' : `${value}`)
+    const expected = (Object.keys(options) as OptionName[]).map((name) => {
+      const { env, default: preset } = options[name]
+      return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
+    })
+    const documented = rowsOf(page)
+      .filter(([flag, env]) => flag?.startsWith('`--') || env?.startsWith('`PLANTSTORE'))
+      .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))
+
+    expect(documented).toEqual(expected)
+  })
+
+  test('has every command, and no other', () => {
+    const { stdout } = Bun.spawnSync([...program, '--help'], { cwd: root })
+    const [, list = ''] = stdout.toString().split('\nCommands:\n')
+    const commands = [...list.matchAll(/^ {2}(\w+) /gm)].map(([, name = '']) => name)
+    const documented = rowsOf(page).flatMap(([cell = '']) =>
+      [...cell.matchAll(/^`plantstore (\w+)/g)].map(([, name = '']) => name),
+    )
+
+    expect(documented).toEqual(commands)
+  })
+
+  test('has every exit code', () => {
+    const documented = [...sectionOf(page, 'Exit codes').matchAll(/^\| ([\d, ]+) \|/gm)]
+      .flatMap(([, codes = '']) => codes.split(', '))
+      .map(Number)
+
+    for (const code of Object.values(exitCodes)) expect(documented).toContain(code)
+  })
+
+  test('has every metric, and no other', () => {
+    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
+    const served = [
+      ...createMetrics()
+        .render(stats)
+        .matchAll(/^# TYPE (\w+) (\w+)$/gm),
+    ]
+    const documented = rowsOf(page).filter(([, type = '']) =>
+      /^(counter|gauge|histogram)$/.test(type),
+    )
+
+    expect(documented.map(([name, type]) => `${name} ${type}`)).toEqual(
+      served.map(([, name, type]) => `\`${name}\` ${type}`),
+    )
+  })
+
+  test('has every event of the log, and no other', () => {
+    const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].sort()
+    const EVENT = /'(info|warn|error)',\s*'([\w-]+)'/g
+    const logged = unique(
+      files.flatMap((file) =>
+        [...read(file).matchAll(EVENT)].map(([, level, event]) => `\`${event}\` ${level}`),
+      ),
+    )
+    const documented = rowsOf(page)
+      .filter(([, level = '']) => /^(info|warn|error)$/.test(level))
+      .map(([event, level]) => `${event} ${level}`)
+
+    expect(documented.toSorted()).toEqual(logged)
+  })
+})
+
+test('docs/durability.md names every fault, and no other', () => {
+  const { stdout } = Bun.spawnSync([process.execPath, 'test/faults/run.ts', '--list'], {
+    cwd: root,
+  })
+  const faults = stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' ')[0] ?? '')
+  const table = rowsOf('docs/durability.md').map(([, proof = '']) => proof)
+  const named = codeOf(table.join(' ')).filter((code) => /^[a-z0-9-]+$/.test(code))
+
+  expect(unique(named)).toEqual(unique(faults))
+})
+
+describe('docs/architecture.md', () => {
+  const page = 'docs/architecture.md'
+
+  test('has the four walks', () => {
+    for (const walk of ['A create', 'A read', 'A backup', 'An import']) {
+      expect(codeOf(sectionOf(page, walk)).length).toBeGreaterThan(4)
+    }
+  })
+
+  test('has a picture with every folder of src/', () => {
+    const folders = unique(
+      [...new Bun.Glob('src/**/*.ts').scanSync(root)].map((file) => dirname(file)),
+    ).filter((folder) => folder !== 'src')
+    const picture = read('docs/architecture.svg')
+
+    for (const folder of folders) expect(picture).toContain(`>${folder.split('/').at(-1)}/<`)
+  })
+})
+
+describe.each(pages)('%s', (page) => {
+  // A path of the project, or of src/ for short; each has a slash or ends in .ts.
+  const paths = codeOf(read(page)).filter(
+    (code) =>
+      /^[\w.-]+(\/[\w.-]+)*\/?$/.test(code) &&
+      /\.(ts|md|json|svg)$|^(src|test|docs|bench)\//.test(code),
+  )
+
+  test('names only files and folders that exist', () => {
+    const missing = paths.filter(
+      (path) =>
+        ![root, join(root, 'src'), join(root, dirname(page))].some((base) =>
+          existsSync(join(base, path)),
+        ),
+    )
+
+    expect(missing).toEqual([])
+  })
+
+  test('has links that lead somewhere', () => {
+    const toAnchor = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .trim()
+        .replaceAll(' ', '-')
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+    const broken = links.filter((link) => {
+      if (/^https?:/.test(link)) return false
+      const [path = '', anchor] = link.split('#')
+      const file = path === '' ? page : join(dirname(page), path)
+      if (!existsSync(join(root, file))) return true
+      const headings = [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
+      return anchor !== undefined && !headings.map(toAnchor).includes(anchor)
+    })
+
+    expect(broken).toEqual([])
+  })
+})

@@ -1,0 +1,118 @@
+// Proxies in front of the daemon, as their packages bring them.
+import { join } from 'node:path'
+import { type Daemon, serve } from './daemon.ts'
+import { count, type Fault, until } from './fault.ts'
+import { after, need } from './lab.ts'
+
+/** Starts nginx with its own defaults: HTTP/1.0 and `Connection: close` to the daemon. Resolves to its port. */
+async function startNginx(folder: string, daemon: Daemon): Promise<number> {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = probe
+  probe.stop(true)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  await Bun.write(
+    join(folder, 'nginx.conf'),
+    `user root;
+daemon off;
+pid ${folder}/nginx.pid;
+error_log ${folder}/nginx.log;
+events {}
+http {
+  access_log off;
+  client_max_body_size 16m;
+  ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
+  server {
+    listen 127.0.0.1:${port};
+    location / { proxy_pass http://127.0.0.1:${daemon.port}; }
+  }
+}
+`,
+  )
+  const child = Bun.spawn(
+    ['nginx', '-p', folder, '-e', join(folder, 'nginx.log'), '-c', join(folder, 'nginx.conf')],
+    { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+  )
+  after(async () => {
+    child.kill('SIGTERM')
+    await child.exited
+  })
+  const health = `http://127.0.0.1:${port}/health`
+  const listens = () =>
+    fetch(health).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  if (!(await until(10_000, listens))) throw new Error('nginx does not listen')
+  return port
+}
+
+type Refusal = readonly [
+  error: number,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+]
+
+const json = { 'content-type': 'application/json' }
+
+function refusals({ token }: Daemon): Refusal[] {
+  const authorized = { ...json, authorization: `Bearer ${token}` }
+  const paths = [
+    ['POST', '/plants'],
+    ['POST', '/plants/batch'],
+    ['PUT', '/plants/1'],
+  ] as const
+  return [
+    ...paths.flatMap(([method, path]): Refusal[] => [
+      [40101, method, path, json],
+      [40102, method, path, { ...json, authorization: 'Bearer unknown' }],
+      [41501, method, path, { ...authorized, 'content-type': 'text/plain' }],
+      [41501, method, path, { ...authorized, 'content-encoding': 'gzip' }],
+    ]),
+    [40101, 'DELETE', '/plants/1', json],
+    [40401, 'POST', '/nowhere', json],
+    [40501, 'PATCH', '/plants', authorized],
+    [40501, 'DELETE', '/plants', authorized],
+    [40501, 'PUT', '/health', json],
+  ]
+}
+
+const SIZES = [20_000, 60_000, 200_000, 900_000]
+const ROUNDS = 5
+const CLIENTS = 8
+
+export const proxyFaults: Fault[] = [
+  {
+    name: 'nginx-refusals',
+    about: 'refused bodies of 20 to 900 KB behind nginx, which closes each connection',
+    async run(folder) {
+      await need('nginx')
+      const daemon = await serve(join(folder, 'plants.db'))
+      const port = await startNginx(folder, daemon)
+      const sent = refusals(daemon).flatMap((refusal) =>
+        SIZES.flatMap((size) => Array.from({ length: ROUNDS }, () => ({ refusal, size }))),
+      )
+      const left = [...sent]
+      const wrong = new Map<string, number>()
+      const client = async () => {
+        for (let next = left.pop(); next; next = left.pop()) {
+          const [error, method, path, headers] = next.refusal
+          const body = Buffer.alloc(next.size, ' ')
+          const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body })
+          if (new RegExp(`"error":${error}\\b`).test(await answer.text())) continue
+          const what = `${error} came as ${answer.status}`
+          wrong.set(what, (wrong.get(what) ?? 0) + 1)
+        }
+      }
+      await Promise.all(Array.from({ length: CLIENTS }, client))
+      if ((await daemon.stop()) !== 0) wrong.set('a bad exit code', 1)
+      const lost = [...wrong.values()].reduce((sum, times) => sum + times, 0)
+      return {
+        tried: this.about,
+        many: count(sent.length, 'refusal'),
+        lost: `${lost} lost`,
+        problems: [...wrong].map(([what, times]) => `${what} ${times} times`),
+      }
+    },
+  },
+]

@@ -1,0 +1,35 @@
+// What the tests of the commands share: databases made by import, and fingerprints of folders.
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { runProgram } from './daemon'
+
+/** NDJSON of plants with ids from `from` up to `to`. */
+export const lines = (from: number, to: number): string =>
+  Array.from(
+    { length: to - from },
+    (_, i) => `{"id":${from + i},"name":"plant ${from + i}"}\n`,
+  ).join('')
+
+export const importLines = (database: string, stdin: string) =>
+  runProgram(['import', '-', '--format', 'ndjson', '--database', database], { stdin })
+
+export const check = (database: string) => runProgram(['check', '--database', database])
+
+/** Runs the program as a user who is not root. */
+export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
+
+/** Content, mode, owner and time of every file of a folder, and of the folder itself. */
+export function fingerprint(folder: string): Record<string, string> {
+  const names = ['.', ...readdirSync(folder, { recursive: true }).map(String).sort()]
+  return Object.fromEntries(
+    names.map((name) => {
+      const path = join(folder, name)
+      const { mode, uid, mtimeNs, size } = statSync(path, { bigint: true })
+      const isFile = statSync(path).isFile()
+      const hash = isFile ? createHash('sha256').update(readFileSync(path)).digest('hex') : ''
+      return [name, `${mode.toString(8)} ${uid} ${mtimeNs} ${size} ${hash}`]
+    }),
+  )
+}
