@@ -82,3 +82,9 @@ export function refusals(...errors: readonly ErrorNumber[]) {
     ),
   }
 }
+
+/**
+ * The answers of a route, made when the description is first asked for. Elysia copies what it is given of a route
+ * several times: that took a tenth of the start (bench: start).
+ */
+export const responses = (make: () => object) => make as unknown as Record<string, never>

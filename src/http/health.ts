@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Store } from '../store'
 import { answerJson } from './answer'
-import { answers, refusals } from './describe'
+import { answers, refusals, responses } from './describe'
 import { Health } from './schemas'
 
 /** `GET /health`, for whoever watches the daemon; it needs no credentials. 503 only where the store cannot write. */
@@ -24,10 +24,10 @@ export function health(store: Store) {
         description: 'For supervisors and load balancers. Needs no token.',
         tags: ['operations'],
         security: [],
-        responses: {
+        responses: responses(() => ({
           ...answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
           ...refusals(50001, 50302),
-        },
+        })),
       },
     },
   )

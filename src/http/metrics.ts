@@ -2,7 +2,7 @@ import { Elysia, t } from 'elysia'
 import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import { jsonHeaders } from './answer'
-import { answers, READING, refusals } from './describe'
+import { answers, READING, refusals, responses } from './describe'
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -21,13 +21,13 @@ export function metricsPage(store: Store, metrics: Metrics) {
         summary: 'Read the metrics',
         description: 'In the Prometheus text format, version 0.0.4.',
         tags: ['operations'],
-        responses: {
+        responses: responses(() => ({
           ...answers(200, 'The metrics.', t.String(), {
             type: 'text/plain',
             example: 'plantstore_plants_created_total 1\n',
           }),
           ...refusals(...READING),
-        },
+        })),
       },
     },
   )

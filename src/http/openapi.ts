@@ -4,7 +4,7 @@ import { Kind } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import packageJson from '../../package.json'
 import { answerText } from './answer'
-import { answers, refusals } from './describe'
+import { answers, refusals, responses } from './describe'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -57,6 +57,7 @@ function operation({ body, params, query, detail }: OpenApiRoute['hooks']): Json
   const content = { 'application/json': { schema: body } }
   return {
     ...detail,
+    ...(typeof detail?.responses === 'function' ? { responses: detail.responses() } : {}),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(body ? { requestBody: { required: true, content } } : {}),
   }
@@ -119,10 +120,10 @@ export function openapi(routes: () => readonly OpenApiRoute[]) {
         description: 'In OpenAPI 3.1. Needs no token.',
         tags: ['operations'],
         security: [],
-        responses: {
+        responses: responses(() => ({
           ...answers(200, 'This description.', t.Object({}, { description: 'OpenAPI 3.1.' })),
           ...refusals(50001),
-        },
+        })),
       },
     },
   )

@@ -8,7 +8,7 @@ import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
 import { answerJson, jsonHeaders } from './answer'
 import type { Bodies } from './body'
-import { answers, BODY, READING, refusals, WRITING } from './describe'
+import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
 import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage, PlantPath } from './schemas'
 
 const OTHER_ID = 'id: expected the id of the path, or none'
@@ -85,13 +85,13 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           summary: 'Create a plant',
           description: 'Answers once the plant is durable. An id names one plant.',
           tags,
-          responses: {
+          responses: responses(() => ({
             ...answers(200, 'The plant is durable.', Plant, {
               example: monstera,
               links: toThePlant,
             }),
             ...refusals(...BODY, ...WRITING, 40901, 40902),
-          },
+          })),
         },
       },
     )
@@ -111,10 +111,10 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           description:
             'Answers once all plants are durable. Where one is refused, none is created.',
           tags,
-          responses: {
+          responses: responses(() => ({
             ...answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
             ...refusals(...BODY, ...WRITING, 40901, 40902),
-          },
+          })),
         },
       },
     )
@@ -134,14 +134,14 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           summary: 'List plants',
           description: 'Page by page, in ascending order of their ids.',
           tags,
-          responses: {
+          responses: responses(() => ({
             ...answers(200, 'A page of plants.', PlantPage, {
               example: { plants: [stored], next: '1' },
               headers: { link: '<?limit=1&after=1>; rel="next"' },
               links: toTheNextPage,
             }),
             ...refusals(40002, ...READING),
-          },
+          })),
         },
       },
     )
@@ -159,10 +159,10 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           summary: 'Read a plant',
           description: 'Sees every change that was answered before.',
           tags,
-          responses: {
+          responses: responses(() => ({
             ...answers(200, 'The plant.', NewPlant, { example: stored }),
             ...refusals(40002, 40402, ...READING),
-          },
+          })),
         },
       },
     )
@@ -183,10 +183,10 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           summary: 'Replace a plant',
           description: 'Replaces all its fields: a tag that is not sent is removed. Creates none.',
           tags,
-          responses: {
+          responses: responses(() => ({
             ...answers(200, 'The plant as it is stored now.', NewPlant, { example: stored }),
             ...refusals(...BODY, 40402, ...WRITING),
-          },
+          })),
         },
       },
     )
@@ -203,10 +203,10 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           summary: 'Delete a plant',
           description: 'Answers once the deletion is durable. The id may be used again.',
           tags,
-          responses: {
+          responses: responses(() => ({
             ...answers(204, 'The plant is gone.', null),
             ...refusals(40002, 40402, ...WRITING),
-          },
+          })),
         },
       },
     )
