@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { Skipped } from '../faults/fault.ts'
 import { need, temporaryFolder, undoAll } from '../faults/lab.ts'
 import { builtProgram } from '../harness/daemon.ts'
-import { startProcess } from '../harness/process.ts'
+import { run, startProcess } from '../harness/process.ts'
 import { caddy } from './caddy.ts'
 import { type Case, prepareMachine } from './case.ts'
 import { litestream } from './litestream.ts'
@@ -24,9 +24,16 @@ const { values } = parseArgs({
 const [program = ''] = builtProgram
 const unshare = ['unshare', '--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
 
+/** Throws a `Skipped` where this machine has no namespaces or no overlays, as in most containers. */
+async function checkNamespaces(): Promise<void> {
+  const { code, err } = await run([...unshare, process.execPath, import.meta.path, '--inside', ''])
+  if (code !== 0) throw new Skipped(`needs namespaces and overlays: ${err.trim().split('\n')[0]}`)
+}
+
 async function install({ install }: Case): Promise<string | null> {
   try {
     await need('unshare', 'ip')
+    await checkNamespaces()
     const isOurs = !existsSync(POLICY)
     if (isOurs) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n')
     if (isOurs) chmodSync(POLICY, 0o755)
@@ -64,16 +71,15 @@ async function runApart(it: Case): Promise<Result> {
   return result
 }
 
+/** Runs a case in the namespaces of this process; with an empty name, it only prepares them. */
 async function runInside(name: string): Promise<number> {
-  const it = cases.find((one) => one.name === name)
-  if (!it) throw new Error(`unknown case: ${name}`)
   try {
-    const folder = temporaryFolder()
-    await prepareMachine(folder)
-    console.log(await it.run())
+    await prepareMachine(temporaryFolder())
+    const it = cases.find((one) => one.name === name)
+    console.log(await it?.run())
     return 0
   } catch (error) {
-    console.log(error instanceof Error ? error.message : String(error))
+    console.error(error instanceof Error ? error.message : String(error))
     return 1
   } finally {
     await undoAll()
