@@ -1,5 +1,7 @@
 // Where a daemon listens, and where a client on the same machine asks it.
 
+import type { Config } from './config'
+
 // The addresses that stand for all interfaces, and the one that a client uses instead.
 const wildcards = new Map([
   ['0.0.0.0', '127.0.0.1'],
@@ -9,8 +11,26 @@ const wildcards = new Map([
 /** Whether a daemon with this `--host` listens on all interfaces. */
 export const isWildcard = (host: string): boolean => wildcards.has(host)
 
-/** The URL of the daemon, for a client on the same machine. */
-export function localUrl(host: string, port: number): string {
-  const address = wildcards.get(host) ?? host
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+/** Where a client on the same machine finds the daemon. */
+export type LocalAddress = {
+  readonly url: string
+  /** The path of the unix socket to ask; null: none. */
+  readonly unix: string | null
 }
+
+/** The URL of a daemon that listens on a port, for a client on the same machine. */
+export function localUrl(scheme: 'http' | 'https', host: string, port: number): string {
+  const address = localHost(host)
+  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`
+}
+
+/** The host by which a client on the same machine asks a daemon with this `--host`. */
+export const localHost = (host: string): string => wildcards.get(host) ?? host
+
+type Listening = Pick<Config, 'host' | 'port' | 'unix' | 'tlsCert'>
+
+/** Where the daemon of a configuration is found. */
+export const localAddress = ({ host, port, unix, tlsCert }: Listening): LocalAddress =>
+  unix === null
+    ? { url: localUrl(tlsCert === null ? 'http' : 'https', host, port), unix }
+    : { url: 'http://localhost', unix }

@@ -37,13 +37,24 @@ type Route = {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** What only the process knows: the version of plantstore, and how many lines its log has dropped. */
-export type About = { readonly version: string; readonly droppedLogLines: () => number }
+/** What only the process knows. */
+export type About = {
+  /** Of plantstore. */
+  readonly version: string
+  readonly droppedLogLines: () => number
+  /** When the certificate for TLS expires, in milliseconds since 1970; null: there is none. */
+  readonly certificateExpiry: (() => number) | null
+}
 
-const UNKNOWN: About = { version: 'unknown', droppedLogLines: () => 0 }
+const UNKNOWN: About = {
+  version: 'unknown',
+  droppedLogLines: () => 0,
+  certificateExpiry: null,
+}
 
 /** The counters of a daemon. */
-export function createMetrics({ version, droppedLogLines }: About = UNKNOWN) {
+export function createMetrics(about: About = UNKNOWN) {
+  const { version, droppedLogLines, certificateExpiry } = about
   const routes = new Map<string, Map<string, Route>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
@@ -135,6 +146,14 @@ export function createMetrics({ version, droppedLogLines }: About = UNKNOWN) {
         'Log lines dropped because nobody read them or the disk was full.',
         droppedLogLines(),
       )
+      if (certificateExpiry) {
+        single(
+          'plantstore_tls_certificate_expiry_timestamp_seconds',
+          'gauge',
+          'Expiry of the TLS certificate, in seconds since 1970.',
+          certificateExpiry() / 1000,
+        )
+      }
       family('plantstore_build_info', 'gauge', 'The version of plantstore, and of Bun under it.', [
         `plantstore_build_info{version="${version}",bun="${Bun.version}"} 1`,
       ])

@@ -62,11 +62,21 @@ describe('the source', () => {
       ['ROOT', 'files/', 'engine/change', 'engine/role', 'engine/group-commit', 'engine/sqlite/'],
     ],
     ['http', ['ROOT', 'http/', '../package.json']],
+    ['sockets', ['ROOT', 'files/libc']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     [
       'commands',
-      ['ROOT', 'files/', 'engine/', 'formats/', 'terminal/', 'http/', '../package.json'],
+      [
+        'ROOT',
+        'files/',
+        'engine/',
+        'formats/',
+        'sockets/',
+        'terminal/',
+        'http/',
+        '../package.json',
+      ],
     ],
   ] as const)('%s/ imports only %j of ours', (room, allowed) => {
     const wrong = ofFiles(inFolder(room)).filter(

@@ -161,7 +161,7 @@ describe('docs/configuration.md', () => {
   test('has every metric, and no other', () => {
     const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
     const served = [
-      ...createMetrics()
+      ...createMetrics({ version: '', droppedLogLines: () => 0, certificateExpiry: () => 0 })
         .render(stats)
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),
     ]

@@ -1,16 +1,16 @@
 // plantstore health: asks the daemon whether it is well, for containers and supervisors.
 
-import { localUrl } from '../address'
+import { localAddress } from '../address'
 import { type Command, exitCodes } from '../command'
 import { codeOf } from '../errors'
 
 const PATIENCE_MS = 5000
 
+const NOBODY = ['ConnectionRefused', 'ECONNREFUSED', 'ENOENT']
+
 function explain(error: unknown, host: string, url: string): string {
   const code = codeOf(error)
-  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') {
-    return `nothing is listening at ${url}; is the daemon running?`
-  }
+  if (NOBODY.includes(code)) return `nothing is listening at ${url}; is the daemon running?`
   if (code === 'ENOTFOUND') return `cannot resolve host ${host}`
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   if (name === 'TimeoutError') return `no answer from ${url} within ${PATIENCE_MS / 1000} s`
@@ -22,13 +22,19 @@ export const health: Command = {
   usage: '',
   summary: 'ask the daemon whether it can write to its database',
   help: 'Asks GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers and supervisors.',
-  options: ['host', 'port'],
+  options: ['host', 'port', 'unix', 'tlsCert'],
   async run({ config, out, err }) {
-    const url = `${localUrl(config.host, config.port)}/health`
+    const { url: base, unix } = localAddress(config)
+    const url = unix ?? `${base}/health`
     try {
-      // Not by HTTP_PROXY, which containers are given for other hosts.
-      const signal = AbortSignal.timeout(PATIENCE_MS)
-      const answer = await fetch(url, { proxy: false, signal })
+      const answer = await fetch(`${base}/health`, {
+        // Not by HTTP_PROXY, which containers are given for other hosts.
+        proxy: false,
+        signal: AbortSignal.timeout(PATIENCE_MS),
+        // The certificate names the daemon's public host. No secret is sent.
+        ...(config.tlsCert === null ? {} : { tls: { rejectUnauthorized: false } }),
+        ...(unix === null ? {} : { unix }),
+      })
       const text = await answer.text()
       if (answer.status === 200) {
         out.write(`ok ${url}\n`)

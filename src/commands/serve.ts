@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import packageJson from '../../package.json'
-import { isWildcard, localUrl } from '../address'
+import { isWildcard, localAddress, localHost } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
 import { openStore } from '../engine/open-store'
@@ -14,14 +14,13 @@ import { listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
-import type { Store } from '../store'
-import { createLogWriter, type LogWriter } from '../terminal/log-writer'
-import { hashToken, issueToken, isToken, LONGEST_TOKEN, type Token } from '../token'
+import { quote, showFirstToken } from '../terminal/first-token'
+import { createLogWriter } from '../terminal/log-writer'
+import { hashToken, isToken, LONGEST_TOKEN, type Token } from '../token'
 
 const STDOUT = 1
 const STDERR = 2
-// How long the first token waits for somebody who reads it, and the last lines of the log.
-const SHOW_MS = 5000
+// How long the last lines of the log may take.
 const LAST_LINES_MS = 500
 
 /** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. */
@@ -69,34 +68,34 @@ function watchToken(config: Config, log: Log) {
   }
 }
 
-const curl = (url: string, token: string): string =>
-  `curl -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}' ${url}/plants`
+/** The certificate of the configuration, and what hands the port on to a server with the next; null: plain HTTP. */
+async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
+  if (tlsCert === null && tlsKey === null) return null
+  if (tlsCert === null || tlsKey === null) {
+    throw new UsageError('--tls-cert and --tls-key need each other')
+  }
+  if (unix !== null) throw new UsageError('--tls-cert needs a port: leave --unix out')
+  // Loaded by those alone who use it.
+  const { watchCertificate } = await import('../sockets/certificate')
+  const { createSharedPort } = await import('../sockets/shared-port')
+  return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
+}
 
-/** A word for a shell, as it is. */
-const quote = (word: string): string =>
-  /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+type OpenedTls = Awaited<ReturnType<typeof openTls>>
 
-const FIRST = 'first'
-
-/** Prints a first token where the store has none; revokes it where nobody can have read it. */
-async function showFirstToken(store: Store, url: string, out: LogWriter, log: Log): Promise<void> {
-  if ((await store.listTokens()).length > 0) return
-  const { text, token } = issueToken(FIRST, 'write', null, Date.now())
-  if (!(await store.createToken(token))) return
-  const before = out.dropped()
-  out.write(`
-The first token, shown only once:
-
-  ${text}
-
-Create a plant:
-
-  ${curl(url, text)}
-
-`)
-  if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
-  await store.revokeToken(FIRST, Date.now())
-  log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
+/** Listens where the configuration says. */
+async function open(
+  app: ReturnType<typeof createApp>,
+  { host, port, unix, unixMode }: Config,
+  log: Log,
+  tls: OpenedTls,
+): Promise<Server> {
+  if (unix === null) {
+    const pair = tls && { pair: tls.current(), sharedPort: tls.sharedPort }
+    return listen(app, { host, port }, log, pair)
+  }
+  const { listenAtPath } = await import('../sockets/unix-socket')
+  return listenAtPath(unix, Number.parseInt(unixMode, 8), () => listen(app, { unix }, log))
 }
 
 export const serve: Command = {
@@ -105,12 +104,16 @@ export const serve: Command = {
   summary: 'serve plants over HTTP',
   help: `The first start prints a token and a curl command that creates a plant.
 
-SIGTERM and SIGINT stop it: requests in flight are answered, then the database is closed. A second signal ends it at once. SIGHUP reads PLANTSTORE_TOKEN_FILE again.
+SIGTERM and SIGINT stop it: requests in flight are answered, then the database is closed. A second signal ends it at once. SIGHUP reads PLANTSTORE_TOKEN_FILE and the certificate again.
 
 Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did not finish in time; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 and 143, ${IN_DOUBT}.`,
   options: [
     'host',
     'port',
+    'unix',
+    'unixMode',
+    'tlsCert',
+    'tlsKey',
     'database',
     'maxBodyBytes',
     'stopSeconds',
@@ -126,9 +129,17 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const out = createLogWriter(STDOUT, () => '')
     const log = createLog(lines.write, format, Date.now)
     const { version } = packageJson
-    const metrics = createMetrics({ version, droppedLogLines: lines.dropped })
     const token = watchToken(config, log)
-    const signals = watchSignals(token.reload)
+    const tls = await openTls(config, log)
+    const metrics = createMetrics({
+      version,
+      droppedLogLines: lines.dropped,
+      certificateExpiry: tls && (() => tls.current().expiresAt),
+    })
+    const signals = watchSignals(() => {
+      token.reload()
+      tls?.reload((certificate) => server?.renew(certificate))
+    })
     const { host, logRequests, maxBodyBytes, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
@@ -149,14 +160,16 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         logRequests,
         isStopping: () => isStopping,
       })
-      server = listen(app, config, log)
-      const url = localUrl(host, server.port)
-      log('info', 'listening', { url, host, database, version })
-      const interfaces = isWildcard(host) ? ' (all interfaces)' : ''
-      out.write(`plantstore ${version} listens on ${url}${interfaces}\n`)
+      server = await open(app, config, log, tls)
+      const at = localAddress({ ...config, port: server.port ?? config.port })
+      const place = at.unix === null ? { host } : { unix: at.unix }
+      log('info', 'listening', { url: at.url, ...place, database, version })
+      const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
+      out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
       if (isNew) out.write(`created the database ${database}\n`)
       if (token.current() !== null) return
-      await showFirstToken(store, url, out, log)
+      const needsTrust = tls?.current().needsTrustAt(localHost(host)) ?? false
+      await showFirstToken(store, { ...at, needsTrust }, out, log)
       const create = `plantstore token create NAME --database ${quote(database)}`
       out.write(`to make another token: ${create}\n`)
     }

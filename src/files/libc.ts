@@ -1,6 +1,6 @@
 // What Bun and Node have no call for, of the C library.
 
-import { dlopen, type Library } from 'bun:ffi'
+import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
 
 const symbols = {
@@ -33,18 +33,24 @@ const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
 const STATX_INO = 0x100
 
-let opened: Library<typeof symbols>['symbols'] | undefined
-
-function libc(): Library<typeof symbols>['symbols'] {
+/** Opens the C library for calls of its functions. */
+export function openLibc<Symbols extends Record<string, FFIFunction>>(
+  symbols: Symbols,
+): Library<Symbols>['symbols'] {
   for (const name of names) {
-    if (opened) break
     try {
-      opened = dlopen(name, symbols).symbols
+      return dlopen(name, symbols).symbols
     } catch {
       // Not this one: try the next name.
     }
   }
-  if (!opened) throw new Error(`none of these C libraries can be loaded: ${names.join(', ')}`)
+  throw new Error(`none of these C libraries can be loaded: ${names.join(', ')}`)
+}
+
+let opened: Library<typeof symbols>['symbols'] | undefined
+
+function libc(): Library<typeof symbols>['symbols'] {
+  opened ??= openLibc(symbols)
   return opened
 }
 

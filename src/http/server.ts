@@ -14,28 +14,84 @@ const SETTLED_MS = 30
 const LONGEST_HOLD_MS = 300
 const POLL_MS = 5
 const QUIET_MS = 100
+// By then Bun has closed every connection that is idle; its steps are of 4 seconds.
+const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
+
+/** A port of an address of this machine, 0 for a free one; or the path of a unix socket. */
+export type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
+
+/** A chain of certificates and the private key of its first, in PEM. */
+export type KeyPair = { readonly cert: string; readonly key: string }
+
+/** What lets a new listener take a port over from an older one (`sockets/shared-port.ts`). */
+export type SharedPort = {
+  open<T>(
+    listen: (isShared: boolean) => T,
+    stop: (listener: T) => void,
+  ): { readonly listener: T; close(): void }
+}
+
+export type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 
 export type Server = {
-  readonly port: number
+  /** null where it listens at a path. */
+  readonly port: number | null
+  /** Serves new connections with another pair; those that are open end with their next answer. */
+  renew(pair: KeyPair): void
   /** Stops accepting, answers what is in flight for so many milliseconds at most, then closes every connection. */
   drain(milliseconds: number): Promise<void>
 }
 
 type Handler = (request: Request) => Response | Promise<Response>
+type Listener = { readonly server: Bun.Server<unknown>; isRetired: boolean }
 
-/** Serves an app at an address; port 0 picks a free one. Throws an {@link OpenError} where that cannot be. */
-export function listen(
-  app: AnyElysia,
-  { host, port }: { readonly host: string; readonly port: number },
-  log: Log,
-): Server {
+async function closing(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer
+  response.headers.set('connection', 'close')
+  return response
+}
+
+/** Serves an app at an address. Throws an {@link OpenError} where that cannot be. */
+export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
+  // All whose connections are not closed yet.
+  const servers = new Set<Bun.Server<unknown>>()
   let held: Promise<void> | undefined
-  const holdable =
-    (handle: Handler): Handler =>
-    (request) =>
-      held ? held.then(() => handle(request)) : handle(request)
 
-  const server = serve(app, holdable, host, port, log)
+  function open(pair: KeyPair | null, isShared: boolean, address: Address): Listener {
+    const answering =
+      (handle: Handler): Handler =>
+      (request) => {
+        if (held) return held.then(() => handle(request))
+        return listener.isRetired ? closing(handle(request)) : handle(request)
+      }
+    const server = serve(app, answering, log, address, pair, isShared)
+    const listener = { server, isRetired: false }
+    servers.add(server)
+    return listener
+  }
+
+  const stop = ({ server }: Listener) =>
+    void server.stop(false).then(() => {
+      servers.delete(server)
+    })
+
+  let newest = tls
+    ? tls.sharedPort.open((isShared) => open(tls.pair, isShared, at), stop)
+    : { listener: open(null, false, at), close: () => {} }
+  const port = newest.listener.server.port ?? null
+
+  function renew(pair: KeyPair): void {
+    if (!tls || 'unix' in at) return
+    const before = newest
+    const address = { host: at.host, port: port ?? at.port }
+    newest = tls.sharedPort.open((isShared) => open(pair, isShared, address), stop)
+    before.listener.isRetired = true
+    // Not at once: Bun would reset a connection that is about to send a request.
+    setTimeout(before.close, RETIRED_MS).unref()
+  }
+
+  const pendingRequests = () =>
+    [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
 
   // Resolves once no more requests come in: those who wait for an answer send none.
   async function settle(): Promise<void> {
@@ -45,8 +101,9 @@ export function listen(
     for (let now = started; now < grown + SETTLED_MS && now < started + LONGEST_HOLD_MS; ) {
       await Bun.sleep(1)
       now = performance.now()
-      if (server.pendingRequests > most) grown = now
-      most = Math.max(most, server.pendingRequests)
+      const pending = pendingRequests()
+      if (pending > most) grown = now
+      most = Math.max(most, pending)
     }
   }
 
@@ -58,7 +115,7 @@ export function listen(
     held = release.promise
     await settle()
     let isStopped = false
-    server.stop(false).then(() => {
+    Promise.all([...servers].map((server) => server.stop(false))).then(() => {
       isStopped = true
     })
     held = undefined
@@ -67,30 +124,33 @@ export function listen(
     let quiet = 0
     while (!isStopped && quiet < QUIET_MS && performance.now() < deadline) {
       await Bun.sleep(POLL_MS)
-      quiet = server.pendingRequests === 0 ? quiet + POLL_MS : 0
+      quiet = pendingRequests() === 0 ? quiet + POLL_MS : 0
     }
-    await server.stop(true)
+    await Promise.all([...servers].map((server) => server.stop(true)))
   }
 
-  return { port: server.port ?? port, drain }
+  return { port, renew, drain }
 }
 
 function serve(
   app: AnyElysia,
-  holdable: (handle: Handler) => Handler,
-  host: string,
-  port: number,
+  answering: (handle: Handler) => Handler,
   log: Log,
+  at: Address,
+  pair: KeyPair | null,
+  isShared: boolean,
 ): Bun.Server<unknown> {
-  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, holdable(handle)])
+  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, answering(handle)])
   try {
     return Bun.serve({
-      hostname: host,
-      port,
-      // A second daemon must not share the port in silence.
-      reusePort: false,
+      ...('unix' in at
+        ? { unix: at.unix }
+        : // A second daemon must not share the port in silence.
+          { hostname: at.host, port: at.port, reusePort: isShared }),
+      ...(pair ? { tls: pair } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
-      idleTimeout: REQUEST_SECONDS,
+      // Of unix sockets too, though Bun's types say otherwise.
+      idleTimeout: REQUEST_SECONDS as never,
       development: false,
       error(error) {
         log('error', 'unexpected', { detail: error.stack ?? error.message })
@@ -99,7 +159,8 @@ function serve(
       routes: Object.fromEntries(routes),
     })
   } catch (error) {
-    throw explainListening(error as NodeJS.ErrnoException, host, port)
+    if ('unix' in at) throw error
+    throw explainListening(error as NodeJS.ErrnoException, at.host, at.port)
   }
 }
 

@@ -99,7 +99,7 @@ export async function listening(child: Process, token: string = TOKEN, patience 
     events,
     event,
     /** Sends a request with the token; `json` is sent as the body, by POST unless a method is given. */
-    fetch(path: string, init: RequestInit & { json?: unknown } = {}): Promise<Response> {
+    fetch(path: string, init: BunFetchRequestInit & { json?: unknown } = {}): Promise<Response> {
       const { json, ...rest } = init
       return fetch(`${url}${path}`, {
         ...rest,

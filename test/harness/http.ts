@@ -33,7 +33,9 @@ type State = {
 
 /** Opens a connection. `using connection = await connect(daemon.url)` closes it at the end of the block. */
 export async function connect(to: Address) {
-  const { hostname, port } = new URL(typeof to === 'number' ? `http://127.0.0.1:${to}` : to)
+  const url = new URL(typeof to === 'number' ? `http://127.0.0.1:${to}` : to)
+  const { hostname, protocol } = url
+  const isSecure = protocol === 'https:'
   const state: State = {
     received: Buffer.alloc(0),
     unsent: new Uint8Array(),
@@ -43,7 +45,9 @@ export async function connect(to: Address) {
   }
   const socket = await Bun.connect<State>({
     hostname: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port),
+    port: Number(url.port) || (isSecure ? 443 : 80),
+    // Certificates under test are signed by nobody.
+    ...(isSecure ? { tls: { rejectUnauthorized: false, serverName: hostname } } : {}),
     allowHalfOpen: true,
     data: state,
     socket: {

@@ -1,0 +1,88 @@
+// A certificate for TLS and its private key, read from files and checked.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { codeOf, OpenError } from '../errors'
+import type { Log } from '../log'
+
+export type Certificate = {
+  /** The chain, in PEM. */
+  readonly cert: string
+  /** The private key, in PEM. */
+  readonly key: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  /** Whether a client that asks this host has to be told to trust it: `curl --insecure`. */
+  readonly needsTrustAt: (host: string) => boolean
+}
+
+const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const reasons: Record<string, string> = {
+      ENOENT: 'no such file',
+      EACCES: 'permission denied',
+      EISDIR: 'is a folder',
+    }
+    throw new OpenError(
+      `cannot read ${file}: ${reasons[codeOf(error)] ?? (error as Error).message}`,
+    )
+  }
+}
+
+function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
+  const text = read(file)
+  try {
+    return [text, parseFile(text)] as const
+  } catch {
+    throw new OpenError(`${file} does not hold ${what} in PEM`)
+  }
+}
+
+/** Reads a chain of certificates and the key of its first. Throws an {@link OpenError} where they do not serve. */
+export function readCertificate(certFile: string, keyFile: string): Certificate {
+  const [cert, leaf] = parse(certFile, 'a certificate', (text) => new X509Certificate(text))
+  const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw new OpenError(`the key ${keyFile} does not belong to the certificate ${certFile}`)
+  }
+  const isSelfSigned = leaf.checkIssued(leaf)
+  return {
+    cert,
+    key,
+    expiresAt: leaf.validToDate.getTime(),
+    needsTrustAt: (host) =>
+      isSelfSigned || !(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)),
+  }
+}
+
+/** The certificate of two files. Throws as {@link readCertificate}. */
+export function watchCertificate(certFile: string, keyFile: string, log: Log) {
+  const readValid = () => {
+    const certificate = readCertificate(certFile, keyFile)
+    const { expiresAt } = certificate
+    if (expiresAt < Date.now()) {
+      log('warn', 'certificate-expired', { file: certFile, expired: formatTime(expiresAt) })
+    }
+    return certificate
+  }
+  let current = readValid()
+  return {
+    current: (): Certificate => current,
+    /** Reads the files again and hands the pair to `take`. Where either fails, the old pair stays. */
+    reload(take: (certificate: Certificate) => void): void {
+      try {
+        const next = readValid()
+        take(next)
+        current = next
+        log('info', 'certificate-read', { file: certFile, expires: formatTime(next.expiresAt) })
+      } catch (error) {
+        log('error', 'certificate-refused', { detail: (error as Error).message })
+      }
+    },
+  }
+}

@@ -1,0 +1,94 @@
+// Hands a port on from one listening socket to the next, without a connection refused or reset. Linux only.
+
+import { ptr } from 'bun:ffi'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { openLibc } from '../files/libc'
+
+const SOL_SOCKET = 1
+const SO_REUSEPORT = 15
+const SO_ATTACH_REUSEPORT_CBPF = 51
+// BPF_RET | BPF_K: a program that returns a constant.
+const RETURN_CONSTANT = 6
+
+const FOLDER = '/proc/self/fd'
+
+function isSocket(fd: string): boolean {
+  try {
+    return readlinkSync(`${FOLDER}/${fd}`).startsWith('socket:')
+  } catch {
+    // The descriptor that read the folder is closed.
+    return false
+  }
+}
+
+/** Runs what opens a socket, and finds its descriptor, which Bun does not tell. */
+function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: number } {
+  const before = new Set(readdirSync(FOLDER).filter(isSocket))
+  const opened = open()
+  const fd = readdirSync(FOLDER).find((it) => !before.has(it) && isSocket(it))
+  return { opened, fd: Number(fd ?? -1) }
+}
+
+export type SharedPort = ReturnType<typeof createSharedPort>
+
+/**
+ * The listeners of this process on one port. The first takes the port for itself: where another program has it, that
+ * fails. Of those that follow, the newest gets every new connection, and the others keep those that they have.
+ */
+export function createSharedPort() {
+  const { setsockopt } = openLibc({
+    setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
+  })
+  // In the kernel's order: a new one at the end, the last one in the place of one that closes (sock_reuseport.c).
+  const fds: number[] = []
+  let newest = -1
+
+  function setOption(fd: number, name: number, value: Uint8Array): void {
+    if (setsockopt(fd, SOL_SOCKET, name, value, value.length) === 0) return
+    throw new Error('this system cannot hand the port over; restart to take the certificate')
+  }
+
+  function directToNewest(): void {
+    // struct sock_filter { u16 code; u8 jt, jf; u32 k } and struct sock_fprog { u16 len; struct sock_filter *filter }.
+    const filter = new DataView(new ArrayBuffer(8))
+    filter.setUint16(0, RETURN_CONSTANT, true)
+    filter.setUint32(4, fds.indexOf(newest), true)
+    const program = new DataView(new ArrayBuffer(16))
+    program.setUint16(0, 1, true)
+    program.setBigUint64(8, BigInt(ptr(filter.buffer)), true)
+    setOption(newest, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(program.buffer))
+  }
+
+  function forget(fd: number): void {
+    const last = fds.pop()
+    if (last !== undefined && last !== fd) fds[fds.indexOf(fd)] = last
+  }
+
+  return {
+    /**
+     * Opens a listener by `listen`, which is told whether to share the port. Returns it and how to close it, which is
+     * for `stop` to do. Throws, and opens none, where the system does not let a port be shared.
+     */
+    open<T>(listen: (isShared: boolean) => T, stop: (listener: T) => void) {
+      for (const fd of fds) setOption(fd, SO_REUSEPORT, new Uint8Array([1, 0, 0, 0]))
+      const { opened: listener, fd } = openingSocket(() => listen(fds.length > 0))
+      const before = newest
+      fds.push(fd)
+      newest = fd
+      try {
+        if (fds.length > 1) directToNewest()
+      } catch (error) {
+        stop(listener)
+        forget(fd)
+        newest = before
+        throw error
+      }
+      const close = () => {
+        stop(listener)
+        forget(fd)
+        if (fds.length > 1) directToNewest()
+      }
+      return { listener, close }
+    },
+  }
+}
