@@ -43,6 +43,21 @@ async function copyright(): Promise<string> {
   return `${head}Copyright: ${holder}\nLicense: Expat\n${indented(license)}\n`
 }
 
+// Where Debian's shells look for the completions of packages.
+const completions = {
+  bash: 'usr/share/bash-completion/completions/plantstore',
+  zsh: 'usr/share/zsh/vendor-completions/_plantstore',
+  fish: 'usr/share/fish/vendor_completions.d/plantstore.fish',
+}
+
+/** What a command of the program prints. */
+function print(...args: string[]): Uint8Array<ArrayBuffer> {
+  const command = [process.execPath, join(here, '../src/main.ts'), ...args]
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(`plantstore ${args.join(' ')}: ${stderr}`)
+  return new Uint8Array(stdout)
+}
+
 /** Every file below a folder, as paths relative to it, sorted. */
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -65,6 +80,10 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     // It may hold a token; systemd reads it as root.
     await add('etc/plantstore/plantstore.env', Bun.file(join(here, 'plantstore.env')), 0o600)
     await add('usr/share/doc/plantstore/copyright', await copyright())
+    await add('usr/share/man/man1/plantstore.1.gz', new Blob([Bun.gzipSync(print('man'))]))
+    for (const [shell, path] of Object.entries(completions)) {
+      await add(path, new Blob([print('completion', shell)]))
+    }
 
     const files = filesBelow(root)
     const sizes = files.map((name) => Math.ceil(statSync(join(root, name)).size / 1024))
