@@ -1,9 +1,18 @@
 // The Debian package: in a chroot without systemd, and on a machine that systemd runs.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { appendFileSync, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { makeDeb } from '../../deploy/deb'
-import { temporaryFolder } from '../harness/daemon'
+import { root as repository, temporaryFolder } from '../harness/daemon'
 import { executable, has, released, sh, version } from './lab'
 import { boot, canBoot, makeDebian } from './machine'
 
@@ -19,6 +28,7 @@ const folder = temporaryFolder('/var/tmp')
 const older = folder.file('older.deb')
 const newer = released(`plantstore_${version}_amd64.deb`)
 const data = 'var/lib/plantstore/plants.db'
+const hosting = readFileSync(join(repository, 'docs/hosting.md'), 'utf8')
 const settings = 'etc/plantstore/plantstore.env'
 
 // As an earlier release would be: a lower version, another file.
@@ -101,11 +111,12 @@ test.skipIf(!isBootable)(
   async () => {
     const root = await machine('systemd')
     await using it = await boot(root)
-    const isUp = async () => (await it.request('', '/health')).endsWith(' 200')
+    const isUp = async (port?: number) =>
+      (await it.request('', '/health', undefined, port)).endsWith(' 200')
     const pid = () => it.property('MainPID')
 
     await it.run('dpkg', '-i', '/root/older.deb')
-    await it.until('the daemon is healthy', isUp)
+    await it.until('the daemon is healthy', () => isUp())
     expect(await it.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
     const journal = await it.run('journalctl', '-u', 'plantstore', '-o', 'cat')
     const token = /pst_[\w-]{43}/.exec(journal)?.[0] ?? 'none'
@@ -132,15 +143,28 @@ test.skipIf(!isBootable)(
     await it.run('systemctl', 'restart', 'plantstore')
     await it.until('it failed', async () => (await it.property('ActiveState')) === 'failed')
     expect(await it.property('ExecMainStatus')).toBe('2')
+
+    const [, dropIn = ''] = /```ini\n(.*?)```/s.exec(hosting) ?? []
+    const folderOfUnit = join(root, 'etc/systemd/system/plantstore.service.d')
+    mkdirSync(folderOfUnit)
+    writeFileSync(join(folderOfUnit, 'override.conf'), dropIn)
+    await it.run('install', '-d', '-o', 'plantstore', '/srv/backups')
+    await it.run('sed', '-i', '$s/none/443/', `/${settings}`)
+    await it.run('systemctl', 'daemon-reload')
+    await it.run('systemctl', 'restart', 'plantstore')
+    await it.until('it serves on port 443', () => isUp(443))
+    rmSync(folderOfUnit, { recursive: true })
+    await it.run('systemctl', 'daemon-reload')
+
     await it.run('sed', '-i', '$d', `/${settings}`)
     await it.run('systemctl', 'restart', 'plantstore')
-    await it.until('it is healthy again', isUp)
+    await it.until('it is healthy again', () => isUp())
 
     await it.run('dpkg', '-r', 'plantstore')
     expect([await pid(), await it.request('', '/health')]).toEqual(['0', '000'])
     expect(existsSync(join(root, data))).toBeTrue()
     await it.run('dpkg', '-i', '/root/newer.deb')
-    await it.until('it is healthy', isUp)
+    await it.until('it is healthy', () => isUp())
     expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
   },
 )

@@ -3,7 +3,7 @@ import { afterAll, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../harness/daemon'
-import { executable, expectToSurviveKill, has, sh } from './lab'
+import { debianMirror, executable, expectToSurviveKill, has, sh } from './lab'
 
 setDefaultTimeout(300_000)
 
@@ -11,9 +11,12 @@ const arm64 = '/usr/aarch64-linux-gnu'
 const hasArm64 = await has('qemu-aarch64-static', `${arm64}/lib/ld-linux-aarch64.so.1`)
 const hasX64 = process.arch === 'x64' && (await has('qemu-x86_64-static'))
 
+// The CPU of a Raspberry Pi 3.
+const emulated = ['qemu-aarch64-static', '-cpu', 'cortex-a53', '-L']
+
 test.skipIf(!hasArm64)('arm64 keeps a plant through kill -9', async () => {
   using folder = temporaryFolder()
-  const program = ['qemu-aarch64-static', '-L', arm64, executable('arm64')]
+  const program = [...emulated, arm64, executable('arm64')]
   await expectToSurviveKill(program, folder.file('plants.db'))
 })
 
@@ -35,15 +38,11 @@ async function downloadMusl(to: string, architecture: string): Promise<void> {
   const apt = join(to, 'apt')
   for (const name of ['lists/partial', 'cache/archives/partial', 'sources'])
     mkdirSync(join(apt, name), { recursive: true })
-  const uris = /^(?:URIs:|deb(?: \[[^\]]*\])?) *(http\S+debian\/?)(?: |$)/m
-  const known = await sh([
-    'sh',
-    '-c',
-    'cat /etc/apt/sources.list /etc/apt/sources.list.d/* || true',
-  ])
-  const mirror = uris.exec(known)?.[1] ?? 'http://deb.debian.org/debian'
   const key = '/usr/share/keyrings/debian-archive-keyring.gpg'
-  await Bun.write(join(apt, 'sources.list'), `deb [signed-by=${key}] ${mirror} trixie main\n`)
+  await Bun.write(
+    join(apt, 'sources.list'),
+    `deb [signed-by=${key}] ${debianMirror()} trixie main\n`,
+  )
   const options = {
     'APT::Architecture': architecture,
     'APT::Architectures::': architecture,
@@ -106,6 +105,6 @@ test.skipIf(!muslX64)('x64 musl keeps a plant through kill -9', async () => {
 })
 
 test.skipIf(!muslArm64)('arm64 musl keeps a plant through kill -9', async () => {
-  const program = ['qemu-aarch64-static', '-L', String(muslArm64), executable('arm64-musl')]
+  const program = [...emulated, String(muslArm64), executable('arm64-musl')]
   await expectToSurviveKill(program, folder.file('plants.db'))
 })

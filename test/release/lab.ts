@@ -1,5 +1,6 @@
 // What tests of a release need: its files, tools of the machine, and one day in the life of a daemon.
 import { expect } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../package.json'
 import { Skipped } from '../faults/fault'
@@ -33,6 +34,14 @@ export async function sh(command: readonly string[], env: Record<string, string>
   const { out, err, code } = await run(command, { env: { ...process.env, ...env } })
   if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${out}${err}`)
   return out + err
+}
+
+/** Where apt on this machine gets Debian's packages. */
+export function debianMirror(): string {
+  const files = [...new Bun.Glob('/etc/apt/sources.list{,.d/*}').scanSync('/')]
+  const text = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+  const [, uri] = /^(?:URIs:|deb(?: \[.*?\])?) +(http\S+\/debian\/?)(?:\s|$)/m.exec(text) ?? []
+  return uri ?? 'http://deb.debian.org/debian'
 }
 
 /** Starts a daemon, creates a plant, kills it, starts it again, reads the plant and stops it. */

@@ -2,11 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, startProcess } from '../harness/process'
-import { sh } from './lab'
+import { debianMirror, sh } from './lab'
 
 /** Makes a minimal Debian with systemd at `path`. Takes half a minute. */
 export async function makeDebian(path: string): Promise<void> {
-  await sh(['debootstrap', '--variant=minbase', '--include=systemd,systemd-sysv', 'bookworm', path])
+  const flags = ['--variant=minbase', '--include=systemd,systemd-sysv,adduser']
+  await sh(['debootstrap', ...flags, 'bookworm', path, debianMirror()])
 }
 
 /** Where control groups of version 2 are mounted; undefined if they are not. */
@@ -101,7 +102,7 @@ export async function boot(root: string) {
       return (await inside('systemctl', 'show', 'plantstore', '-p', name, '--value')).out.trim()
     },
     /** Sends a request from inside by curl; resolves to status and body. */
-    async request(token: string, path: string, json?: string): Promise<string> {
+    async request(token: string, path: string, json?: string, port = 3000): Promise<string> {
       const headers = [
         '-H',
         `Authorization: Bearer ${token}`,
@@ -109,7 +110,7 @@ export async function boot(root: string) {
         'Content-Type: application/json',
       ]
       const flags = ['-sS', '-w', ' %{http_code}', ...headers, ...(json ? ['-d', json] : [])]
-      const url = `http://127.0.0.1:3000${path}`
+      const url = `http://127.0.0.1:${port}${path}`
       const { out } = await run(['nsenter', '--target', init(), '--net', 'curl', ...flags, url])
       return out.trim()
     },
