@@ -21,8 +21,8 @@ setDefaultTimeout(300_000)
 const hasTools =
   process.arch === 'x64' &&
   (await has('debootstrap', 'dpkg-deb', 'unshare', 'nsenter', 'curl', 'mount'))
-const isBootable = hasTools && canBoot()
-if (hasTools && !isBootable) console.log('skipped: no control groups of version 2 for systemd')
+const isBootable = hasTools && (await canBoot())
+if (hasTools && !isBootable) console.log('skipped: no namespaces or control groups for systemd')
 
 const folder = temporaryFolder('/var/tmp')
 const older = folder.file('older.deb')

@@ -14,7 +14,14 @@ export async function makeDebian(path: string): Promise<void> {
 const controlGroups = (): string | undefined =>
   /^\S+ (\S+) cgroup2 /m.exec(readFileSync('/proc/self/mounts', 'utf8'))?.[1]
 
-export const canBoot = (): boolean => controlGroups() !== undefined
+const kinds = ['pid', 'mount', 'uts', 'ipc', 'cgroup', 'net']
+const namespaces = ['unshare', '--fork', '--kill-child', ...kinds.map((kind) => `--${kind}`)]
+
+/** Whether this machine allows namespaces and control groups of version 2. */
+export async function canBoot(): Promise<boolean> {
+  const { code } = await run([...namespaces, 'true'])
+  return code === 0 && controlGroups() !== undefined
+}
 
 // Runs as the first process of new namespaces; $1 is the root folder.
 const start = `set -e
@@ -30,7 +37,7 @@ for name in null zero full random urandom tty; do
   touch dev/$name
   mount --bind /dev/$name dev/$name
 done
-mkdir dev/shm dev/pts old
+mkdir -p dev/shm dev/pts old
 mount -t tmpfs tmpfs dev/shm
 mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
@@ -48,8 +55,6 @@ export async function boot(root: string) {
   const group = join(String(controlGroups()), `plantstore-test-${process.pid}`)
   mkdirSync(group)
   const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
-  const kinds = ['--pid', '--mount', '--uts', '--ipc', '--cgroup', '--net']
-  const namespaces = ['unshare', '--fork', '--kill-child', ...kinds]
   const child = startProcess(
     ['sh', '-c', enter, group, ...namespaces, 'sh', '-c', start, 'sh', root],
     { env: { ...process.env } },
@@ -81,9 +86,11 @@ export async function boot(root: string) {
   }
 
   try {
-    await until('systemd runs', async () =>
-      init() === '' ? false : (await inside('systemctl', 'is-system-running')).out === 'running\n',
-    )
+    await until('systemd runs', async () => {
+      if (!child.alive()) throw new Error(`cannot start a machine here: ${child.err()}`)
+      if (init() === '') return false
+      return (await inside('systemctl', 'is-system-running')).out === 'running\n'
+    })
   } catch (error) {
     await end()
     throw error
