@@ -1,13 +1,24 @@
-FROM oven/bun:1.4.5 AS build
+# The image: `docker build -t plantstore .`; for another processor, `--platform linux/arm64` or `--build-arg TARGETARCH=arm64`.
+FROM --platform=$BUILDPLATFORM oven/bun:1.4.5 AS build
 WORKDIR /src
 # Bun asks the registry with the certificates of this image: where a proxy has its own, they belong there.
 ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 COPY package.json bun.lock ./
 RUN bun install --frozen-lockfile --production
 COPY . .
-RUN bun build.ts && mkdir /data
+# amd64 or arm64, from the platform that is asked for. Bun builds for both; nothing is emulated.
+ARG TARGETARCH
+RUN bun build.ts ${TARGETARCH:+--target bun-linux-$TARGETARCH} && mkdir /data
 
 FROM gcr.io/distroless/base-debian12:nonroot
+ARG VERSION=1.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title=plantstore \
+  org.opencontainers.image.description="A durable, authenticated HTTP store of plants in one executable." \
+  org.opencontainers.image.version=$VERSION \
+  org.opencontainers.image.revision=$REVISION \
+  org.opencontainers.image.licenses=MIT \
+  org.opencontainers.image.base.name=gcr.io/distroless/base-debian12:nonroot
 COPY --from=build /src/dist/plantstore /usr/bin/plantstore
 COPY --from=build --chown=65532:65532 /data /data
 USER 65532:65532

@@ -3,7 +3,11 @@ import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
-  options: { target: { type: 'string' }, outfile: { type: 'string', default: 'dist/plantstore' } },
+  options: {
+    target: { type: 'string' },
+    outfile: { type: 'string', default: 'dist/plantstore' },
+    metafile: { type: 'string' },
+  },
 })
 
 const result = Bun.spawnSync(
@@ -27,6 +31,7 @@ const result = Bun.spawnSync(
     // Elysia needs it for file uploads only.
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),
+    ...(values.metafile ? [`--metafile=${values.metafile}`] : []),
     // The executable has all files in one folder: that of the worker and its client.
     '--root=src/engine/sqlite',
     'src/main.ts',

@@ -56,6 +56,15 @@ const packages: Record<string, string> = {
   nbdfuse: 'libnbd-bin',
   fusermount3: 'fuse3',
   nginx: 'nginx-light',
+  'dpkg-deb': 'dpkg',
+  'ssh-keygen': 'openssh-client',
+  'systemd-analyze': 'systemd',
+  unshare: 'util-linux',
+  nsenter: 'util-linux',
+  pip: 'python3-pip',
+  'qemu-aarch64-static': 'qemu-user-static',
+  'qemu-x86_64-static': 'qemu-user-static',
+  '/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1': 'libc6-arm64-cross',
 }
 
 let updated = false

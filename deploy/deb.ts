@@ -1,0 +1,124 @@
+// Makes a Debian package of an executable with dpkg-deb: the same input gives the same bytes.
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const here = import.meta.dir
+
+type DebOptions = {
+  readonly version: string
+  readonly architecture: 'amd64' | 'arm64'
+  readonly description: string
+  readonly executable: string
+  readonly outfile: string
+  /** Seconds since 1970: the time of every file in the package. */
+  readonly epoch: number
+}
+
+const control = (options: DebOptions, kibibytes: number): string => `Package: plantstore
+Version: ${options.version}
+Architecture: ${options.architecture}
+Maintainer: The plantstore authors <plantstore@localhost>
+Installed-Size: ${kibibytes}
+Depends: libc6 (>= 2.17), adduser
+Section: database
+Priority: optional
+Description: ${options.description.replace(/\.$/, '')}
+ One executable with its database inside: creates, reads, replaces and deletes
+ plants over HTTP, and answers only after they are on the disk.
+`
+
+// Debian's form of a license: each line indented, a dot for an empty one.
+const indented = (text: string): string =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => ` ${line || '.'}`)
+    .join('\n')
+
+async function copyright(): Promise<string> {
+  const head = await Bun.file(join(here, 'debian/copyright')).text()
+  const license = await Bun.file(join(here, '../LICENSE')).text()
+  const holder = /^Copyright \(c\) (.+)$/m.exec(license)?.[1] ?? ''
+  return `${head}Copyright: ${holder}\nLicense: Expat\n${indented(license)}\n`
+}
+
+// Where Debian's shells look for the completions of packages.
+const completions = {
+  bash: 'usr/share/bash-completion/completions/plantstore',
+  zsh: 'usr/share/zsh/vendor-completions/_plantstore',
+  fish: 'usr/share/fish/vendor_completions.d/plantstore.fish',
+}
+
+/** What a command of the program prints. */
+function print(...args: string[]): Uint8Array<ArrayBuffer> {
+  const command = [process.execPath, join(here, '../src/main.ts'), ...args]
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command)
+  if (exitCode !== 0) throw new Error(`plantstore ${args.join(' ')}: ${stderr}`)
+  return new Uint8Array(stdout)
+}
+
+/** Every file below a folder, as paths relative to it, sorted. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .sort()
+
+/** Makes the package at `outfile`. Needs dpkg-deb; throws with its message if it fails. */
+export async function makeDeb(options: DebOptions): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'plantstore-deb-'))
+  try {
+    const add = async (to: string, content: string | Blob, mode = 0o644) => {
+      await Bun.write(join(root, to), content)
+      chmodSync(join(root, to), mode)
+    }
+    mkdirSync(join(root, 'usr/bin'), { recursive: true })
+    cpSync(options.executable, join(root, 'usr/bin/plantstore'))
+    chmodSync(join(root, 'usr/bin/plantstore'), 0o755)
+    const unit = Bun.file(join(here, 'plantstore.service'))
+    await add('usr/lib/systemd/system/plantstore.service', unit)
+    // It may hold a token; systemd reads it as root.
+    await add('etc/plantstore/plantstore.env', Bun.file(join(here, 'plantstore.env')), 0o600)
+    await add('usr/share/doc/plantstore/copyright', await copyright())
+    await add('usr/share/man/man1/plantstore.1.gz', new Blob([Bun.gzipSync(print('man'))]))
+    for (const [shell, path] of Object.entries(completions)) {
+      await add(path, new Blob([print('completion', shell)]))
+    }
+
+    const files = filesBelow(root)
+    const sizes = files.map((name) => Math.ceil(statSync(join(root, name)).size / 1024))
+    const sums = await Promise.all(
+      files.map(async (name) => {
+        const bytes = await Bun.file(join(root, name)).bytes()
+        return `${new Bun.CryptoHasher('md5').update(bytes).digest('hex')}  ${name}\n`
+      }),
+    )
+    const kibibytes = sizes.reduce((sum, size) => sum + size, 0)
+    await add('DEBIAN/control', control(options, kibibytes))
+    await add('DEBIAN/conffiles', '/etc/plantstore/plantstore.env\n')
+    await add('DEBIAN/md5sums', sums.join(''))
+    for (const name of ['postinst', 'prerm', 'postrm']) {
+      await add(`DEBIAN/${name}`, Bun.file(join(here, 'debian', name)), 0o755)
+    }
+    // Folders have the mode of the package, not of the umask here.
+    for (const folder of new Set([...filesBelow(root)].flatMap(ancestors))) {
+      chmodSync(join(root, folder), 0o755)
+    }
+
+    // xz takes 40 times as long for a seventh less; the number of threads must not change the bytes.
+    const flags = ['--root-owner-group', '--threads-max=1', '-Zzstd', '-z9']
+    const { exitCode, stderr } = Bun.spawnSync(
+      ['dpkg-deb', ...flags, '--build', root, options.outfile],
+      { env: { ...process.env, SOURCE_DATE_EPOCH: String(options.epoch), LC_ALL: 'C' } },
+    )
+    if (exitCode !== 0) throw new Error(`dpkg-deb: ${stderr}`)
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+/** The folders above a path: `a/b/c` gives `a/b`, `a` and `.`. */
+function ancestors(path: string): string[] {
+  const parent = dirname(path)
+  return parent === '.' ? ['.'] : [parent, ...ancestors(parent)]
+}

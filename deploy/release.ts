@@ -1,0 +1,86 @@
+// Makes all files of a release in dist/: `bun run release [--sign-key FILE]`. docs/hosting.md says how to verify them.
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import packageJson from '../package.json'
+import { makeDeb } from './deb'
+import { makeSbom } from './sbom'
+
+const root = join(import.meta.dir, '..')
+const dist = join(root, 'dist')
+const { name, version, description, license } = packageJson
+
+const targets = ['x64', 'x64-baseline', 'arm64', 'x64-musl', 'arm64-musl'] as const
+
+const { values } = parseArgs({ options: { 'sign-key': { type: 'string' } } })
+
+function run(...command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root })
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
+  return stdout.toString()
+}
+
+/** The time of a release is that of its commit. */
+function sourceEpoch(): number {
+  const given = Bun.env.SOURCE_DATE_EPOCH
+  return Number(given || run('git', 'log', '-1', '--format=%ct'))
+}
+
+// The executables hold the Bun that builds them.
+const wanted = packageJson.packageManager.replace('bun@', '')
+if (Bun.version !== wanted) throw new Error(`a release needs Bun ${wanted}, not ${Bun.version}`)
+
+const epoch = sourceEpoch()
+const made: string[] = []
+const add = (file: string): string => {
+  made.push(file)
+  console.log(`dist/${file}`)
+  return join(dist, file)
+}
+
+mkdirSync(dist, { recursive: true })
+for (const file of readdirSync(dist)) {
+  if (/^(plantstore[-_]|SHA256SUMS)/.test(file)) rmSync(join(dist, file))
+}
+
+const work = mkdtempSync(join(dist, '.release-'))
+try {
+  const metafile = join(work, 'meta.json')
+  for (const target of targets) {
+    // The name of the output is in the executable: it is the same for all.
+    const outfile = join(work, 'plantstore')
+    const build = ['--target', `bun-linux-${target}`, '--outfile', outfile, '--metafile', metafile]
+    run(process.execPath, join(root, 'build.ts'), ...build)
+    renameSync(outfile, add(`${name}-${version}-linux-${target}`))
+  }
+
+  for (const [architecture, target] of [
+    ['amd64', 'x64'],
+    ['arm64', 'arm64'],
+  ] as const) {
+    const executable = join(dist, `${name}-${version}-linux-${target}`)
+    const outfile = add(`${name}_${version}_${architecture}.deb`)
+    await makeDeb({ version, architecture, description, executable, outfile, epoch })
+  }
+
+  const meta = await Bun.file(metafile).json()
+  const sbom = await makeSbom({ name, version, description, license, epoch, metafile: meta })
+  await Bun.write(add(`${name}-${version}.cdx.json`), sbom)
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+const sums = await Promise.all(
+  [...made].sort().map(async (file) => {
+    const bytes = await Bun.file(join(dist, file)).bytes()
+    return `${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${file}\n`
+  }),
+)
+const list = add('SHA256SUMS')
+await Bun.write(list, sums.join(''))
+
+const key = values['sign-key']
+if (key) {
+  run('ssh-keygen', '-Y', 'sign', '-f', key, '-n', 'plantstore-release', list)
+  add('SHA256SUMS.sig')
+}

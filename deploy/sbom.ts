@@ -1,0 +1,138 @@
+// The bill of materials of an executable (CycloneDX 1.6): Bun, what Bun is made of, and the npm packages bundled.
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+
+type Native = { readonly name: string; readonly license: string; readonly repository?: string }
+
+// By the names of `process.versions`. Most versions there are commits of the repository that Bun builds from.
+const natives: Readonly<Record<string, Native>> = {
+  ares: { name: 'c-ares', license: 'MIT', repository: 'c-ares/c-ares' },
+  boringssl: { name: 'BoringSSL', license: 'Apache-2.0', repository: 'oven-sh/boringssl' },
+  icu: { name: 'ICU', license: 'Unicode-3.0' },
+  libarchive: { name: 'libarchive', license: 'BSD-2-Clause', repository: 'libarchive/libarchive' },
+  libdeflate: { name: 'libdeflate', license: 'MIT', repository: 'ebiggers/libdeflate' },
+  llhttp: { name: 'llhttp', license: 'MIT' },
+  lolhtml: { name: 'lol-html', license: 'BSD-3-Clause', repository: 'cloudflare/lol-html' },
+  lshpack: { name: 'ls-hpack', license: 'MIT', repository: 'litespeedtech/ls-hpack' },
+  mimalloc: { name: 'mimalloc', license: 'MIT', repository: 'oven-sh/mimalloc' },
+  picohttpparser: { name: 'picohttpparser', license: 'MIT', repository: 'h2o/picohttpparser' },
+  sqlite: { name: 'SQLite', license: 'blessing' },
+  tinycc: { name: 'TinyCC', license: 'LGPL-2.1-only', repository: 'oven-sh/tinycc' },
+  usockets: { name: 'uSockets', license: 'Apache-2.0', repository: 'oven-sh/uSockets' },
+  uwebsockets: { name: 'uWebSockets', license: 'Apache-2.0', repository: 'oven-sh/uWebSockets' },
+  webkit: { name: 'JavaScriptCore', license: 'LGPL-2.0-or-later', repository: 'oven-sh/WebKit' },
+  zlib: { name: 'zlib-ng', license: 'Zlib', repository: 'zlib-ng/zlib-ng' },
+  zstd: { name: 'Zstandard', license: 'BSD-3-Clause', repository: 'facebook/zstd' },
+}
+
+// What Bun is compatible with, is compiled by, or has on Windows only.
+const notParts = new Set('bun node openssl v8 uv napi modules unicode typescript zig'.split(' '))
+
+/** A name of `process.versions` that this file knows nothing of: a new Bun brought it. */
+export const unknownParts = (): string[] =>
+  Object.keys(process.versions).filter((name) => !(name in natives) && !notParts.has(name))
+
+type Component = {
+  readonly type: 'library' | 'platform'
+  readonly 'bom-ref': string
+  readonly name: string
+  readonly version: string
+  readonly licenses: readonly object[]
+  readonly purl: string
+  readonly cpe?: string
+  readonly hashes?: readonly object[]
+}
+
+const licensed = (id: string) => [{ license: { id } }]
+
+function nativeComponents(): Component[] {
+  return Object.entries(natives).flatMap(([key, { name, license, repository }]) => {
+    const version = process.versions[key]
+    if (version === undefined) return []
+    const purl = repository
+      ? `pkg:github/${repository.toLowerCase()}@${version}`
+      : `pkg:generic/${name.toLowerCase()}@${version}`
+    const cpe = key === 'sqlite' ? { cpe: `cpe:2.3:a:sqlite:sqlite:${version}:*:*:*:*:*:*:*` } : {}
+    const licenses = licensed(license)
+    return [{ type: 'library', 'bom-ref': purl, name, version, licenses, purl, ...cpe }]
+  })
+}
+
+function bun(): Component {
+  const { version } = Bun
+  const purl = `pkg:github/oven-sh/bun@bun-v${version}`
+  const licenses = licensed('MIT')
+  return { type: 'platform', 'bom-ref': purl, name: 'Bun', version, licenses, purl }
+}
+
+type Lock = { readonly packages: Readonly<Record<string, readonly unknown[]>> }
+
+async function npmComponent(name: string, lock: Lock): Promise<Component> {
+  const manifest = await Bun.file(join(root, 'node_modules', name, 'package.json')).json()
+  const version = String(manifest.version)
+  const [locked, , , integrity] = lock.packages[name] ?? []
+  if (locked !== `${name}@${version}`) throw new Error(`bun.lock has ${locked}, not ${version}`)
+  const content = Buffer.from(String(integrity).replace(/^sha512-/, ''), 'base64').toString('hex')
+  const purl = `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
+  const licenses = licensed(String(manifest.license))
+  const hashes = [{ alg: 'SHA-512', content }]
+  return { type: 'library', 'bom-ref': purl, name, version, licenses, purl, hashes }
+}
+
+/** The names of the npm packages whose files a build read, by its metafile. */
+function bundledPackages(metafile: { inputs: Record<string, unknown> }): string[] {
+  const names = Object.keys(metafile.inputs).map(
+    (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1],
+  )
+  return [...new Set(names.filter((name) => name !== undefined))].sort()
+}
+
+type SbomOptions = {
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  readonly license: string
+  /** Seconds since 1970. */
+  readonly epoch: number
+  /** What `bun build --metafile` wrote of the executable. */
+  readonly metafile: { inputs: Record<string, unknown> }
+}
+
+/** The bill of materials, as the text of a CycloneDX 1.6 JSON document. */
+export async function makeSbom(options: SbomOptions): Promise<string> {
+  const { name, version, description, license, epoch } = options
+  const lock = Bun.JSONC.parse(await Bun.file(join(root, 'bun.lock')).text()) as Lock
+  const platform = bun()
+  const parts = nativeComponents()
+  const packages = await Promise.all(
+    bundledPackages(options.metafile).map((it) => npmComponent(it, lock)),
+  )
+  const purl = `pkg:generic/${name}@${version}`
+  const refs = (components: readonly Component[]) => components.map((it) => it['bom-ref'])
+  const body = {
+    version: 1,
+    metadata: {
+      timestamp: new Date(epoch * 1000).toISOString(),
+      component: {
+        type: 'application',
+        'bom-ref': purl,
+        name,
+        version,
+        description,
+        licenses: licensed(license),
+        purl,
+      },
+    },
+    components: [platform, ...parts, ...packages],
+    dependencies: [
+      { ref: purl, dependsOn: [...refs([platform]), ...refs(packages)] },
+      { ref: platform['bom-ref'], dependsOn: refs(parts) },
+    ],
+  }
+  // The same content has the same serial number.
+  const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(body)).digest('hex')
+  const uuid = hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5')
+  const head = { bomFormat: 'CycloneDX', specVersion: '1.6', serialNumber: `urn:uuid:${uuid}` }
+  return `${JSON.stringify({ ...head, ...body }, null, 2)}\n`
+}
