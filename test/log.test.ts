@@ -23,6 +23,23 @@ test('logs its life as lines of JSON on standard error', async () => {
   expect(events[0]).toMatchObject({ url: daemon.url, database })
 })
 
+test('writes nothing else, whichever route is asked first', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const json = { id: 1, name: 'Rose' }
+  await daemon.fetch('/plants', { json })
+  await daemon.fetch('/plants/batch', { json: { plants: [json] } })
+  await daemon.fetch('/plants/1', { method: 'PUT', json })
+  for (const path of ['/plants', '/plants/1', '/health', '/metrics', '/openapi.json', '/nowhere']) {
+    await daemon.fetch(path)
+  }
+  await daemon.fetch('/plants/1', { method: 'DELETE' })
+  await daemon.stop()
+
+  expect(daemon.out()).toMatch(/^plantstore .* listens on .*\ncreated the database .*\n$/)
+  expect(daemon.err().trimEnd().split('\n')).toHaveLength(3)
+})
+
 test('logs every request with --log-requests, without secrets', async () => {
   using folder = temporaryFolder()
   const args = ['--log-requests']

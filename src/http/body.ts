@@ -92,24 +92,29 @@ export function createBodies(limit: number) {
      */
     of<Schema extends TSchema>(body: Schema) {
       let schema: ReturnType<typeof getSchemaValidator> | undefined
+
+      async function readBody(request: Request, headers: Headers): Promise<unknown> {
+        requireJson(headers)
+        let bytes: Uint8Array
+        try {
+          bytes = await readBytes(request, toLength(headers['content-length']))
+        } catch (cause) {
+          if (cause instanceof PlantError) throw cause
+          throw new PlantError(40001, 'the body was cut off', { cause })
+        }
+        const value = parse(bytes)
+        schema ??= getSchemaValidator(body, { normalize: false })
+        if (!schema.Check(value)) throw new PlantError(40002, explainMismatch(schema, value))
+        return value
+      }
+
       return {
         body,
-        // Elysia would read the body before it checks the credentials: so its validator is called below.
+        // Elysia would read the body before it checks the credentials: so its validator is called above.
         parse: 'none' as const,
-        async transform(context: { request: Request; headers: Headers; body: unknown }) {
-          const { request, headers } = context
-          requireJson(headers)
-          let bytes: Uint8Array
-          try {
-            bytes = await readBytes(request, toLength(headers['content-length']))
-          } catch (cause) {
-            if (cause instanceof PlantError) throw cause
-            throw new PlantError(40001, 'the body was cut off', { cause })
-          }
-          const value = parse(bytes)
-          schema ??= getSchemaValidator(body, { normalize: false })
-          if (!schema.Check(value)) throw new PlantError(40002, explainMismatch(schema, value))
-          context.body = value
+        // Short, as Elysia reads the source of its hooks, and writes a warning to the log where it fails to.
+        transform: async (context: { request: Request; headers: Headers; body: unknown }) => {
+          context.body = await readBody(context.request, context.headers)
         },
       }
     },
