@@ -42,6 +42,11 @@ const nonEmpty = {
   rule: 'must not be empty',
 }
 
+const duration = {
+  parse: (text: string) => parseDuration(text) ?? undefined,
+  rule: 'takes 1s to 1000y, such as 90d; not a date',
+}
+
 const isSet = {
   parse: (text: string) =>
     /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : undefined,
@@ -151,8 +156,21 @@ export const options = {
     value: 'DURATION',
     help: 'lifetime, such as 90d, 12h or 1y; default: never',
     default: null,
-    parse: (text) => parseDuration(text) ?? undefined,
-    rule: 'takes 1s to 1000y, such as 90d; not a date',
+    ...duration,
+  }),
+  json: option<boolean>({
+    env: null,
+    value: null,
+    help: 'print a JSON array',
+    default: false,
+    ...isSet,
+  }),
+  olderThan: option<number | null>({
+    env: null,
+    value: 'DURATION',
+    help: 'only tokens that ended so long ago, such as 30d',
+    default: null,
+    ...duration,
   }),
   format: option<Format | null>({
     env: null,

@@ -46,12 +46,22 @@ export interface Store {
 
   /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
   findToken(hash: string): Promise<Token | null>
-  /** Adds a token. Resolves to false, and adds none, where a token of this name is not revoked yet. */
+  /**
+   * Adds a token. Resolves to false, and adds none, where a token of this name is valid when the new one is created. One
+   * that has expired gives its name away: it is revoked at the time of its expiry.
+   */
   createToken(token: Token): Promise<boolean>
   /** Every token, the oldest first. */
   listTokens(): Promise<Token[]>
   /** Revokes the token of this name at a time. Resolves to false where there is none that is not revoked yet. */
   revokeToken(name: string, now: number): Promise<boolean>
+  /** Removes the tokens that were revoked or had expired by a time. Resolves to how many. */
+  pruneTokens(by: number): Promise<number>
+  /**
+   * Notes that a token was used now, to the hour: one change per token and hour, however often it is called. Nobody waits
+   * for it; where it fails, this hour's use is not noted.
+   */
+  recordUse(token: Token, now: number): void
 
   /**
    * Resolves where the store can write, as a write within the last second or now shows; rejects with the reason why not.

@@ -13,7 +13,12 @@ export type Token = {
   readonly expiresAt: number | null
   /** null: it is not revoked. */
   readonly revokedAt: number | null
+  /** The start of the hour of its last use; null: it was never used. */
+  readonly lastUsedAt: number | null
 }
+
+/** What a token is at some time. One that had expired before it was revoked is expired. */
+export type TokenState = 'valid' | 'expired' | 'revoked'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
 // RFC 6750, section 2.1: b64token.
@@ -38,8 +43,9 @@ export function issueToken(
 ): { readonly text: string; readonly token: Token } {
   const text = `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
   const expiresAt = expiresIn === null ? null : now + expiresIn
-  const token = { name, hash: hashToken(text), scope, createdAt: now, expiresAt, revokedAt: null }
-  return { text, token }
+  const hash = hashToken(text)
+  const ended = { expiresAt, revokedAt: null }
+  return { text, token: { name, hash, scope, createdAt: now, ...ended, lastUsedAt: null } }
 }
 
 /** SHA-256 of a token, 64 hexadecimal digits. The token is random, so it needs no salt and no stretching. */
@@ -57,10 +63,17 @@ export const isToken = (text: string): boolean =>
 /** Whether a text can name a token: 1 to 64 letters, digits, spaces and `._@-`, the first a letter or a digit. */
 export const isTokenName = (text: string): boolean => NAME.test(text)
 
-/** Whether a token still counts at a time in milliseconds since 1970. */
-export function isValid(token: Token, now: number): boolean {
-  return token.revokedAt === null && (token.expiresAt === null || now < token.expiresAt)
+/** The state of a token at a time in milliseconds since 1970. */
+export function stateOf({ expiresAt, revokedAt }: Token, now: number): TokenState {
+  if (expiresAt !== null && (revokedAt ?? now) >= expiresAt) return 'expired'
+  return revokedAt === null ? 'valid' : 'revoked'
 }
+
+/** Whether a token still counts at a time in milliseconds since 1970. */
+export const isValid = (token: Token, now: number): boolean => stateOf(token, now) === 'valid'
+
+/** The start of the hour, in UTC, that a time in milliseconds since 1970 is in. */
+export const hourOf = (time: number): number => time - (time % MILLISECONDS.h)
 
 /** Whether a token's scope includes another. */
 export const allows = (token: Token, scope: Scope): boolean =>

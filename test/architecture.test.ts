@@ -59,7 +59,15 @@ describe('the source', () => {
     ['engine', ['ROOT', 'files/', 'engine/']],
     [
       'engine/sqlite',
-      ['ROOT', 'files/', 'engine/change', 'engine/role', 'engine/group-commit', 'engine/sqlite/'],
+      [
+        'ROOT',
+        'files/',
+        'engine/change',
+        'engine/role',
+        'engine/group-commit',
+        'engine/last-use',
+        'engine/sqlite/',
+      ],
     ],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['sockets', ['ROOT', 'files/libc']],

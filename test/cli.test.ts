@@ -113,6 +113,10 @@ test.concurrent.each([
   [['token', 'create', 'a', '--expires', '0d'], '--expires'],
   [['token', 'revoke'], 'exactly one token NAME'],
   [['token', 'list', 'a'], 'no name'],
+  [['token', 'prune', 'a'], 'no name'],
+  [['token', 'create', 'a', '--json'], '--json belongs to token list'],
+  [['token', 'list', '--older-than', '30d'], '--older-than belongs to token prune'],
+  [['token', 'prune', '--older-than', '0'], '--older-than takes 1s'],
   [['token', 'list', '--scope', 'read'], 'token create'],
   [['token', 'revoke', 'a', '--expires', '1d'], 'token create'],
 ] as const)('refuses %j in one line, and does nothing', async (args, named) => {

@@ -22,6 +22,7 @@ function appOf(store: Partial<Store>) {
       createdAt: 0,
       expiresAt: null,
       revokedAt: null,
+      lastUsedAt: null,
     }),
     maxBodyBytes: 1000,
     logRequests: false,

@@ -26,6 +26,7 @@ test('is the last row of each plant that a batch changed', () => {
       ],
       [['delete', 3], null],
       [['probe'], null],
+      [['use', 'a hash', 3_600_000], null],
     ),
   ).toEqual({
     1: [1, 'b', 't'],

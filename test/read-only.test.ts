@@ -25,11 +25,12 @@ async function killDaemon(database: string): Promise<void> {
   await daemon.stop('SIGKILL')
 }
 
-/** The first schema had no index of tags. */
-function toSchema1(database: string): void {
+/** The second schema had no last use of tokens; the first no index of tags either. */
+function toSchema(version: 1 | 2, database: string): void {
   const db = new Database(database)
-  db.run('DROP INDEX plants_by_tag')
-  db.run('PRAGMA user_version = 1')
+  db.run('ALTER TABLE tokens DROP COLUMN last_used_at')
+  if (version === 1) db.run('DROP INDEX plants_by_tag')
+  db.run(`PRAGMA user_version = ${version}`)
   db.run('PRAGMA journal_mode = DELETE')
   db.close(true)
 }
@@ -42,7 +43,11 @@ const states: Record<string, (database: string) => Promise<number>> = {
     return PLANTS
   },
   'of the first schema': async (database) => {
-    toSchema1(database)
+    toSchema(1, database)
+    return PLANTS
+  },
+  'of the second schema': async (database) => {
+    toSchema(2, database)
     return PLANTS
   },
   'that a crash has left': async (database) => {

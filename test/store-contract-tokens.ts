@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hashToken, type Token } from '../src/token'
+import { hashToken, stateOf, type Token } from '../src/token'
 import type { TestedStore } from './harness/tested-store'
 
 const token = (name: string, more: Partial<Token> = {}): Token => ({
@@ -9,6 +9,7 @@ const token = (name: string, more: Partial<Token> = {}): Token => ({
   createdAt: 1_700_000_000_000,
   expiresAt: null,
   revokedAt: null,
+  lastUsedAt: null,
   ...more,
 })
 
@@ -42,6 +43,82 @@ export function testTokens(open: () => Promise<TestedStore>): void {
     expect(await store.revokeToken('desk', 1_800_000_000_000)).toBeTrue()
     expect(await store.createToken(second)).toBeTrue()
     expect(await store.listTokens()).toHaveLength(2)
+  })
+
+  test('gives the name of an expired token to a new one, and keeps the old one as expired', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const [created, expiry] = [1_700_000_000_000, 1_700_000_090_000]
+    const old = token('guest', { createdAt: created, expiresAt: expiry })
+    const fresh = (createdAt: number) => token('guest', { hash: hashToken('fresh'), createdAt })
+    await store.createToken(old)
+
+    expect(await store.createToken(fresh(expiry - 1))).toBeFalse()
+    expect(await store.listTokens()).toEqual([old])
+    expect(await store.createToken(fresh(expiry))).toBeTrue()
+
+    const reopened = await tested.reopen()
+    const found = await reopened.findToken(old.hash)
+    // Whatever the clock says from now on.
+    for (const now of [created, expiry]) expect(found && stateOf(found, now)).toBe('expired')
+    expect(await reopened.listTokens()).toHaveLength(2)
+    expect(await reopened.revokeToken('guest', expiry + 1)).toBeTrue()
+    expect(await reopened.revokeToken('guest', expiry + 1)).toBeFalse()
+    expect(await reopened.findToken(old.hash)).toEqual(found)
+  })
+
+  test('leaves an expired token as it is where the new one cannot be added', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const old = token('guest', { createdAt: 1, expiresAt: 2 })
+    await store.createToken(old)
+
+    expect(await store.createToken({ ...old, createdAt: 3, expiresAt: null })).toBeFalse()
+
+    expect(await store.listTokens()).toEqual([old])
+    await store.createPlant({ id: 1n, name: 'Rose' })
+  })
+
+  test('notes the hour of the last use of a token, and over a restart', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const laptop = token('laptop')
+    const kept = token('kept')
+    await store.createToken(laptop)
+    await store.createToken(kept)
+    const hour = Date.UTC(2026, 10, 22, 12)
+    const found = async () => (await store.findToken(laptop.hash)) ?? laptop
+
+    store.recordUse(await found(), hour + 59 * 60_000)
+    // A change resolves after those before it.
+    await store.createPlant({ id: 1n, name: 'Rose' })
+    expect(await found()).toEqual({ ...laptop, lastUsedAt: hour })
+    store.recordUse(await found(), hour + 3_600_000)
+
+    const reopened = await tested.reopen()
+    expect(await reopened.findToken(laptop.hash)).toEqual({
+      ...laptop,
+      lastUsedAt: hour + 3_600_000,
+    })
+    expect(await reopened.findToken(kept.hash)).toEqual(kept)
+  })
+
+  test('prunes the tokens that had ended by a time, and no others', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createToken(token('valid'))
+    await store.createToken(token('expires later', { expiresAt: 2001 }))
+    await store.createToken(token('expired', { expiresAt: 2000 }))
+    await store.createToken(token('revoked', { expiresAt: 9000 }))
+    await store.createToken(token('revoked later'))
+    await store.revokeToken('revoked', 2000)
+    await store.revokeToken('revoked later', 2001)
+
+    expect(await store.pruneTokens(1999)).toBe(0)
+    expect(await store.pruneTokens(2000)).toBe(2)
+
+    const left = (await (await tested.reopen()).listTokens()).map(({ name }) => name)
+    expect(left).toEqual(['expires later', 'revoked later', 'valid'])
   })
 
   test('revokes a token once, and keeps when', async () => {

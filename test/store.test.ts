@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openStore } from '../src/engine/open-store'
 import { command, daemon } from '../src/engine/role'
 import { createLog } from '../src/log'
-import { hashToken } from '../src/token'
+import { hashToken, type Token } from '../src/token'
 import { temporaryFolder } from './harness/daemon'
 import { testStore } from './store-contract'
 
@@ -36,12 +36,20 @@ test('sees at once what another process does with tokens', async () => {
   const store = await open(folder.file('plants.db'))
   const other = await openStore(folder.file('plants.db'), command({ makesDatabase: false }))
   const hash = hashToken('secret')
-  const token = { name: 'x', hash, scope: 'read', createdAt: 1, expiresAt: null } as const
+  const token: Token = {
+    name: 'x',
+    hash,
+    scope: 'read',
+    createdAt: 1,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  }
   expect(await store.findToken(hash)).toBeNull()
 
-  await other.createToken({ ...token, revokedAt: null })
+  await other.createToken(token)
   await Bun.sleep(0)
-  expect(await store.findToken(hash)).toEqual({ ...token, revokedAt: null })
+  expect(await store.findToken(hash)).toEqual(token)
 
   await other.revokeToken('x', 2)
   await Bun.sleep(0)

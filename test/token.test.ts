@@ -111,8 +111,10 @@ test('refuses a token that has expired', async () => {
   await expectError(await create(13, text), 40102)
   expect((await list(lasting)).status).toBe(200)
   const { out } = await token('list')
-  expect(out).toMatch(/^guest +write +\S+ \S+ +expired \d/m)
-  expect(out).toMatch(/^lasting +write +\S+ \S+ +valid until \d{4}-\d\d-\d\d \d\d:\d\d$/m)
+  expect(out).toMatch(/^guest +write +\S+ \S+ +\S+ \d\dh +expired \d/m)
+  expect(out).toMatch(
+    /^lasting +write +\S+ \S+ +\S+ \d\dh +valid until \d{4}-\d\d-\d\d \d\d:\d\d$/m,
+  )
 })
 
 test('lists every token with its scope and state, and no secret', async () => {
@@ -123,9 +125,9 @@ test('lists every token with its scope and state, and no secret', async () => {
   const { out, err, code } = await token('list')
 
   expect({ err, code }).toEqual({ err: '', code: 0 })
-  expect(out).toMatch(/^NAME +SCOPE +CREATED \(UTC\) +STATE$/m)
-  expect(out).toMatch(/^listed +read +\d{4}-\d\d-\d\d \d\d:\d\d +valid$/m)
-  expect(out).toMatch(/^unlisted +write +\d{4}-\d\d-\d\d \d\d:\d\d +revoked \d{4}-/m)
+  expect(out).toMatch(/^NAME +SCOPE +CREATED \(UTC\) +LAST USED +STATE$/m)
+  expect(out).toMatch(/^listed +read +\d{4}-\d\d-\d\d \d\d:\d\d +never +valid$/m)
+  expect(out).toMatch(/^unlisted +write +\d{4}-\d\d-\d\d \d\d:\d\d +never +revoked \d{4}-/m)
   expect(out).not.toContain('pst_')
   expect(out).not.toContain(hashToken(text))
 })

@@ -35,6 +35,7 @@ const app = createApp({
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
+    lastUsedAt: null,
   }),
   maxBodyBytes: 1_048_576,
   logRequests: false,

@@ -48,6 +48,7 @@ function readConfiguredToken({ token, tokenFile }: Config): Token | null {
     createdAt: 0,
     expiresAt: null,
     revokedAt: null,
+    lastUsedAt: null,
   }
 }
 

@@ -1,19 +1,39 @@
-// plantstore token: creates, lists and revokes the tokens that clients send.
+// plantstore token: creates, lists, revokes and prunes the tokens that clients send.
 
 import type { Command, CommandContext } from '../command'
+import { toFlag } from '../config'
 import { openStore } from '../engine/open-store'
 import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
-import { issueToken, isTokenName, isValid, type Token } from '../token'
+import { issueToken, isTokenName, stateOf, type Token } from '../token'
 
+const iso = (time: number | null): string | null =>
+  time === null ? null : new Date(time).toISOString()
 const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+const hour = (time: number): string => `${minute(time).slice(0, 13)}h`
 
-function state(token: Token, now: number): string {
-  if (token.revokedAt !== null) return `revoked ${minute(token.revokedAt)}`
-  if (!isValid(token, now)) return `expired ${minute(token.expiresAt ?? now)}`
-  return token.expiresAt === null ? 'valid' : `valid until ${minute(token.expiresAt)}`
+function describeState(token: Token, now: number): string {
+  const { expiresAt, revokedAt } = token
+  const state = stateOf(token, now)
+  if (state === 'valid') return expiresAt === null ? state : `valid until ${minute(expiresAt)}`
+  return `${state} ${minute((state === 'expired' ? expiresAt : revokedAt) ?? now)}`
+}
+
+// Scripts read this: fields are added, never renamed or removed.
+function toJson(token: Token, now: number) {
+  const state = stateOf(token, now)
+  return {
+    name: token.name,
+    scope: token.scope,
+    state,
+    createdAt: iso(token.createdAt),
+    lastUsedAt: iso(token.lastUsedAt),
+    expiresAt: iso(token.expiresAt),
+    // An expired token whose name was taken over was not revoked by anybody.
+    revokedAt: state === 'revoked' ? iso(token.revokedAt) : null,
+  }
 }
 
 function oneName([, name, ...rest]: readonly string[]): string {
@@ -45,16 +65,23 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
   return 1
 }
 
-async function list(store: Store, { out }: CommandContext): Promise<number> {
+async function list(store: Store, { config, out }: CommandContext): Promise<number> {
   const now = Date.now()
-  const rows = (await store.listTokens()).map((token) => [
+  const tokens = await store.listTokens()
+  if (config.json) {
+    const all = tokens.map((token) => toJson(token, now))
+    out.write(`${JSON.stringify(all, null, 2)}\n`)
+    return 0
+  }
+  const rows = tokens.map((token) => [
     token.name,
     token.scope,
     minute(token.createdAt),
-    state(token, now),
+    token.lastUsedAt === null ? 'never' : hour(token.lastUsedAt),
+    describeState(token, now),
   ])
-  const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'STATE'], ...rows]
-  const widths = [0, 1, 2].map((column) =>
+  const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'LAST USED', 'STATE'], ...rows]
+  const widths = [0, 1, 2, 3].map((column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   )
   for (const row of table) {
@@ -73,31 +100,47 @@ async function revoke(store: Store, { args, out, err }: CommandContext): Promise
   return 1
 }
 
-const actions = { create, list, revoke }
+async function prune(store: Store, { config, out }: CommandContext): Promise<number> {
+  const count = await store.pruneTokens(Date.now() - (config.olderThan ?? 0))
+  out.write(`removed ${count} ${count === 1 ? 'token' : 'tokens'}\n`)
+  return 0
+}
+
+const actions = { create, list, revoke, prune }
+
+/** The action that each option belongs to. */
+const owners = { scope: 'create', expires: 'create', json: 'list', olderThan: 'prune' } as const
 
 export const token: Command = {
   name: 'token',
-  usage: 'create NAME | list | revoke NAME',
-  summary: 'create, list and revoke access tokens',
+  usage: 'create NAME | list | revoke NAME | prune',
+  summary: 'create, list, revoke and prune access tokens',
   help: `A token is printed once, to standard output, when it is created; the store keeps only its hash. Changes take effect on the daemon's next request.
+
+The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be used again; prune removes such tokens from the list. Where none is left, the next start of the daemon prints a first one.
 
   plantstore token create laptop
   plantstore token create dashboard --scope read --expires 90d
-  plantstore token revoke laptop`,
-  options: ['database', 'scope', 'expires'],
+  plantstore token revoke laptop
+  plantstore token list --json
+  plantstore token prune --older-than 30d`,
+  options: ['database', 'scope', 'expires', 'json', 'olderThan'],
   async run(context) {
     const { args, config } = context
     const [word = ''] = args
     const action = Object.hasOwn(actions, word) ? actions[word as keyof typeof actions] : undefined
     if (!action) {
       const unknown = word && `unknown action ${JSON.stringify(word)}: `
-      throw new UsageError(`${unknown}use token create NAME, token list or token revoke NAME`)
+      throw new UsageError(`${unknown}use token create NAME, list, revoke NAME or prune`)
     }
-    if (action !== create && (config.scope !== options.scope.default || config.expires !== null)) {
-      throw new UsageError('--scope and --expires belong to token create')
+    for (const [name, owner] of Object.entries(owners)) {
+      const option = name as keyof typeof owners
+      if (word !== owner && config[option] !== options[option].default) {
+        throw new UsageError(`${toFlag(option)} belongs to token ${owner}`)
+      }
     }
-    if (action === list) {
-      if (args.length > 1) throw new UsageError('token list takes no name')
+    if (action === list || action === prune) {
+      if (args.length > 1) throw new UsageError(`token ${word} takes no name`)
     } else {
       oneName(args)
     }

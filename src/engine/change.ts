@@ -9,12 +9,13 @@ export type RowId = number | string
 /** A plant that survives JSON. */
 export type Row = readonly [id: RowId, name: string, tag: string | null]
 
-/** One change of the store. A `probe` writes to the disk and changes no plant. */
+/** One change of the store. A `probe` writes to the disk, a `use` notes the hour of a token's last use: no plant changes. */
 export type Change =
   | readonly ['create', Row]
   | readonly ['createAll', readonly Row[]]
   | readonly ['replace', Row]
   | readonly ['delete', id: RowId]
+  | readonly ['use', hash: string, hour: number]
   | readonly ['probe']
 
 /** How a change ended: null when it is durable, else why nothing of it was stored; `detail` is for the log. */
@@ -28,6 +29,9 @@ export type Outcome = {
 export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
 export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
+
+/** Whether a change is one that a client asked for. */
+export const isRequested = ([kind]: Change): boolean => kind !== 'probe' && kind !== 'use'
 
 /** The rows that a batch leaves behind once it is committed, by id; null for a plant that it removed. */
 export function netEffect(

@@ -42,6 +42,7 @@ export function authenticate({ store, configuredToken, now }: AuthDeps) {
     const configured = configuredToken()
     const token = hash === configured?.hash ? configured : await store.findToken(hash)
     if (!token) throw new PlantError(40102)
+    if (token !== configured && isValid(token, now())) store.recordUse(token, now())
     if (found.size === 0) setImmediate(() => found.clear())
     found.set(text, token)
     return token

@@ -19,6 +19,7 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
   const update = db.query<never, [string, string | null, bigint]>(
     'UPDATE plants SET name = ?, tag = ? WHERE id = ?',
   )
+  const use = db.query<never, [number, string]>('UPDATE tokens SET last_used_at = ? WHERE hash = ?')
   const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
 
   function create([rowId, name, tag]: Row): ErrorNumber | null {
@@ -69,6 +70,9 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
       }
       case 'delete':
         return remove.run(BigInt(change[1])).changes === 1 ? null : { error: 40402 }
+      case 'use':
+        use.run(change[2], change[1])
+        return null
       case 'probe':
         // SQLite writes the page that holds it, whatever its value was.
         db.run(`PRAGMA application_id = ${APPLICATION_ID}`)

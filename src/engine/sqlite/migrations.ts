@@ -24,6 +24,7 @@ const migrations = [
    CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL;`,
   // Keyset pagination by tag. Plants without a tag cost it nothing.
   'CREATE INDEX plants_by_tag ON plants (tag, id) WHERE tag IS NOT NULL;',
+  'ALTER TABLE tokens ADD COLUMN last_used_at INTEGER;',
 ]
 
 /** The newest schema version that this program reads. */

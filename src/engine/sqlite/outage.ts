@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { explainWriting, OpenError, PlantError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import type { Change, Outcome } from '../change'
+import { type Change, isRequested, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
 import { prepareChanges } from './apply-change'
@@ -148,9 +148,10 @@ export class Storage {
 
   #observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number): void {
     let changed = 0
-    for (const [index, outcome] of outcomes.entries()) {
+    for (const [index, change] of changes.entries()) {
+      const outcome = outcomes[index]
       if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
-      if (outcome === null && changes[index]?.[0] !== 'probe') changed += 1
+      if (outcome === null && isRequested(change)) changed += 1
     }
     if (changed > 0) this.role.onCommit(changed, milliseconds)
   }

@@ -5,6 +5,7 @@ import type { NewPlant } from '../../plant'
 import type { Store } from '../../store'
 import { type Change, toRow, toRowId } from '../change'
 import { GroupCommit } from '../group-commit'
+import { createUseRecorder } from '../last-use'
 import type { Role } from '../role'
 import type { ServingConnection } from './connection'
 import { fileSize } from './database-file'
@@ -50,6 +51,9 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
   const storage = new Storage(path, role)
   const changes = new GroupCommit<Change>((batch) => storage.commit(batch), LIMITS)
   const probe = createProbe(storage)
+  const recordUse = createUseRecorder((hash, hour) =>
+    changes.submit(['use', hash, hour], CHANGE_BYTES),
+  )
   if (role.holdsLock) {
     await storage
       .start()
@@ -83,6 +87,8 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),
     revokeToken: (name, now) => writing((it) => it.tokens.revoke(name, now)),
+    pruneTokens: (by) => writing((it) => it.tokens.prune(by)),
+    recordUse,
     probe,
     stats: () => ({
       isWritable: storage.problem() === null,

@@ -10,32 +10,44 @@ type TokenRow = {
   created_at: bigint
   expires_at: bigint | null
   revoked_at: bigint | null
+  last_used_at: bigint | null
 }
+
+const COLUMNS = 'name, hash, scope, created_at, expires_at, revoked_at, last_used_at'
+const toTime = (value: bigint | null): number | null => (value === null ? null : Number(value))
 
 const toToken = (row: TokenRow): Token => ({
   name: row.name,
   hash: row.hash,
   scope: row.scope,
   createdAt: Number(row.created_at),
-  expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-  revokedAt: row.revoked_at === null ? null : Number(row.revoked_at),
+  expiresAt: toTime(row.expires_at),
+  revokedAt: toTime(row.revoked_at),
+  lastUsedAt: toTime(row.last_used_at),
 })
 
 /** Prepares the queries and changes of a database's tokens. */
 export function prepareTokens(db: Database) {
-  const select = db.query<TokenRow, [string]>(
-    'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens WHERE hash = ?',
-  )
+  const select = db.query<TokenRow, [string]>(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`)
   const selectAll = db.query<TokenRow, []>(
-    'SELECT name, hash, scope, created_at, expires_at, revoked_at FROM tokens ORDER BY created_at, name',
+    `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, name`,
   )
-  const insert = db.query<never, [string, string, Scope, number, number | null, number | null]>(
-    `INSERT INTO tokens (name, hash, scope, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
+  type Values = [string, string, Scope, number, number | null, number | null, number | null]
+  const insert = db.query<never, Values>(
+    `INSERT INTO tokens (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const retire = db.query<never, [string, number]>(
+    `UPDATE tokens SET revoked_at = expires_at
+     WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?`,
   )
   const revoke = db.query<never, [number, string]>(
     'UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL',
   )
+  const prune = db.query<never, [number]>(
+    'DELETE FROM tokens WHERE min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) <= ?',
+  )
+  const begin = db.query('BEGIN IMMEDIATE')
+  const commit = db.query('COMMIT')
 
   return {
     find(hash: string): Token | null {
@@ -43,10 +55,22 @@ export function prepareTokens(db: Database) {
       return row && toToken(row)
     },
     create(token: Token): boolean {
-      const { name, hash, scope, createdAt, expiresAt, revokedAt } = token
-      return insert.run(name, hash, scope, createdAt, expiresAt, revokedAt).changes === 1
+      const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
+      begin.run()
+      let isAdded = false
+      try {
+        retire.run(name, createdAt)
+        const values: Values = [name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt]
+        isAdded = insert.run(...values).changes === 1
+        if (isAdded) commit.run()
+        return isAdded
+      } finally {
+        // Not committed; or SQLite has rolled back by itself.
+        if (db.inTransaction) db.run('ROLLBACK')
+      }
     },
     list: (): Token[] => selectAll.all().map(toToken),
+    prune: (by: number): number => prune.run(by).changes,
     revoke: (name: string, now: number): boolean => revoke.run(now, name).changes === 1,
   }
 }
