@@ -6,6 +6,7 @@ import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
+import { tellMigration } from '../terminal/migration'
 import { issueToken, isTokenName, isValid, type Token } from '../token'
 
 const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
@@ -101,7 +102,10 @@ export const token: Command = {
     } else {
       oneName(args)
     }
-    const store = await openStore(config.database, command({ makesDatabase: false }))
+    const store = await openStore(
+      config.database,
+      command({ makesDatabase: false, log: tellMigration(context.err) }),
+    )
     try {
       return await action(store, context)
     } finally {
