@@ -37,6 +37,15 @@ type Route = {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
+/** What became of the scheduled backups; it changes as they are made. */
+export type BackupStats = {
+  /** When the last backup was taken, in milliseconds since 1970; 0: there is none. */
+  readonly lastAt: number
+  readonly lastBytes: number
+  /** Since the start. */
+  readonly failures: number
+}
+
 /** What only the process knows. */
 export type About = {
   /** Of plantstore. */
@@ -44,17 +53,20 @@ export type About = {
   readonly droppedLogLines: () => number
   /** When the certificate for TLS expires, in milliseconds since 1970; null: there is none. */
   readonly certificateExpiry: (() => number) | null
+  /** What became of scheduled backups; null: none are made. */
+  readonly backups: BackupStats | null
 }
 
 const UNKNOWN: About = {
   version: 'unknown',
   droppedLogLines: () => 0,
   certificateExpiry: null,
+  backups: null,
 }
 
 /** The counters of a daemon. */
 export function createMetrics(about: About = UNKNOWN) {
-  const { version, droppedLogLines, certificateExpiry } = about
+  const { version, droppedLogLines, certificateExpiry, backups } = about
   const routes = new Map<string, Map<string, Route>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
@@ -152,6 +164,21 @@ export function createMetrics(about: About = UNKNOWN) {
           'gauge',
           'Expiry of the TLS certificate, in seconds since 1970.',
           certificateExpiry() / 1000,
+        )
+      }
+      if (backups) {
+        single(
+          'plantstore_backup_last_success_timestamp_seconds',
+          'gauge',
+          'Time of the last backup, in seconds since 1970; 0 if there is none.',
+          backups.lastAt / 1000,
+        )
+        single('plantstore_backup_bytes', 'gauge', 'Size of the last backup.', backups.lastBytes)
+        single(
+          'plantstore_backup_failures_total',
+          'counter',
+          'Scheduled backups that failed.',
+          backups.failures,
         )
       }
       family('plantstore_build_info', 'gauge', 'The version of plantstore, and of Bun under it.', [

@@ -130,6 +130,28 @@ export const options = {
     default: false,
     ...isSet,
   }),
+  backupFolder: option<string | null>({
+    env: 'PLANTSTORE_BACKUP_FOLDER',
+    value: 'DIR',
+    help: 'make backups in this folder while serving',
+    default: null,
+    ...nonEmpty,
+  }),
+  backupEvery: option<number | null>({
+    env: 'PLANTSTORE_BACKUP_EVERY',
+    value: 'DURATION',
+    help: 'time between backups, such as 12h; default: 24h',
+    default: null,
+    parse: (text) => parseDuration(text) ?? undefined,
+    rule: 'takes 1s to 1000y, such as 24h',
+  }),
+  backupKeep: option<number | null>({
+    env: 'PLANTSTORE_BACKUP_KEEP',
+    value: 'COUNT',
+    help: 'how many backups to keep; default: 7',
+    default: null,
+    ...wholeNumber(1, 9999),
+  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

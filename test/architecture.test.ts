@@ -71,12 +71,14 @@ describe('the source', () => {
     ],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['sockets', ['ROOT', 'files/libc']],
+    ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     [
       'commands',
       [
         'ROOT',
+        'backups/',
         'files/',
         'engine/',
         'formats/',

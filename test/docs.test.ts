@@ -161,7 +161,12 @@ describe('docs/configuration.md', () => {
   test('has every metric, and no other', () => {
     const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
     const served = [
-      ...createMetrics({ version: '', droppedLogLines: () => 0, certificateExpiry: () => 0 })
+      ...createMetrics({
+        version: '',
+        droppedLogLines: () => 0,
+        certificateExpiry: () => 0,
+        backups: { lastAt: 0, lastBytes: 0, failures: 0 },
+      })
         .render(stats)
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),
     ]

@@ -10,6 +10,7 @@ import { type Entry, formatOf, readPlants } from '../formats/plants'
 import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
+import { tellMigration } from '../terminal/migration'
 import { plants as countOf, createProgress } from '../terminal/progress'
 
 // Plants that are sent to the store together, and so share a commit; and the characters of their texts, of which the
@@ -171,7 +172,10 @@ completes. Works while the daemon runs. Exit code 1 if any line was refused, 130
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)
     const isNew = !existsSync(config.database)
-    const store = await openStore(config.database, command({ makesDatabase: true }))
+    const store = await openStore(
+      config.database,
+      command({ makesDatabase: true, log: tellMigration(err) }),
+    )
     if (isNew) err.write(`created database ${realpathSync(config.database)}\n`)
 
     // One group is read while the one before it is being committed.

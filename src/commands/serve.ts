@@ -82,6 +82,13 @@ async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
   return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
 }
 
+/** The schedule of backups; null: none are made. */
+async function openBackups(config: Config, log: Log) {
+  const { backupFolder, backupEvery, backupKeep } = config
+  if (backupFolder === null && backupEvery === null && backupKeep === null) return null
+  return (await import('../backups/schedule')).scheduleBackups(config, log, Date.now)
+}
+
 type OpenedTls = Awaited<ReturnType<typeof openTls>>
 
 /** Listens where the configuration says. */
@@ -119,6 +126,9 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'backupFolder',
+    'backupEvery',
+    'backupKeep',
     'token',
     'tokenFile',
   ],
@@ -132,9 +142,11 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const { version } = packageJson
     const token = watchToken(config, log)
     const tls = await openTls(config, log)
+    const backups = await openBackups(config, log)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
+      backups: backups?.stats ?? null,
       certificateExpiry: tls && (() => tls.current().expiresAt),
     })
     const signals = watchSignals(() => {
@@ -162,6 +174,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         isStopping: () => isStopping,
       })
       server = await open(app, config, log, tls)
+      backups?.start()
       const at = localAddress({ ...config, port: server.port ?? config.port })
       const place = at.unix === null ? { host } : { unix: at.unix }
       log('info', 'listening', { url: at.url, ...place, database, version })
@@ -181,9 +194,13 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       const signal = await Promise.race([started.then(() => signals.first), signals.first])
       log('info', 'stopping', { signal })
       isStopping = true
+      const ended = backups?.stop()
       const code = await shutDown({
         drain: async (milliseconds) => server?.drain(milliseconds),
-        close: async () => (await opening).close(),
+        close: async () => {
+          await ended
+          await (await opening).close()
+        },
         second: signals.second,
         milliseconds: stopSeconds * 1000,
         log,
@@ -191,6 +208,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       await lines.flush(LAST_LINES_MS)
       return code
     } catch (error) {
+      await backups?.stop()
       const store = await opening.catch(() => null)
       await store?.close()
       throw error

@@ -7,6 +7,7 @@ import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
+import { tellMigration } from '../terminal/migration'
 import { issueToken, isTokenName, stateOf, type Token } from '../token'
 
 const iso = (time: number | null): string | null =>
@@ -144,7 +145,10 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     } else {
       oneName(args)
     }
-    const store = await openStore(config.database, command({ makesDatabase: false }))
+    const store = await openStore(
+      config.database,
+      command({ makesDatabase: false, log: tellMigration(context.err) }),
+    )
     try {
       return await action(store, context)
     } finally {

@@ -25,10 +25,13 @@ export const daemon = (log: Log, onCommit: Role['onCommit']): Role => ({
 })
 
 /** A process that uses a store for a moment, and leaves a daemon beside it room to work. */
-export const command = ({ makesDatabase }: { readonly makesDatabase: boolean }): Role => ({
+export const command = ({
+  makesDatabase,
+  log = () => {},
+}: Pick<Role, 'makesDatabase'> & Partial<Role>): Role => ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
-  log: () => {},
+  log,
   onCommit: () => {},
 })

@@ -26,11 +26,11 @@ export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-// The fields of the header: SQLite file format, section 1.3. It is read before SQLite may write anything.
-function checkHeader(fd: number, path: string): void {
+// Reads the header (SQLite file format, section 1.3) before SQLite may write anything; returns the schema version.
+function checkHeader(fd: number, path: string): number {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
-  if (size === 0) return
+  if (size === 0) return 0
   // What a first start or a crash has left in a rollback journal, SQLite puts in order.
   const hasJournal = existsSync(`${path}-journal`)
   const read = readSync(fd, header, 0, 100, 0)
@@ -38,7 +38,7 @@ function checkHeader(fd: number, path: string): void {
     if (readRestoreMarker(fd) !== null) {
       throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
     }
-    if (hasJournal) return
+    if (hasJournal) return 0
     throw new OpenError(`${path} is not a database; name another file with --database`)
   }
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
@@ -61,6 +61,7 @@ function checkHeader(fd: number, path: string): void {
       true,
     )
   }
+  return version
 }
 
 /** Throws an {@link OpenError} where a file cannot be a database of this program; reads its header only. */
@@ -108,6 +109,8 @@ export type OpenedFile = {
   readonly fd: number
   /** Whether this process holds the file's lock. */
   readonly locked: boolean
+  /** The schema version of its header; 0: none yet. Its log may hold a newer one. */
+  readonly schemaVersion: number
 }
 
 // A command holds the lock for the moment that it takes to open the database: a daemon that starts waits for that.
@@ -170,8 +173,7 @@ export function openFile(
     if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
       throw new OpenError(`${full} was just replaced; try again`)
     }
-    if (checksHeader) checkHeader(fd, full)
-    return { path: full, fd, locked }
+    return { path: full, fd, locked, schemaVersion: checksHeader ? checkHeader(fd, full) : 0 }
   } catch (error) {
     closeSync(fd)
     throw error instanceof OpenError ? error : explain(error, full)

@@ -11,7 +11,7 @@ import type { Role } from '../role'
 import { prepareChanges } from './apply-change'
 import { watchCheckpoints } from './checkpoint'
 import { connect, prepareServing, type ServingConnection } from './connection'
-import { closeDatabase, type OpenedFile, openDatabase, openFile } from './database-file'
+import { closeDatabase, type OpenedFile, openDatabase } from './database-file'
 import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
 import { type Doubt, settle } from './settle'
 import { WorkerClient } from './worker-client'
@@ -37,14 +37,14 @@ export class Storage {
   #isClosed = false
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
-  /** Throws an `OpenError` where the file cannot be opened. */
+  /** Takes over an opened file. Throws an `OpenError` where it is no database. */
   constructor(
-    path: string,
+    file: OpenedFile,
     private readonly role: Role,
   ) {
     this.#toError = role.outlivesOutages ? toClientError : toCommandError
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#suspend(failure))
-    this.#file = openFile(path, role)
+    this.#file = file
     this.path = this.#file.path
     this.worker = new WorkerClient(this.path, this.#checkpoints.report)
     let db: Database | undefined

@@ -7,8 +7,10 @@ import { type Change, toRow, toRowId } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
 import type { Role } from '../role'
+import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
-import { fileSize } from './database-file'
+import { fileSize, openFile } from './database-file'
+import { SCHEMA_VERSION } from './migrations'
 import { Storage } from './outage'
 
 const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
@@ -48,7 +50,13 @@ function createProbe(storage: Storage): () => Promise<void> {
 
 /** Opens the database at a path. Rejects with an `OpenError` where that cannot be. */
 export async function openSqlite(path: string, role: Role): Promise<Store> {
-  const storage = new Storage(path, role)
+  const file = openFile(path, role)
+  const copied = await copyBeforeMigration(file)
+  const storage = new Storage(file, role)
+  if (copied) {
+    const { schemaVersion: from, path: copy } = copied
+    role.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
+  }
   const changes = new GroupCommit<Change>((batch) => storage.commit(batch), LIMITS)
   const probe = createProbe(storage)
   const recordUse = createUseRecorder((hash, hour) =>

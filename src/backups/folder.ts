@@ -1,0 +1,36 @@
+// The backups of a database in a folder. Their names have their time in UTC, and sort by it: plants-20260131T120000Z.db.
+
+import { readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+
+/** One backup; `at` is the moment it holds, in milliseconds since 1970. */
+export type Backup = { readonly path: string; readonly at: number }
+
+const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
+
+const stemOf = (database: string): string => `${basename(database).replace(/\.db$/, '')}-`
+
+/** The name of a backup that is taken now, to the second. */
+export const backupName = (database: string, now: number): string =>
+  `${stemOf(database)}${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}.db`
+
+/** The time in the name of a file; null where it is not the name of a backup of this database. */
+export function backupTime(database: string, name: string): number | null {
+  const stem = stemOf(database)
+  const match = name.startsWith(stem) ? TIME.exec(name.slice(stem.length)) : null
+  if (!match) return null
+  const [, year, month, day, hours, minutes, seconds] = match
+  const at = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
+  // There is no 30 February.
+  return Number.isFinite(at) && backupName(database, at) === name ? at : null
+}
+
+/** The backups of a database in a folder, the newest first. It does not block this thread: the folder may be on a slow disk. */
+export async function listBackups(folder: string, database: string): Promise<Backup[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => ({ path: join(folder, name), at: backupTime(database, name) }))
+    .filter((it): it is Backup => it.at !== null)
+    .sort((one, other) => other.at - one.at)
+}

@@ -1,0 +1,131 @@
+// Makes backups while the daemon serves, each by `plantstore backup` in a process of its own, which checks its copy and
+// syncs it before it gets its name. The newest backup in the folder says when the next is due, also after a restart.
+
+import { statSync } from 'node:fs'
+import { stat, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Config } from '../config'
+import { OpenError, UsageError } from '../errors'
+import { removeLeftovers } from '../files/private-folder'
+import { checkFolder } from '../files/target'
+import type { Log } from '../log'
+import { type Child, startChild } from './child'
+import { type Backup, backupName, listBackups } from './folder'
+
+const DAY_MS = 86_400_000
+const KEEP = 7
+// The clock may be set meanwhile; and no timer runs longer than 2^31 ms.
+const LONGEST_WAIT_MS = 60_000
+const RETRY_MS = 3_600_000
+
+type Plan = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
+function checkBackupFolder(folder: string): void {
+  checkFolder(folder)
+  if (!statSync(folder).isDirectory()) throw new OpenError(`${folder} is not a folder`)
+}
+
+/**
+ * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` where it cannot be written.
+ */
+export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
+  if (plan.backupFolder === null) {
+    throw new UsageError('--backup-every and --backup-keep need --backup-folder')
+  }
+  const folder = resolve(plan.backupFolder)
+  const database = resolve(plan.database)
+  const every = plan.backupEvery ?? DAY_MS
+  const keep = plan.backupKeep ?? KEEP
+  checkBackupFolder(folder)
+
+  const stats = { lastAt: 0, lastBytes: 0, failures: 0 }
+  let child: Child | undefined
+  let timer: Timer | undefined
+  let isStopped = false
+
+  /** A backup of a later time than now was named while the clock was wrong. */
+  const newestOf = (backups: readonly Backup[]) => backups.find(({ at }) => at <= now())
+
+  async function removeOld(made: string): Promise<void> {
+    const old = (await listBackups(folder, database)).slice(keep)
+    for (const { path } of old) {
+      if (path !== made) await unlink(path)
+    }
+  }
+
+  async function backUp(): Promise<void> {
+    const at = Math.floor(now() / 1000) * 1000
+    const path = join(folder, backupName(database, at))
+    const started = performance.now()
+    child = startChild(['backup', path, '--database', database])
+    const problem = await child.problem
+    child = undefined
+    if (isStopped) return
+    if (problem) throw new Error(problem)
+    const { size } = await stat(path)
+    stats.lastAt = at
+    stats.lastBytes = size
+    log('info', 'backup-made', {
+      file: path,
+      bytes: size,
+      ms: Math.round(performance.now() - started),
+    })
+    await removeOld(path).catch((error) =>
+      log('warn', 'old-backup-not-removed', { detail: reasonOf(error) }),
+    )
+  }
+
+  /** Makes a backup if one is due; returns the milliseconds until it has to look again. */
+  async function backUpIfDue(): Promise<number> {
+    const newest = newestOf(await listBackups(folder, database))
+    const wait = newest ? newest.at + every - now() : 0
+    if (wait > 0) return Math.min(wait, LONGEST_WAIT_MS)
+    if (!isStopped) await backUp()
+    return 0
+  }
+
+  async function look(): Promise<void> {
+    let wait: number
+    try {
+      wait = await backUpIfDue()
+    } catch (error) {
+      if (isStopped) return
+      stats.failures += 1
+      wait = Math.min(every, RETRY_MS)
+      log('error', 'backup-failed', { detail: reasonOf(error), retrySeconds: wait / 1000 })
+    }
+    if (!isStopped) timer = setTimeout(look, wait)
+  }
+
+  /** The last backup before the start counts, so that an alert on its age outlives a restart. */
+  async function begin(): Promise<void> {
+    const newest = newestOf(await listBackups(folder, database).catch(() => []))
+    if (newest) {
+      stats.lastAt = newest.at
+      stats.lastBytes = await stat(newest.path).then(
+        ({ size }) => size,
+        () => 0,
+      )
+    }
+    await look()
+  }
+
+  return {
+    stats,
+    start(): void {
+      removeLeftovers(folder)
+      begin()
+    },
+    /** Ends a backup that is under way, and removes what it has written. */
+    async stop(): Promise<void> {
+      isStopped = true
+      clearTimeout(timer)
+      if (!child) return
+      await child.kill()
+      removeLeftovers(folder)
+    },
+  }
+}

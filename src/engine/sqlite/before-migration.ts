@@ -1,0 +1,52 @@
+// Keeps a copy of a database beside it before a migration changes its schema.
+
+import { closeSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { OpenError } from '../../errors'
+import { inPrivateFolder } from '../../files/private-folder'
+import { syncFile, syncFolder } from '../../files/sync'
+import { explainMaking } from '../../files/target'
+import { checkDatabase } from './check'
+import { distrustPageCache, type OpenedFile } from './database-file'
+import { SCHEMA_VERSION } from './migrations'
+import { copyMoment } from './read-only'
+
+/** A copy of a database as it was before a migration. */
+export type KeptCopy = { readonly path: string; readonly schemaVersion: number }
+
+async function copyOld(path: string): Promise<KeptCopy | null> {
+  const folder = dirname(path)
+  return inPrivateFolder(folder, async (own) => {
+    const made = join(own, 'copy.db')
+    await copyMoment(path, made)
+    const { problems, schemaVersion } = await checkDatabase(made)
+    if (problems.length > 0) throw new OpenError(`${path} is damaged: ${problems[0]}`, true)
+    // A migration that was killed may be whole in the log, and not yet in the header.
+    if (schemaVersion === SCHEMA_VERSION) return null
+    await syncFile(made)
+    const kept = `${path}.schema-${schemaVersion}`
+    renameSync(made, kept)
+    syncFolder(folder)
+    return { path: kept, schemaVersion }
+  })
+}
+
+/**
+ * Copies a database that is about to be migrated to `plants.db.schema-N`: checked, whole and synced. Replaces an earlier
+ * copy of that name, which would lack what was written since. Null where there is nothing to migrate. Throws an
+ * `OpenError` where no copy can be made, and closes the file: it is not migrated then.
+ */
+export async function copyBeforeMigration(file: OpenedFile): Promise<KeptCopy | null> {
+  const { path, fd, locked, schemaVersion } = file
+  if (schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
+  try {
+    if (locked) distrustPageCache(path)
+    return await copyOld(path)
+  } catch (error) {
+    closeSync(fd)
+    const told = explainMaking(error, `${path}.schema-${schemaVersion}`)
+    if (told instanceof OpenError) throw told
+    const reason = error instanceof Error ? error.message : error
+    throw new OpenError(`cannot copy ${path} before its migration: ${reason}`)
+  }
+}
