@@ -125,6 +125,13 @@ export const options = {
     default: false,
     ...isSet,
   }),
+  trustedProxies: option<string | null>({
+    env: 'PLANTSTORE_TRUSTED_PROXIES',
+    value: 'CIDRS',
+    help: 'proxies whose X-Forwarded-For names the client',
+    default: null,
+    ...nonEmpty,
+  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

@@ -23,6 +23,7 @@ const app = createApp({
   configuredToken: () => null,
   maxBodyBytes: 1000,
   logRequests: false,
+  clientOf: () => null,
   isStopping: () => false,
 })
 

@@ -25,6 +25,7 @@ function appOf(store: Partial<Store>) {
     }),
     maxBodyBytes: 1000,
     logRequests: false,
+    clientOf: () => null,
     isStopping: () => false,
   })
   const request = (path: string, init: RequestInit = {}) =>

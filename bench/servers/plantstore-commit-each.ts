@@ -38,6 +38,7 @@ const app = createApp({
   }),
   maxBodyBytes: 1_048_576,
   logRequests: false,
+  clientOf: () => null,
   isStopping: () => false,
 })
 listen(app, { host: '127.0.0.1', port: Number(port) }, log)

@@ -83,6 +83,13 @@ async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
 
 type OpenedTls = Awaited<ReturnType<typeof openTls>>
 
+/** How a client is found, of its peer and of what `X-Forwarded-For` says. */
+async function openClients({ trustedProxies }: Config) {
+  if (trustedProxies === null) return (peer: string | null): string | null => peer
+  const { createTrustedProxies } = await import('../sockets/trusted-proxies')
+  return createTrustedProxies(trustedProxies)
+}
+
 /** Listens where the configuration says. */
 async function open(
   app: ReturnType<typeof createApp>,
@@ -118,6 +125,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'trustedProxies',
     'token',
     'tokenFile',
   ],
@@ -131,6 +139,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const { version } = packageJson
     const token = watchToken(config, log)
     const tls = await openTls(config, log)
+    const findClient = await openClients(config)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
@@ -158,6 +167,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         configuredToken: token.current,
         maxBodyBytes,
         logRequests,
+        clientOf: (request) =>
+          findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,
       })
       server = await open(app, config, log, tls)

@@ -5,6 +5,7 @@ import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Store } from '../store'
 import { allows, hashToken, isValid, LONGEST_TOKEN, type Token } from '../token'
+import type { RequestLog } from './request-log'
 
 // RFC 6750, section 2.1; the name of the scheme in any case (RFC 9110, section 11.1).
 const CREDENTIALS = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
@@ -15,6 +16,7 @@ export type AuthDeps = {
   /** The token of the configuration, accepted alongside those of the store. */
   readonly configuredToken: () => Token | null
   readonly now: () => number
+  readonly requestLog: RequestLog | null
 }
 
 // The plugin takes `BearerXtok` and `?access_token=`, and refuses `bearer`: so it sees a header of one form only.
@@ -32,7 +34,7 @@ function authorize(token: Token, method: string, now: number): void {
 }
 
 /** Refuses requests without a valid bearer token whose scope allows their method. */
-export function authenticate({ store, configuredToken, now }: AuthDeps) {
+export function authenticate({ store, configuredToken, now, requestLog }: AuthDeps) {
   // Tokens by their text, for one turn of the event loop: the requests that it reads together are checked together, and
   // a token that was revoked is refused from the next request on.
   const found = new Map<string, Token>()
@@ -53,6 +55,8 @@ export function authenticate({ store, configuredToken, now }: AuthDeps) {
     })
     .use(bearer())
     .onTransform({ as: 'scoped' }, async function checkCredentials({ bearer = '', request }) {
-      authorize(found.get(bearer) ?? (await find(bearer)), request.method, now())
+      const token = found.get(bearer) ?? (await find(bearer))
+      requestLog?.identify(request, token.name)
+      authorize(token, request.method, now())
     })
 }
