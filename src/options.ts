@@ -132,6 +132,13 @@ export const options = {
     default: null,
     ...nonEmpty,
   }),
+  rateLimit: option<number | null>({
+    env: 'PLANTSTORE_RATE_LIMIT',
+    value: 'N',
+    help: 'requests per second for each token; default: no limit',
+    default: null,
+    ...wholeNumber(1, 1_000_000),
+  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

@@ -25,6 +25,7 @@ function appOf(store: Partial<Store>) {
     }),
     maxBodyBytes: 1000,
     logRequests: false,
+    rateLimit: null,
     clientOf: () => null,
     isStopping: () => false,
   })

@@ -38,6 +38,7 @@ const app = createApp({
   }),
   maxBodyBytes: 1_048_576,
   logRequests: false,
+  rateLimit: null,
   clientOf: () => null,
   isStopping: () => false,
 })

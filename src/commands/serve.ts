@@ -126,6 +126,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'stopSeconds',
     'logRequests',
     'trustedProxies',
+    'rateLimit',
     'token',
     'tokenFile',
   ],
@@ -149,7 +150,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       token.reload()
       tls?.reload((certificate) => server?.renew(certificate))
     })
-    const { host, logRequests, maxBodyBytes, stopSeconds } = config
+    const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
     const opening = openStore(database, daemon(log, metrics.committed))
@@ -167,6 +168,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         configuredToken: token.current,
         maxBodyBytes,
         logRequests,
+        rateLimit,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,

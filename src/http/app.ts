@@ -9,10 +9,12 @@ import type { Token } from '../token'
 import { authenticate } from './auth'
 import { createBodies } from './body'
 import { answerError, toPlantError } from './errors'
+import { createGuardedFind } from './guessing'
 import { health } from './health'
 import { metricsPage } from './metrics'
 import { type OpenApiRoute, openapi } from './openapi'
 import { plants } from './plants'
+import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
 import { createRequestLog } from './request-log'
 
@@ -29,6 +31,8 @@ export type AppDeps = {
   readonly logRequests: boolean
   /** The address of whoever sent a request; null where it has none. */
   readonly clientOf: (request: Request) => string | null
+  /** Requests of each token a second; null: no limit, nor one of failed credentials. */
+  readonly rateLimit: number | null
   /** Whether the daemon is about to stop: its clients are told to close their connections. */
   readonly isStopping: () => boolean
 }
@@ -43,8 +47,12 @@ function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
 }
 
 export function createApp(deps: AppDeps) {
-  const { store, metrics, log, isStopping } = deps
+  const { store, metrics, log, now, isStopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
+  const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
+  const findToken = rateLimit
+    ? createGuardedFind(deps)
+    : (_: Request, hash: string) => store.findToken(hash)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
 
@@ -52,9 +60,10 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
+    rateLimit?.announce(request, response)
     requestLog?.end(request, response, milliseconds)
     // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
-    if (method === 'HEAD') response.headers.set('date', new Date(deps.now()).toUTCString())
+    if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
@@ -78,7 +87,9 @@ export function createApp(deps: AppDeps) {
       observe(request, route, started, responseValue as Response)
     })
     .onError(async ({ request, route, error, started }) => {
-      const response = await refuse(request, toPlantError(error, log))
+      const refusal = toPlantError(error, log)
+      if (refusal.error === 40102) metrics.failedCredentials()
+      const response = await refuse(request, refusal)
       observe(request, route, started ?? performance.now(), response)
       return response
     })
@@ -86,7 +97,7 @@ export function createApp(deps: AppDeps) {
     .use(openapi(() => routes))
     .use(
       new Elysia({ name: 'protected' })
-        .use(authenticate({ ...deps, requestLog }))
+        .use(authenticate({ ...deps, requestLog, rateLimit, findToken }))
         .use(metricsPage(store, metrics))
         .use(plants({ store, metrics, bodies })),
     )
