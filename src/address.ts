@@ -35,6 +35,10 @@ export const localAddress = ({ host, port, unix, tlsCert }: Listening): LocalAdd
     ? { url: localUrl(tlsCert === null ? 'http' : 'https', host, port), unix }
     : { url: 'http://localhost', unix }
 
+/** An address, without what makes an IPv4 address an IPv6 one (RFC 4291, section 2.5.5.2). */
+export const unmapped = (address: string): string =>
+  address.includes('.') ? address.replace(/^::ffff:/i, '') : address
+
 /** What one client has to itself: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address

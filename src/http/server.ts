@@ -1,5 +1,6 @@
 // The server's socket: opens it, and closes it without losing a request.
 import type { AnyElysia } from 'elysia'
+import { unmapped } from '../address'
 import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import { routesOf } from './adapter'
@@ -96,7 +97,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     for (const server of servers) {
       const peer = server.requestIP(request)
       // An IPv4 client of a listener on `::`.
-      if (peer) return peer.address.replace(/^::ffff:(?=[\d.]+$)/i, '')
+      if (peer) return unmapped(peer.address)
     }
     return null
   }

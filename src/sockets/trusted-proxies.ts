@@ -1,6 +1,7 @@
 // Who sent a request that came by proxies: `--trusted-proxies` says whose word counts.
 
 import { BlockList, isIP } from 'node:net'
+import { unmapped } from '../address'
 import { UsageError } from '../errors'
 
 const BITS = { ipv4: 32, ipv6: 128 } as const
@@ -27,7 +28,7 @@ function parse(text: string): BlockList {
 /** The address of an entry, without the port that some proxies add; undefined where there is none. */
 function toAddress(entry: string): string | undefined {
   const [, host] = /^\[([^\]]*)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
-  const address = (host ?? entry).replace(/^::ffff:(?=[\d.]+$)/i, '')
+  const address = unmapped(host ?? entry)
   return isIP(address) && !address.includes('%') ? address : undefined
 }
 
