@@ -19,6 +19,7 @@ export const catalogue = {
   40902: 'this id belongs to a different plant',
   41301: 'the body is too large',
   41501: 'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',
+  42901: 'too many requests with this token; retry shortly',
   50001: 'unexpected error; the server log has the details',
   50301: 'busy: the write queue is full or the database is locked; retry shortly',
   50302: 'cannot write to the database; nothing was stored',

@@ -71,6 +71,8 @@ export function createMetrics(about: About = UNKNOWN) {
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
   let created = 0
+  let failedCredentials = 0
+  let uncheckedCredentials = 0
 
   return {
     /** Counts an answer. `route` is a pattern such as `/plants/:id`, so that there are few of them. */
@@ -95,6 +97,14 @@ export function createMetrics(about: About = UNKNOWN) {
     },
     created(plants: number): void {
       created += plants
+    },
+    /** Counts a token that was refused with 40102. */
+    failedCredentials(): void {
+      failedCredentials++
+    },
+    /** Counts a token that was refused without a look into the store. */
+    uncheckedCredentials(): void {
+      uncheckedCredentials++
     },
     /** All of it in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats): string {
@@ -143,6 +153,18 @@ export function createMetrics(about: About = UNKNOWN) {
         commits.render(duration, ''),
       )
       single('plantstore_plants_created_total', 'counter', 'Plants created over HTTP.', created)
+      single(
+        'plantstore_credentials_failed_total',
+        'counter',
+        'Tokens that are unknown, expired or revoked.',
+        failedCredentials,
+      )
+      single(
+        'plantstore_credentials_unchecked_total',
+        'counter',
+        'Tokens refused unchecked, since too many from one address had failed.',
+        uncheckedCredentials,
+      )
       single('plantstore_queue_changes', 'gauge', 'Changes waiting for a commit.', stats.queued)
       single(
         'plantstore_storage_writable',

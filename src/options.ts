@@ -152,6 +152,20 @@ export const options = {
     default: null,
     ...wholeNumber(1, 9999),
   }),
+  trustedProxies: option<string | null>({
+    env: 'PLANTSTORE_TRUSTED_PROXIES',
+    value: 'CIDRS',
+    help: 'proxies whose X-Forwarded-For names the client',
+    default: null,
+    ...nonEmpty,
+  }),
+  rateLimit: option<number | null>({
+    env: 'PLANTSTORE_RATE_LIMIT',
+    value: 'N',
+    help: 'requests per second for each token; default: no limit',
+    default: null,
+    ...wholeNumber(1, 1_000_000),
+  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

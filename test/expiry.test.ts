@@ -23,6 +23,8 @@ const app = createApp({
   configuredToken: () => null,
   maxBodyBytes: 1000,
   logRequests: false,
+  rateLimit: null,
+  clientOf: () => null,
   isStopping: () => false,
 })
 

@@ -26,6 +26,8 @@ function appOf(store: Partial<Store>) {
     }),
     maxBodyBytes: 1000,
     logRequests: false,
+    rateLimit: null,
+    clientOf: () => null,
     isStopping: () => false,
   })
   const request = (path: string, init: RequestInit = {}) =>

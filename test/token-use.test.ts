@@ -32,6 +32,8 @@ async function startService() {
     configuredToken: () => configured,
     maxBodyBytes: 1000,
     logRequests: false,
+    rateLimit: null,
+    clientOf: () => null,
     isStopping: () => false,
   })
   const db = new Database(folder.file('plants.db'))

@@ -39,6 +39,8 @@ const app = createApp({
   }),
   maxBodyBytes: 1_048_576,
   logRequests: false,
+  rateLimit: null,
+  clientOf: () => null,
   isStopping: () => false,
 })
 listen(app, { host: '127.0.0.1', port: Number(port) }, log)

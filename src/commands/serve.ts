@@ -6,6 +6,7 @@ import packageJson from '../../package.json'
 import { isWildcard, localAddress, localHost } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
+import { watchToken } from '../configured-token'
 import { openStore } from '../engine/open-store'
 import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
@@ -16,58 +17,11 @@ import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import { quote, showFirstToken } from '../terminal/first-token'
 import { createLogWriter } from '../terminal/log-writer'
-import { hashToken, isToken, LONGEST_TOKEN, type Token } from '../token'
 
 const STDOUT = 1
 const STDERR = 2
 // How long the last lines of the log may take.
 const LAST_LINES_MS = 500
-
-/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. */
-function readConfiguredToken({ token, tokenFile }: Config): Token | null {
-  if (token !== null && tokenFile !== null) {
-    throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
-  }
-  const source = token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
-  let text = token
-  try {
-    if (tokenFile !== null) text = readFileSync(tokenFile, 'utf8').trim()
-  } catch (error) {
-    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
-  }
-  if (text === null) return null
-  if (!isToken(text)) {
-    throw new UsageError(
-      `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
-    )
-  }
-  return {
-    name: source,
-    hash: hashToken(text),
-    scope: 'write',
-    createdAt: 0,
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-  }
-}
-
-/** The token of the configuration, and what reads its file again: a file without a token changes nothing. */
-function watchToken(config: Config, log: Log) {
-  let token = readConfiguredToken(config)
-  return {
-    current: (): Token | null => token,
-    reload(): void {
-      if (config.tokenFile === null) return
-      try {
-        token = readConfiguredToken(config)
-        log('info', 'token-file-read', { file: config.tokenFile })
-      } catch (error) {
-        log('error', 'token-file-refused', { detail: (error as Error).message })
-      }
-    },
-  }
-}
 
 /** The certificate of the configuration, and what hands the port on to a server with the next; null: plain HTTP. */
 async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
@@ -90,6 +44,13 @@ async function openBackups(config: Config, log: Log) {
 }
 
 type OpenedTls = Awaited<ReturnType<typeof openTls>>
+
+/** How a client is found, of its peer and of what `X-Forwarded-For` says. */
+async function openClients({ trustedProxies }: Config) {
+  if (trustedProxies === null) return (peer: string | null): string | null => peer
+  const { createTrustedProxies } = await import('../sockets/trusted-proxies')
+  return createTrustedProxies(trustedProxies)
+}
 
 /** Listens where the configuration says. */
 async function open(
@@ -129,6 +90,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'backupFolder',
     'backupEvery',
     'backupKeep',
+    'trustedProxies',
+    'rateLimit',
     'token',
     'tokenFile',
   ],
@@ -140,9 +103,10 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const out = createLogWriter(STDOUT, () => '')
     const log = createLog(lines.write, format, Date.now)
     const { version } = packageJson
-    const token = watchToken(config, log)
+    const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
+    const findClient = await openClients(config)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
@@ -153,7 +117,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       token.reload()
       tls?.reload((certificate) => server?.renew(certificate))
     })
-    const { host, logRequests, maxBodyBytes, stopSeconds } = config
+    const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
     const opening = openStore(database, daemon(log, metrics.committed))
@@ -171,6 +135,9 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         configuredToken: token.current,
         maxBodyBytes,
         logRequests,
+        rateLimit,
+        clientOf: (request) =>
+          findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,
       })
       server = await open(app, config, log, tls)

@@ -9,11 +9,14 @@ import type { Token } from '../token'
 import { authenticate } from './auth'
 import { createBodies } from './body'
 import { answerError, toPlantError } from './errors'
+import { createGuardedFind } from './guessing'
 import { health } from './health'
 import { metricsPage } from './metrics'
 import { type OpenApiRoute, openapi } from './openapi'
 import { plants } from './plants'
+import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
+import { createRequestLog } from './request-log'
 
 export type AppDeps = {
   readonly store: Store
@@ -26,13 +29,13 @@ export type AppDeps = {
   readonly maxBodyBytes: number
   /** Whether each request is logged. */
   readonly logRequests: boolean
+  /** The address of whoever sent a request; null where it has none. */
+  readonly clientOf: (request: Request) => string | null
+  /** Requests of each token a second; null: no limit, nor one of failed credentials. */
+  readonly rateLimit: number | null
   /** Whether the daemon is about to stop: its clients are told to close their connections. */
   readonly isStopping: () => boolean
 }
-
-// Not by `new URL`, which throws where the client's Host is invalid.
-const pathOf = (url: string): string =>
-  url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
 /** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
 function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
@@ -44,7 +47,12 @@ function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
 }
 
 export function createApp(deps: AppDeps) {
-  const { store, metrics, log, logRequests, isStopping } = deps
+  const { store, metrics, log, now, isStopping } = deps
+  const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
+  const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
+  const findToken = rateLimit
+    ? createGuardedFind(deps)
+    : (_: Request, hash: string) => store.findToken(hash)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
 
@@ -52,12 +60,10 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
-    if (logRequests) {
-      const path = pathOf(request.url)
-      log('info', 'request', { method, path, status: response.status, ms: milliseconds })
-    }
+    rateLimit?.announce(request, response)
+    requestLog?.end(request, response, milliseconds)
     // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
-    if (method === 'HEAD') response.headers.set('date', new Date(deps.now()).toUTCString())
+    if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
@@ -73,12 +79,17 @@ export function createApp(deps: AppDeps) {
   const handler = { standardHostname: false }
   const app = new Elysia({ handler, strictPath: true, normalize: false })
     // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
-    .derive({ as: 'global' }, () => ({ started: performance.now() }))
+    .derive({ as: 'global' }, ({ request }) => {
+      requestLog?.begin(request)
+      return { started: performance.now() }
+    })
     .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
       observe(request, route, started, responseValue as Response)
     })
     .onError(async ({ request, route, error, started }) => {
-      const response = await refuse(request, toPlantError(error, log))
+      const refusal = toPlantError(error, log)
+      if (refusal.error === 40102) metrics.failedCredentials()
+      const response = await refuse(request, refusal)
       observe(request, route, started ?? performance.now(), response)
       return response
     })
@@ -86,7 +97,9 @@ export function createApp(deps: AppDeps) {
     .use(openapi(() => routes))
     .use(
       new Elysia({ name: 'protected' })
-        .use(authenticate(deps))
+        .use(
+          authenticate({ ...deps, requestLog, rateLimit, findToken, recordUse: store.recordUse }),
+        )
         .use(metricsPage(store, metrics))
         .use(plants({ store, metrics, bodies })),
     )

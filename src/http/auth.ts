@@ -3,18 +3,24 @@
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
-import type { Store } from '../store'
 import { allows, hashToken, isValid, LONGEST_TOKEN, type Token } from '../token'
+import type { RateLimit } from './rate-limit'
+import type { RequestLog } from './request-log'
 
 // RFC 6750, section 2.1; the name of the scheme in any case (RFC 9110, section 11.1).
 const CREDENTIALS = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 const SCHEME = /^Bearer(?: |$)/i
 
 export type AuthDeps = {
-  readonly store: Store
   /** The token of the configuration, accepted alongside those of the store. */
   readonly configuredToken: () => Token | null
   readonly now: () => number
+  readonly requestLog: RequestLog | null
+  readonly rateLimit: RateLimit | null
+  /** The token of the store with this hash. */
+  readonly findToken: (request: Request, hash: string) => Promise<Token | null>
+  /** Notes that a token of the store was used. */
+  readonly recordUse: (token: Token, now: number) => void
 }
 
 // The plugin takes `BearerXtok` and `?access_token=`, and refuses `bearer`: so it sees a header of one form only.
@@ -25,24 +31,24 @@ function normalizeCredentials(authorization: string | undefined): string {
   throw new PlantError(SCHEME.test(authorization) ? 40102 : 40101)
 }
 
-function authorize(token: Token, method: string, now: number): void {
-  if (!isValid(token, now)) throw new PlantError(40102)
+function requireScope(token: Token, method: string): void {
   const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
   if (!allows(token, scope)) throw new PlantError(40301)
 }
 
 /** Refuses requests without a valid bearer token whose scope allows their method. */
-export function authenticate({ store, configuredToken, now }: AuthDeps) {
+export function authenticate(deps: AuthDeps) {
+  const { configuredToken, now, requestLog, rateLimit, findToken, recordUse } = deps
   // Tokens by their text, for one turn of the event loop: the requests that it reads together are checked together, and
   // a token that was revoked is refused from the next request on.
   const found = new Map<string, Token>()
 
-  async function find(text: string): Promise<Token> {
+  async function find(request: Request, text: string): Promise<Token> {
     const hash = hashToken(text)
     const configured = configuredToken()
-    const token = hash === configured?.hash ? configured : await store.findToken(hash)
+    const token = hash === configured?.hash ? configured : await findToken(request, hash)
     if (!token) throw new PlantError(40102)
-    if (token !== configured && isValid(token, now())) store.recordUse(token, now())
+    if (token !== configured && isValid(token, now())) recordUse(token, now())
     if (found.size === 0) setImmediate(() => found.clear())
     found.set(text, token)
     return token
@@ -53,7 +59,15 @@ export function authenticate({ store, configuredToken, now }: AuthDeps) {
       headers.authorization = normalizeCredentials(headers.authorization)
     })
     .use(bearer())
-    .onTransform({ as: 'scoped' }, async function checkCredentials({ bearer = '', request }) {
-      authorize(found.get(bearer) ?? (await find(bearer)), request.method, now())
-    })
+    .onTransform(
+      { as: 'scoped' },
+      async function checkCredentials({ bearer = '', request, route }) {
+        const token = found.get(bearer) ?? (await find(request, bearer))
+        requestLog?.identify(request, token.name)
+        if (!isValid(token, now())) throw new PlantError(40102)
+        // Whoever watches the daemon sees what limits it.
+        if (rateLimit && route !== '/metrics') rateLimit.spend(request, token)
+        requireScope(token, request.method)
+      },
+    )
 }

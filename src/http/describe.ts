@@ -3,18 +3,21 @@
 import type { TSchema } from '@sinclair/typebox'
 import { catalogue, type ErrorNumber } from '../errors'
 import { headersOf } from './errors'
+import { limitOf, policyOf } from './rate-limit'
 import { ErrorBody } from './schemas'
 
-const UNAUTHORIZED = [40101, 40102] as const
+const AUTHENTICATED = [40101, 40102, 42901] as const
 /** What a route refuses that has a body. */
 export const BODY = [40001, 40002, 41301, 41501] as const
 /** What a route refuses that only reads. */
-export const READING = [...UNAUTHORIZED, 50001, 50302] as const
+export const READING = [...AUTHENTICATED, 50001, 50302] as const
 /** What a route refuses that changes something. */
-export const WRITING = [...UNAUTHORIZED, 40301, 50001, 50301, 50302, 50701] as const
+export const WRITING = [...AUTHENTICATED, 40301, 50001, 50301, 50302, 50701] as const
 
 const HEADERS: Readonly<Record<string, string>> = {
   link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
+  ratelimit: 'How many requests the token has left. Only with --rate-limit.',
+  'ratelimit-policy': 'How many requests the token has a second. Only with --rate-limit.',
   'retry-after': 'Seconds to wait before the next attempt.',
   'www-authenticate': 'The challenge (RFC 6750).',
 }
@@ -55,6 +58,12 @@ export function answers(
   }
 }
 
+// Beside its own, what an error has of what the daemon is set to.
+const headersWith = (error: ErrorNumber) =>
+  error === 42901
+    ? { ...headersOf[error], ratelimit: limitOf(0), 'ratelimit-policy': policyOf(100) }
+    : headersOf[error]
+
 /** The answers of refusals, by their status. */
 export function refusals(...errors: readonly ErrorNumber[]) {
   const byStatus = Map.groupBy(errors, (error) => Math.floor(error / 100))
@@ -65,7 +74,7 @@ export function refusals(...errors: readonly ErrorNumber[]) {
         String(status),
         {
           description: numbers.map((error) => `${error}: ${catalogue[error]}`).join('; '),
-          ...headers(Object.assign({}, ...numbers.map((error) => headersOf[error]))),
+          ...headers(Object.assign({}, ...numbers.map(headersWith))),
           content: {
             'application/json': {
               schema: ErrorBody,

@@ -18,6 +18,7 @@ export const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
   40101: { 'www-authenticate': CHALLENGE },
   40102: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   40301: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="write"` },
+  42901: { 'retry-after': RETRY_AFTER_SECONDS },
   50301: { 'retry-after': RETRY_AFTER_SECONDS },
 }
 

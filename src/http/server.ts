@@ -1,5 +1,6 @@
 // The server's socket: opens it, and closes it without losing a request.
 import type { AnyElysia } from 'elysia'
+import { unmapped } from '../address'
 import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
 import { routesOf } from './adapter'
@@ -36,6 +37,8 @@ export type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 export type Server = {
   /** null where it listens at a path. */
   readonly port: number | null
+  /** The address of whoever sent a request that is in flight; null where it came by a unix socket. */
+  peerOf(request: Request): string | null
   /** Serves new connections with another pair; those that are open end with their next answer. */
   renew(pair: KeyPair): void
   /** Stops accepting, answers what is in flight for so many milliseconds at most, then closes every connection. */
@@ -90,6 +93,15 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     setTimeout(before.close, RETIRED_MS).unref()
   }
 
+  function peerOf(request: Request): string | null {
+    for (const server of servers) {
+      const peer = server.requestIP(request)
+      // An IPv4 client of a listener on `::`.
+      if (peer) return unmapped(peer.address)
+    }
+    return null
+  }
+
   const pendingRequests = () =>
     [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
 
@@ -129,7 +141,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     await Promise.all([...servers].map((server) => server.stop(true)))
   }
 
-  return { port, renew, drain }
+  return { port, peerOf, renew, drain }
 }
 
 function serve(

@@ -1,0 +1,54 @@
+// The token of the configuration: PLANTSTORE_TOKEN, or the file that PLANTSTORE_TOKEN_FILE names.
+
+import type { Config } from './config'
+import { UsageError } from './errors'
+import type { Log } from './log'
+import { hashToken, isToken, LONGEST_TOKEN, type Token } from './token'
+
+type ReadFile = (path: string) => string
+
+/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. */
+function readConfiguredToken({ token, tokenFile }: Config, read: ReadFile): Token | null {
+  if (token !== null && tokenFile !== null) {
+    throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
+  }
+  const source = token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
+  let text = token
+  try {
+    if (tokenFile !== null) text = read(tokenFile).trim()
+  } catch (error) {
+    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
+  }
+  if (text === null) return null
+  if (!isToken(text)) {
+    throw new UsageError(
+      `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
+    )
+  }
+  return {
+    name: source,
+    hash: hashToken(text),
+    scope: 'write',
+    createdAt: 0,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  }
+}
+
+/** The token of the configuration, and what reads its file again: a file without a token changes nothing. */
+export function watchToken(config: Config, read: ReadFile, log: Log) {
+  let token = readConfiguredToken(config, read)
+  return {
+    current: (): Token | null => token,
+    reload(): void {
+      if (config.tokenFile === null) return
+      try {
+        token = readConfiguredToken(config, read)
+        log('info', 'token-file-read', { file: config.tokenFile })
+      } catch (error) {
+        log('error', 'token-file-refused', { detail: (error as Error).message })
+      }
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// Who sent a request that came by proxies: `--trusted-proxies` says whose word counts.
+
+import { BlockList, isIP } from 'node:net'
+import { unmapped } from '../address'
+import { UsageError } from '../errors'
+
+const BITS = { ipv4: 32, ipv6: 128 } as const
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
+
+function parse(text: string): BlockList {
+  const trusted = new BlockList()
+  for (const cidr of text.split(',').map((it) => it.trim())) {
+    const [address = '', length, ...rest] = cidr.split('/')
+    const family = familyOf(address)
+    const bits = length === undefined ? BITS[family] : /^\d{1,3}$/.test(length) ? +length : -1
+    const isSound = isIP(address) && !address.includes('%') && rest.length === 0
+    if (!isSound || bits < 0 || bits > BITS[family]) {
+      throw new UsageError(
+        `--trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${cidr}"`,
+      )
+    }
+    trusted.addSubnet(address, bits, family)
+  }
+  return trusted
+}
+
+/** The address of an entry, without the port that some proxies add; undefined where there is none. */
+function toAddress(entry: string): string | undefined {
+  const [, host] = /^\[([^\]]*)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
+  const address = unmapped(host ?? entry)
+  return isIP(address) && !address.includes('%') ? address : undefined
+}
+
+/**
+ * Makes the function that finds a client: the rightmost address of `X-Forwarded-For` that is not trusted, where the
+ * peer is. A peer without an address, of a unix socket, is trusted. Throws a {@link UsageError} for a bad list.
+ */
+export function createTrustedProxies(text: string) {
+  const trusted = parse(text)
+  const isTrusted = (address: string): boolean => {
+    const plain = address.replace(/%.*$/, '')
+    return trusted.check(plain, familyOf(plain))
+  }
+
+  return function findClient(peer: string | null, forwarded: string | null): string | null {
+    let client = peer
+    const entries = forwarded?.split(',') ?? []
+    // What stands to the left of an address that is not trusted, or is none, may be made up.
+    while (client === null || isTrusted(client)) {
+      const entry = entries.pop()
+      const address = entry === undefined ? undefined : toAddress(entry.trim())
+      if (address === undefined) return client
+      client = address
+    }
+    return client
+  }
+}
