@@ -1,0 +1,26 @@
+// A histogram in the Prometheus text format (https://prometheus.io/docs/concepts/metric_types/#histogram).
+
+/** Counts values in buckets by their upper bounds, in ascending order. */
+export function createHistogram(bounds: readonly number[]) {
+  const counts = new Float64Array(bounds.length + 1)
+  let sum = 0
+  return {
+    observe(value: number): void {
+      let bucket = 0
+      while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
+      counts[bucket] = (counts[bucket] ?? 0) + 1
+      sum += value
+    },
+    /** The lines of the text format; `labels` like `route="/plants"`, or empty. */
+    render(name: string, labels: string): string[] {
+      let total = 0
+      const of = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
+      const buckets = [...counts].map((count, index) => {
+        total += count
+        return `${name}_bucket${of(String(bounds[index] ?? '+Inf'))} ${total}`
+      })
+      const own = labels ? `{${labels}}` : ''
+      return [...buckets, `${name}_sum${own} ${sum}`, `${name}_count${own} ${total}`]
+    },
+  }
+}
