@@ -76,5 +76,5 @@ export function explainWriting(error: unknown, path: string): unknown {
   if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
   // Without the system's call, whose path is often a temporary one.
   const reason = error.message.replace(/, \w+( '.*')?$/, '')
-  return new OpenError(`${path} cannot be written: ${reason}`, true)
+  return new OpenError(`cannot write ${path}: ${reason}`, true)
 }

@@ -25,7 +25,7 @@ function createOutput(fd: number, onError: (error: Error) => void): Output {
 
 export const standardOutput = (): Output =>
   createOutput(1, ({ message }) => {
-    throw new OpenError(`standard output cannot be written: ${message}`, true)
+    throw new OpenError(`cannot write to standard output: ${message}`, true)
   })
 
 /** Standard error. Where it cannot be written, there is nowhere to say so. */

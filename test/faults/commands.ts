@@ -39,7 +39,7 @@ async function failingCopy(
   await run.finished
   const problems: string[] = []
   if (code !== 74) problems.push(`${command}: exit code ${code}, not 74`)
-  if (!/^plantstore: .*(copy.ndjson|plants.db) cannot be written: .+\n$/.test(run.stderr())) {
+  if (!/^plantstore: cannot write .*(copy.ndjson|plants.db): .+\n$/.test(run.stderr())) {
     problems.push(`${command} says ${JSON.stringify(run.stderr())}`)
   }
   const left = readdirSync(folder).filter((name) => name !== 'ballast')

@@ -24,6 +24,8 @@ import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
 
 const TRIES = 5
 const PAUSE_MS = 20
+// The log's index was changing when it was read, and this connection may not put it in order.
+const UNSETTLED = 'SQLITE_READONLY_RECOVERY'
 export const LOG_SUFFIXES = ['-wal', '-journal'] as const
 
 type State = 'shared' | 'closed' | 'split'
@@ -126,15 +128,17 @@ export async function atOneMoment<T>(
   try {
     for (let tries = 1; tries <= TRIES; tries++) {
       const before = fingerprint(full)
-      const moment = openMoment(full, fd)
-      const isStill = () => moment.shared !== null || fingerprint(full) === before
+      let moment: Moment | undefined
+      const isStill = () => moment?.shared !== null || fingerprint(full) === before
       try {
+        moment = openMoment(full, fd)
         const result = await act(moment)
         if (isStill()) return result
       } catch (error) {
-        if (isStill()) throw error
+        if (codeOf(error) === UNSETTLED) await Bun.sleep(PAUSE_MS)
+        else if (isStill()) throw error
       } finally {
-        moment.shared?.close(true)
+        moment?.shared?.close(true)
       }
     }
     throw new OpenError(`${full} keeps changing; try again`)
