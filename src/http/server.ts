@@ -10,9 +10,9 @@ import { answerError } from './errors'
 const BACKSTOP_BODY_BYTES = 2 ** 40
 // Bun counts from the first byte of a request to the last.
 const REQUEST_SECONDS = 60
-// Busy clients send their next request within some milliseconds, on a machine that is busy too.
-const SETTLED_MS = 30
-const LONGEST_HOLD_MS = 300
+// Clients send their next request within this time, also those that pause for some 10 ms, and on a busy machine.
+const SETTLED_MS = 100
+const LONGEST_HOLD_MS = 500
 const POLL_MS = 5
 const QUIET_MS = 100
 // By then Bun has closed every connection that is idle; its steps are of 4 seconds.
