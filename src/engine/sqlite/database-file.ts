@@ -74,7 +74,7 @@ export function checkFile(path: string): void {
     if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty; name another file`)
     checkHeader(fd, full)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') throw new OpenError(`${full} does not exist; name another file`)
+    if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
     throw error instanceof OpenError ? error : explain(error, full)
   } finally {
     if (fd !== undefined) closeSync(fd)
