@@ -79,9 +79,13 @@ export async function checkConnections(): Promise<string> {
   expect(open() > 0, 'no connection to plantstore was kept')
   expect(opened < answers / 10, `${opened} connections for ${answers} requests`)
 
+  // Whoever closes a connection first keeps it in TIME_WAIT for a minute.
+  const closedByPlantstore = () =>
+    count(({ state, local }) => state === TIME_WAIT && local === 3000)
+  const before = closedByPlantstore()
   expect(await until(IDLE_MS, () => open() === 0), 'the proxy does not close idle connections')
-  const byPlantstore = count(({ state, local }) => state === TIME_WAIT && local === 3000)
-  expect(byPlantstore === 0, `plantstore closed ${byPlantstore} idle connections first`)
+  const byPlantstore = closedByPlantstore() - before
+  expect(byPlantstore <= 0, `plantstore closed ${byPlantstore} idle connections first`)
   return `${answers} creates`
 }
 
