@@ -19,7 +19,7 @@ export type LocalAddress = {
 }
 
 /** The URL of a daemon that listens on a port, for a client on the same machine. */
-export function localUrl(scheme: 'http' | 'https', host: string, port: number): string {
+function localUrl(scheme: 'http' | 'https', host: string, port: number): string {
   const address = localHost(host)
   return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`
 }

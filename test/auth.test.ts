@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { hashToken } from '../src/token'
 import { TOKEN } from './harness/daemon'
+import { connect, head } from './harness/http'
 import { startOwnDaemon } from './harness/own-daemon'
 import { expectError, storedPlants } from './harness/plants'
-import { connect, head } from './harness/raw'
 
 const { daemon, database } = await startOwnDaemon()
 
@@ -66,7 +66,7 @@ test('looks for a token nowhere but in the header', async () => {
 test('refuses two headers, of which one is right', async () => {
   const body = '{"id":3,"name":"Lily"}'
   await using connection = await connect(daemon.url)
-  connection.send(
+  connection.write(
     head(`POST /plants`, {
       Authorization: `Bearer ${TOKEN}`,
       authorization: 'Bearer pst_0123456789abcdef',

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
+import { connect, head } from './harness/http'
 import { startOwnDaemon } from './harness/own-daemon'
 import { expectError, storedPlants } from './harness/plants'
-import { connect, head } from './harness/raw'
 
 const LIMIT = 1000
 
@@ -46,7 +46,7 @@ test('counts bytes, not characters', async () => {
 
 test('refuses a body that is too large before it is sent', async () => {
   await using connection = await connect(daemon.url)
-  connection.send(
+  connection.write(
     head('POST /plants', {
       authorization: `Bearer ${TOKEN}`,
       'content-type': 'application/json',
@@ -68,14 +68,14 @@ test.each([
     await using stack = new AsyncDisposableStack()
     for (let n = 0; n < clients; n++) {
       const connection = stack.use(await connect(other.url))
-      connection.send(
+      connection.write(
         head('POST /plants', {
           authorization: `Bearer ${TOKEN}`,
           'content-type': 'application/json',
           'content-length': String(length),
         }),
       )
-      connection.send('{')
+      connection.write('{')
     }
     await Bun.sleep(100)
 
@@ -102,11 +102,11 @@ test.each(refusedBodies)(
   async ({ error, line, headers, version, bytes }) => {
     const closing = { ...headers, connection: 'close', 'content-length': String(bytes) }
     await using connection = await connect(daemon.url)
-    connection.send(head(line, closing).replace('HTTP/1.1', `HTTP/${version}`))
+    connection.write(head(line, closing).replace('HTTP/1.1', `HTTP/${version}`))
     const part = 'x'.repeat(10_000)
     for (let sent = 0; sent < bytes; sent += part.length) {
       expect(await connection.receive(/^/)).toBe('')
-      connection.send(part)
+      connection.write(part)
       await Bun.sleep(1)
     }
 
@@ -116,8 +116,8 @@ test.each(refusedBodies)(
 
 test('answers a refused body that does not come', async () => {
   await using connection = await connect(daemon.url)
-  connection.send(head('POST /plants', { 'content-length': '1000' }))
-  connection.send('x')
+  connection.write(head('POST /plants', { 'content-length': '1000' }))
+  connection.write('x')
 
   expect(await connection.receive(/\}$/)).toContain('"error":40101')
 })
@@ -125,14 +125,14 @@ test('answers a refused body that does not come', async () => {
 test('goes on after a body that ended early', async () => {
   {
     await using connection = await connect(daemon.url)
-    connection.send(
+    connection.write(
       head('POST /plants', {
         authorization: `Bearer ${TOKEN}`,
         'content-type': 'application/json',
         'content-length': '500',
       }),
     )
-    connection.send('{"id":6,"name":"Lily"}')
+    connection.write('{"id":6,"name":"Lily"}')
   }
 
   expect((await daemon.create(bodyOf(7, 50))).status).toBe(200)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { catalogue, type ErrorNumber } from '../src/errors'
 import { runProgram, startDaemon, TOKEN } from './harness/daemon'
+import { connect, head } from './harness/http'
 import { startOwnDaemon } from './harness/own-daemon'
 import { expectError, storedPlants } from './harness/plants'
-import { connect, head } from './harness/raw'
 
 const { daemon, folder, database } = await startOwnDaemon({ args: ['--max-body-bytes', '200'] })
 const reader = (
@@ -139,9 +139,9 @@ test('answers 50301 with Retry-After where more bodies come in than it can hold'
   })
   await using upload = await connect(busy.url)
   const headers = { authorization, 'content-type': json, 'content-length': String(large) }
-  upload.send(head('POST /plants', headers))
+  upload.write(head('POST /plants', headers))
   const body = `{"id":7,"name":"Large"}`.padEnd(large)
-  upload.send(body.slice(0, -8))
+  upload.write(body.slice(0, -8))
   // The upload is known to be read, but for its end, once a second body finds no room.
   let answer = await busy.create(plant.padEnd(10_000))
   for (let id = 10; answer.status === 200; id++) {
@@ -151,7 +151,7 @@ test('answers 50301 with Retry-After where more bodies come in than it can hold'
   expect(answer.headers.get('retry-after')).toBe('1')
   await expectError(answer, 50301)
   const accepted = storedPlants(folder.file('busy.db')).length
-  upload.send(body.slice(-8))
+  upload.write(body.slice(-8))
   expect(await upload.receive(/\r\n\r\n\{.*\}/)).toContain('HTTP/1.1 200')
   expect(storedPlants(folder.file('busy.db'))).toHaveLength(accepted + 1)
 })

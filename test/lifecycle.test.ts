@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type Daemon, PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
+import { connect, head } from './harness/http'
 import { storedPlants } from './harness/plants'
-import { connect, head } from './harness/raw'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -45,14 +45,14 @@ test('answers a request whose body was still coming in', async () => {
   const body = '{"id":1,"name":"Rose"}'
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   await using connection = await connect(daemon.url)
-  connection.send(post(body.length) + body.slice(0, 10))
+  connection.write(post(body.length) + body.slice(0, 10))
   // The daemon has read the head once it has answered another request that came later.
   await daemon.fetch('/plants')
 
   const stopped = daemon.stop()
   await event(daemon, 'stopping')
   await Bun.sleep(300)
-  connection.send(body.slice(10))
+  connection.write(body.slice(10))
   const answer = await connection.receive(/\{"name":"Rose"\}$/)
 
   expect(answer).toStartWith('HTTP/1.1 200 OK\r\n')
@@ -102,7 +102,7 @@ test('waits for a client that hangs no longer than --stop-seconds', async () => 
   const args = ['--stop-seconds', '1']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
   await using connection = await connect(daemon.url)
-  connection.send(`${post(100)}{"id":1`)
+  connection.write(`${post(100)}{"id":1`)
   await daemon.fetch('/plants')
 
   expect(await daemon.stop()).toBe(0)
@@ -118,7 +118,7 @@ test.each([
   const args = ['--stop-seconds', '3600']
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
   await using connection = await connect(daemon.url)
-  connection.send(`${post(100)}{"id":1`)
+  connection.write(`${post(100)}{"id":1`)
   await daemon.fetch('/plants')
 
   const stopped = daemon.stop()

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { TOKEN } from './harness/daemon'
+import { connect, head } from './harness/http'
 import { startOwnDaemon } from './harness/own-daemon'
 import { expectError } from './harness/plants'
-import { connect, head } from './harness/raw'
 
 const { daemon } = await startOwnDaemon()
 
@@ -71,7 +71,7 @@ test.each([
   ['GET', '/health'],
 ])('answers %s %s with one date', async (method, path) => {
   await using connection = await connect(daemon.url)
-  connection.send(head(`${method} ${path}`, { authorization: `Bearer ${TOKEN}` }))
+  connection.write(head(`${method} ${path}`, { authorization: `Bearer ${TOKEN}` }))
 
   const dates = [...(await connection.receive(/\r\n\r\n/)).matchAll(/^date: (.*)\r$/gim)]
 

@@ -12,18 +12,17 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { AS_NOBODY } from './harness/commands'
 import { PATIENCE_MS, program, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 import { storedPlants } from './harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 // Nothing is read-only for root: then the program runs as another user.
-const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 const canBeReadOnly =
-  !isRoot || Bun.spawnSync([...asNobody, ...program, '--version']).exitCode === 0
-const unprivileged = isRoot ? asNobody : []
+  !isRoot || Bun.spawnSync([...AS_NOBODY, ...program, '--version']).exitCode === 0
+const unprivileged = isRoot ? AS_NOBODY : []
 
 const serve = (database: string, under: readonly string[] = []) =>
   runProgram(['serve', '--port', '0', '--database', database], { under })

@@ -8,7 +8,7 @@ import {
   TOKEN,
   temporaryFolder,
 } from './harness/daemon'
-import { connect, head } from './harness/raw'
+import { connect, head } from './harness/http'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -161,7 +161,7 @@ test('reads several X-Forwarded-For as one', async () => {
   const env = { PLANTSTORE_TRUSTED_PROXIES: '127.0.0.0/8', PLANTSTORE_LOG_REQUESTS: '1' }
   await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
   const connection = await connect(daemon.url)
-  connection.send(
+  connection.write(
     head('GET /plants', {
       host: 'x',
       authorization: `Bearer ${TOKEN}`,

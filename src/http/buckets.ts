@@ -5,8 +5,6 @@ const MOST_KEYS = 10_000
 
 type Bucket = { level: number; at: number }
 
-export type Buckets = ReturnType<typeof createBuckets>
-
 /** `now`: milliseconds; may jump. */
 export function createBuckets(perSecond: number, now: () => number, most = MOST_KEYS) {
   // In the order of their use.

@@ -44,7 +44,7 @@ function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
 }
 
 /** Reads a chain of certificates and the key of its first. Throws an {@link OpenError} where they do not serve. */
-export function readCertificate(certFile: string, keyFile: string): Certificate {
+function readCertificate(certFile: string, keyFile: string): Certificate {
   const [cert, leaf] = parse(certFile, 'a certificate', (text) => new X509Certificate(text))
   const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
   if (!leaf.checkPrivateKey(privateKey)) {

@@ -1,8 +1,9 @@
 // Clients that compete for a few plants, and write down what they asked and were told.
+
+import { type Answer, type Connection, connect, request } from '../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { within } from './fault.ts'
 import { type History, type Outcome, type Request, startHistory } from './history.ts'
-import { type Answer, type Connection, connect, request } from './http.ts'
 
 const CLIENTS = 64
 const GROUPS = 4

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { connect, once, request } from '../harness/http.ts'
 import { serve } from './daemon.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
-import { connect, once, request } from './http.ts'
 import { syncs } from './injections.ts'
 import { afflict } from './io-errors.ts'
 import { need } from './lab.ts'
