@@ -68,7 +68,7 @@ export class UsageError extends Error {
 /** The code of an error of the system or of SQLite; empty where it has none. */
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
 
-// A disk that is full or fails, as the system or SQLite tells of it; what SQLite cannot read is another file.
+// Codes of a disk that is full or fails. SQLite's read errors are left out: they concern the file that is read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 
 /** Why a file could not be written, of what was thrown: the error itself, where it is not the disk's. */

@@ -69,6 +69,6 @@ export interface Store {
    */
   probe(): Promise<void>
   stats(): StoreStats
-  /** Answers what is queued, where the storage works, then lets go of it. */
+  /** Commits what is queued, where the storage works, then closes it. */
   close(): Promise<void>
 }

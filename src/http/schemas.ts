@@ -97,7 +97,7 @@ export const ErrorBody = Type.Object(
   {
     error: Type.Integer({
       format: 'int32',
-      description: 'The HTTP status times 100 plus a number that is stable for ever.',
+      description: 'The HTTP status times 100 plus a number. It never changes its meaning.',
     }),
     message: Type.String({ description: 'What went wrong, and what to do.' }),
   },

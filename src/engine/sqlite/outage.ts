@@ -116,7 +116,7 @@ export class Storage {
     }
   }
 
-  /** Why the store cannot write, or not for ever; null where it can. */
+  /** Why the store cannot write, or cannot go on writing (the log grows); null where it can. */
   problem(): PlantError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage ?? (failure && this.#toError(failure))
