@@ -17,6 +17,7 @@ import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import { quote, showFirstToken } from '../terminal/first-token'
 import { createLogWriter } from '../terminal/log-writer'
+import { loadPages } from '../web/built'
 
 const STDOUT = 1
 const STDERR = 2
@@ -87,6 +88,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'console',
     'backupFolder',
     'backupEvery',
     'backupKeep',
@@ -136,6 +138,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
+        loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,
