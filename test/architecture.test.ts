@@ -108,6 +108,12 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
+  test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
+    const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
   test('engine/ imports no packages', () => {
     const wrong = ofFiles(inFolder('engine')).filter(
       ({ to }) => !isOurs(to) && !isSystem(to) && !to.startsWith('bun:'),
