@@ -76,7 +76,7 @@ describe('the source', () => {
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     // What runs in a browser has nothing of the program's.
-    ['web/console', ['web/console/']],
+    ['web/console', ['web/console/', 'client/']],
     [
       'commands',
       [
@@ -108,6 +108,12 @@ describe('the source', () => {
     const wrong = ofFiles(inFolder('http')).filter(
       ({ to }) => isSystem(to) || to.startsWith('bun:') || to === 'config' || to === 'options',
     )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
+    const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
 
     expect(wrong.map(show)).toEqual([])
   })

@@ -1,0 +1,142 @@
+// Sends one request, again where that is safe, and reads its answer.
+
+import { fieldsOf, parseJson } from './json.ts'
+import type { Failure, Result } from './result.ts'
+
+const FIRST_PAUSE_SECONDS = 0.25
+const BUSY_PAUSE_SECONDS = 1
+const LONGEST_PAUSE_SECONDS = 30
+// Nothing was stored, and it passes.
+const PASSING: readonly number[] = [42901, 50301]
+
+/** What sends a request: the platform's `fetch`, or one in its place. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export type Sender = {
+  readonly base: URL
+  readonly token: string
+  readonly fetch: Fetch
+  /** How often a request may be sent again. */
+  readonly retries: number
+}
+
+export type Call<T> = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Relative to the base, without a slash at its start. */
+  readonly path: string
+  readonly query?: URLSearchParams
+  readonly body?: string
+  readonly ifMatch?: string | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Reads the body of a success; undefined where it is not what plantstore answers. */
+  readonly read: (body: unknown, status: number) => T | undefined
+  /** Whether it may be sent again when no answer came. */
+  readonly repeatable?: boolean
+  /** What the call comes to if 40901 answers a repetition: the try before it was carried out. */
+  readonly landed?: T
+}
+
+/** Resolves to what the request comes to; it never rejects. */
+export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
+  let unanswered: Failure | undefined
+  for (let tries = 0; ; tries++) {
+    const result = await attempt(sender, call)
+    if (result.ok) return result
+    if (unanswered && call.landed !== undefined && result.error === 40901) {
+      return { ok: true, value: call.landed }
+    }
+    if (isUnanswered(result)) unanswered = result
+    const seconds = pauseBefore(result, call.repeatable ?? false, tries)
+    const isLast = seconds === undefined || tries >= sender.retries || call.signal?.aborted
+    if (!isLast) await pause(seconds, call.signal)
+    // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
+    else return unanswered && call.landed && result.status !== 409 ? unanswered : result
+  }
+}
+
+const isUnanswered = ({ error, status }: Failure): boolean =>
+  error === 0 && (status === 0 || status >= 500)
+
+function pauseBefore(failure: Failure, repeatable: boolean, tries: number): number | undefined {
+  const { error, retryAfter } = failure
+  const mayPass = PASSING.includes(error) || (repeatable && isUnanswered(failure))
+  const shortest = error === 0 ? FIRST_PAUSE_SECONDS * 2 ** tries : BUSY_PAUSE_SECONDS
+  const seconds = retryAfter ?? shortest
+  return mayPass && seconds <= LONGEST_PAUSE_SECONDS ? seconds : undefined
+}
+
+/** Resolves after some seconds, or as soon as the signal is aborted. */
+function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, seconds * 1000)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
+  })
+}
+
+async function attempt<T>({ base, token, fetch }: Sender, call: Call<T>): Promise<Result<T>> {
+  const { method, body, ifMatch, signal } = call
+  const url = new URL(call.path, base)
+  if (call.query) url.search = call.query.toString()
+  const headers = new Headers({ authorization: `Bearer ${token}` })
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  try {
+    signal?.throwIfAborted()
+    const init = { method, headers, body: body ?? null, signal: signal ?? null }
+    const response = await fetch(url.href, init)
+    return readAnswer(response, await response.text(), call.read)
+  } catch (cause) {
+    const reason = signal?.aborted ? signal.reason : cause
+    return { ok: false, error: 0, status: 0, message: explain(reason), cause: reason }
+  }
+}
+
+function readAnswer<T>(
+  { ok, status, headers }: Response,
+  text: string,
+  read: (body: unknown, status: number) => T | undefined,
+): Result<T> {
+  const body = parsed(text)
+  if (ok) {
+    const value = read(body, status)
+    const etag = headers.get('etag')
+    if (value !== undefined) return { ok, value, ...(etag === null ? {} : { etag }) }
+  } else {
+    const { error, message } = fieldsOf(body) ?? {}
+    if (typeof error === 'number' && typeof message === 'string') {
+      return { ok, error, status, message, ...retryAfterOf(headers) }
+    }
+  }
+  const message = `not an answer of plantstore, with status ${status}`
+  return { ok: false, error: 0, status, message, ...retryAfterOf(headers) }
+}
+
+// Undefined where the text is no JSON: of a proxy, or empty, as that of 204.
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+// Seconds or a date (RFC 9110, section 10.2.3).
+function retryAfterOf(headers: Headers): { retryAfter?: number } {
+  const text = headers.get('retry-after') ?? ''
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? {} : { retryAfter: Math.max(0, seconds) }
+}
+
+// Node's fetch has what happened in the cause of its error.
+function explain(reason: unknown): string {
+  if (!(reason instanceof Error)) return `no answer: ${reason}`
+  const { message, cause } = reason
+  const detail = cause instanceof Error && cause.message ? `: ${cause.message}` : ''
+  return `no answer: ${message}${detail}`
+}
