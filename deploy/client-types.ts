@@ -1,4 +1,6 @@
 // Writes src/client/types.ts, the types of the client, as the service describes itself: `bun run client:types`.
+import { join } from 'node:path'
+import { root, startDaemon, temporaryFolder } from '../test/harness/daemon'
 
 /** A schema of the description, as far as the service uses JSON Schema. */
 type Schema = {
@@ -103,4 +105,11 @@ export function clientTypes({ paths, components }: Description): string {
     `\n/** Every operation on plants. */\nexport type Operation =${union(operations.map(({ operationId }) => `'${operationId}'`).sort())}\n`,
     `\n/** Every error number that the service documents. */\nexport type KnownError =${union(errorsOf(operations))}\n`,
   ].join('')
+}
+
+if (import.meta.main) {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const description: Description = JSON.parse(await (await daemon.fetch('/openapi.json')).text())
+  await Bun.write(join(root, 'src/client/types.ts'), clientTypes(description))
 }
