@@ -5,7 +5,7 @@ import { root, startDaemon, temporaryFolder } from '../test/harness/daemon'
 /** A schema of the description, as far as the service uses JSON Schema. */
 type Schema = {
   readonly $ref?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly format?: string
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
@@ -47,6 +47,7 @@ const HEAD = `// Made by \`bun run client:types\` of what the service says of it
 function typeOf(schema: Schema): string {
   const { $ref, type, format, items, anyOf } = schema
   if ($ref) return $ref.split('/').at(-1) ?? ''
+  if (Array.isArray(type)) return type.map((it) => typeOf({ type: it })).join(' | ')
   if (anyOf) return anyOf.map(typeOf).join(' | ')
   if (type === 'integer') return format === 'int64' ? 'bigint' : 'number'
   if (type === 'array' && items) return `readonly ${typeOf(items)}[]`

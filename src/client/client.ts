@@ -4,7 +4,15 @@ import { type BatchOutcome, createInBatches } from './batches.ts'
 import { digitsOf, plantText, toCreated, toNewPlant, toPage, toPlant } from './json.ts'
 import { type CallOptions, type ChangeOptions, ClientError, type Result } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
-import type { Created, ListPlantsQuery, NewPlant, Operation, Plant, PlantPage } from './types.ts'
+import type {
+  Created,
+  ListPlantsQuery,
+  NewPlant,
+  Operation,
+  Plant,
+  PlantPage,
+  PlantPatch,
+} from './types.ts'
 
 export type { BatchOutcome, Refusal } from './batches.ts'
 export {
@@ -33,7 +41,8 @@ export type ListQuery = Omit<ListPlantsQuery, 'after'> & {
   readonly after?: bigint | string
 }
 
-export type PlantChange = { readonly name?: string; readonly tag?: string | null }
+/** The fields that are to change. */
+export type PlantChange = Omit<PlantPatch, 'id'>
 
 export type Plants = Iterable<NewPlant> | AsyncIterable<NewPlant>
 

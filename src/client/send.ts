@@ -110,8 +110,7 @@ function readAnswer<T>(
   const body = parsed(text)
   if (ok) {
     const value = read(body, status)
-    const etag = headers.get('etag')
-    if (value !== undefined) return { ok, value, ...(etag === null ? {} : { etag }) }
+    if (value !== undefined) return { ok, value, ...etagOf(headers) }
   } else {
     const { error, message } = fieldsOf(body) ?? {}
     if (typeof error === 'number' && typeof message === 'string') {
@@ -129,6 +128,12 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+// A proxy that compresses makes it weak, which `If-Match` never takes. The plant is the same.
+function etagOf(headers: Headers): { etag?: string } {
+  const etag = headers.get('etag')
+  return etag === null ? {} : { etag: etag.replace(/^W\//, '') }
 }
 
 // Seconds or a date (RFC 9110, section 10.2.3).

@@ -65,6 +65,36 @@ test('refuses what would be rounded, and what no request can hold, before it sen
   expect(() => createClient({ url, token: 'a\nb' })).toThrow(TypeError)
 })
 
+test('guards a change by the etag of what was read', async () => {
+  await client.createPlant({ id: 50n, name: 'a' })
+  const read = await client.readPlant(50n)
+  const ifMatch = read.ok ? read.etag : undefined
+  expect(ifMatch).toMatch(/^".+"$/)
+
+  expect(await client.patchPlant(50n, { name: 'b' }, { ifMatch })).toMatchObject({ ok: true })
+  expect(await client.replacePlant({ id: 50n, name: 'c' }, { ifMatch })).toMatchObject({
+    error: 41201,
+  })
+  expect(await client.deletePlant(50n, { ifMatch })).toMatchObject({ error: 41201, status: 412 })
+  expect(stored(50n)).toEqual({ id: 50n, name: 'b', tag: null })
+})
+
+test('takes the etag that a compressing proxy made weak', async () => {
+  await using proxy = serve(async (request) => {
+    const { pathname } = new URL(request.url)
+    const answer = await fetch(`${url}${pathname}`, request)
+    const headers = new Headers(answer.headers)
+    headers.set('etag', `W/${headers.get('etag')}`)
+    return new Response(answer.body, { status: answer.status, headers })
+  })
+  const behind = createClient({ url: proxy.url, token })
+  await behind.createPlant({ id: 60n, name: 'a' })
+
+  const read = await behind.readPlant(60n)
+  const ifMatch = read.ok ? read.etag : undefined
+  expect(await behind.deletePlant(60n, { ifMatch })).toMatchObject({ ok: true })
+})
+
 test('goes through all pages of a tag, and throws the refusal of a page', async () => {
   const plants = rowOf(2n ** 53n - 20n, 45, 'pages')
   await client.createPlants(plants)
@@ -134,6 +164,7 @@ test('takes a signal everywhere', async () => {
     client.readPlant(1n, options),
     client.listPlants({}, options),
     client.replacePlant(plant, options),
+    client.patchPlant(1n, {}, options),
     client.deletePlant(1n, options),
   ]) {
     expect(await call).toMatchObject({ ok: false, error: 0, cause: signal.reason })

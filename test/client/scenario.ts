@@ -56,6 +56,13 @@ export async function exercise(client: Client): Promise<string[]> {
   expect('a taken id', !known.ok && [known.error, known.status], [40902, 409])
   const replaced = await client.replacePlant({ id: MOST, name: 'new' })
   expect('replace', replaced.ok && replaced.value, { id: MOST, name: 'new' })
+  const version = replaced.ok ? replaced.etag : undefined
+  const patched = await client.patchPlant(MOST, { tag: 't' }, { ifMatch: version })
+  expect('patch', patched.ok && patched.value, { id: MOST, name: 'new', tag: 't' })
+  const late = await client.replacePlant({ id: MOST, name: 'late' }, { ifMatch: version })
+  expect('a lost update', !late.ok && [late.error, late.status], [41201, 412])
+  const untagged = await client.patchPlant(MOST, { tag: null })
+  expect('the same fields have the same etag', untagged.ok && untagged.etag, version)
   const batch = await client.createPlants([{ id: 7n, name: 'seven' }])
   expect('a batch', batch.ok && batch.value, { created: 1 })
   for (const id of [7n, ...IDS])
