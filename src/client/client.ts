@@ -1,6 +1,6 @@
 // A client of plantstore for browsers, Node, Deno and Bun: exact ids, typed by the description, errors as values.
 
-import { type BatchOutcome, createInBatches } from './batches.ts'
+import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
 import { digitsOf, plantText, toCreated, toNewPlant, toPage, toPlant } from './json.ts'
 import { type CallOptions, type ChangeOptions, ClientError, type Result } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
@@ -14,7 +14,7 @@ import type {
   PlantPatch,
 } from './types.ts'
 
-export type { BatchOutcome, Refusal } from './batches.ts'
+export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export {
   type CallOptions,
   type ChangeOptions,
@@ -43,8 +43,6 @@ export type ListQuery = Omit<ListPlantsQuery, 'after'> & {
 
 /** The fields that are to change. */
 export type PlantChange = Omit<PlantPatch, 'id'>
-
-export type Plants = Iterable<NewPlant> | AsyncIterable<NewPlant>
 
 export type Client = ReturnType<typeof createClient>
 
@@ -90,10 +88,10 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     ): Promise<Result<Created>> => createBatch(plants, options),
 
     /** Creates any number of plants, and yields what became of each batch. Throws a {@link ClientError}. */
-    createAll: (
-      plants: Plants,
+    createAll: <P extends NewPlant>(
+      plants: Plants<P>,
       options: CallOptions = {},
-    ): AsyncGenerator<BatchOutcome, void, void> =>
+    ): AsyncGenerator<BatchOutcome<P>, void, void> =>
       // Where a batch was stored without an answer, its plants are found to be known.
       createInBatches((batch) => createBatch(batch, { isRepeatable: true, ...options }), plants),
 

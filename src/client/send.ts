@@ -35,7 +35,7 @@ export type Call<T> = ChangeOptions & {
   readonly landed?: T
 }
 
-/** Resolves to what the request comes to; it never rejects. */
+/** Resolves to what the request comes to. It rejects only for an `ifMatch` that no header can hold. */
 export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
   let unanswered: Failure | undefined
   for (let tries = 0; ; tries++) {
@@ -46,10 +46,11 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
     }
     if (isUnanswered(result)) unanswered = result
     const seconds = pauseBefore(result, call, tries)
-    const isLast = seconds === undefined || tries >= sender.retries || call.signal?.aborted
-    if (!isLast) await pause(seconds, call.signal)
-    // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
-    else return unanswered && call.landed && result.status !== 409 ? unanswered : result
+    if (seconds === undefined || tries >= sender.retries || call.signal?.aborted) {
+      // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
+      return unanswered && call.landed && result.status !== 409 ? unanswered : result
+    }
+    await pause(seconds, call.signal)
   }
 }
 

@@ -56,13 +56,14 @@ test('keeps the path of its URL', async () => {
   }
 })
 
-test('refuses what would be rounded, and what no request can hold, before it sends anything', () => {
+test('refuses what would be rounded, and what no request can hold, before it sends anything', async () => {
   // @ts-expect-error: a program without types may send a number.
   expect(() => client.createPlant({ id: 5, name: 'a' })).toThrow(TypeError)
   // @ts-expect-error
   expect(() => client.readPlant(5)).toThrow('an id must be a bigint, such as 1n')
   expect(() => createClient({ url: 'nowhere', token })).toThrow(TypeError)
   expect(() => createClient({ url, token: 'a\nb' })).toThrow(TypeError)
+  await expect(client.deletePlant(1n, { ifMatch: 'a\nb' })).rejects.toThrow(TypeError)
 })
 
 test('guards a change by the etag of what was read', async () => {
@@ -133,6 +134,14 @@ test('creates any number of plants in batches, and says which were refused', asy
   ])
   const found = await Array.fromAsync(client.plants({ tag: 'many' }))
   expect(found).toEqual(plants.slice(0, -1).filter(({ id }) => id !== taken.id))
+})
+
+test('gives back the object of a refused plant, with whatever else it has', async () => {
+  const lines = [{ id: 250_000n, name: '\0', line: 7 }]
+
+  const [outcome] = await Array.fromAsync(client.createAll(lines))
+
+  expect(outcome?.refused[0]?.plant.line).toBe(7)
 })
 
 test('cuts batches so that a body is not too large', async () => {
