@@ -87,6 +87,7 @@ describe.each(views)('%s', (name, options) => {
     await page.waitForTimeout(name === 'light' || name === 'phone' ? 9000 : 2500)
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()
+    await page.mouse.move(0, 0)
     await shoot(page, name)
 
     await console.button('Delete plant 3').click()

@@ -8,7 +8,7 @@ import { Strip } from './strip.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
 
-function Header({ console: { session, monitor } }: { readonly console: Console }) {
+function Header({ console: { session, monitor, disconnect } }: { readonly console: Console }) {
   return (
     <header class="bar">
       <h1 class="title">
@@ -17,7 +17,7 @@ function Header({ console: { session, monitor } }: { readonly console: Console }
       <nav>
         {session.isReadOnly.value ? <span class="badge">read-only token</span> : null}
         <a href="docs">API reference</a>
-        <button type="button" class="quiet" onClick={session.disconnect}>
+        <button type="button" class="quiet" onClick={disconnect}>
           Disconnect
         </button>
       </nav>
@@ -132,7 +132,7 @@ export function App({ console: all }: { readonly console: Console }) {
         <UndoList deletions={deletions} />
       </div>
       {editor.isOpen.value ? <EditorForm editor={editor} /> : null}
-      {session.isConnected.value ? null : <Reconnect session={session} />}
+      {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
       {isOver.value ? (
         <div class="drop" aria-hidden="true">
           Drop to import

@@ -58,14 +58,16 @@ export function Welcome({ session }: { readonly session: Session }) {
   )
 }
 
+type ReconnectProps = { readonly session: Session; readonly onForget: () => void }
+
 /** Asks for another token, over everything that is on the page. */
-export function Reconnect({ session }: { readonly session: Session }) {
+export function Reconnect({ session, onForget }: ReconnectProps) {
   return (
     <Modal label="The token is no longer accepted">
       <h2>The token is no longer accepted</h2>
       <p>What you typed and what waits is kept. Give another token to go on.</p>
       <TokenForm session={session} hint="It stays in this page’s memory." />
-      <button type="button" class="quiet" onClick={session.disconnect}>
+      <button type="button" class="quiet" onClick={onForget}>
         Forget everything and begin anew
       </button>
     </Modal>

@@ -8,7 +8,7 @@ const PERIOD_MS = 2000
 const PERIOD_SILENT_MS = 1000
 const ANSWER_MS = 5000
 // Two minutes.
-export const POINTS = 60
+const POINTS = 60
 // p99 is of so many periods, as a quiet store has few creates in each.
 const P99_PERIODS = 5
 
