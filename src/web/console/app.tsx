@@ -3,6 +3,7 @@ import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { EditorForm } from './editor-form.tsx'
 import { ImportPanel } from './import-panel.tsx'
+import { Leaf } from './leaf.tsx'
 import { PlantTable } from './plant-table.tsx'
 import { Strip } from './strip.tsx'
 import { Toolbar } from './toolbar.tsx'
@@ -12,6 +13,7 @@ function Header({ console: { session, monitor, disconnect } }: { readonly consol
   return (
     <header class="bar">
       <h1 class="title">
+        <Leaf />
         plantstore <small>{monitor.latest.value?.version}</small>
       </h1>
       <nav>

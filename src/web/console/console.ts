@@ -42,6 +42,7 @@ export function createConsole(base: URL) {
     const isKnown = session.isKnown.value
     untracked(() => {
       if (isKnown) void finder.showAll()
+      if (isKnown) monitor.lookNow()
       else editor.close()
     })
   })

@@ -8,7 +8,7 @@ type SparklineProps = {
 }
 
 // A chart that begins is drawn larger, until so many values are there.
-const FEWEST = 20
+const FEWEST = 15
 
 type Place = { readonly x: number; readonly y: number }
 
