@@ -99,6 +99,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'trustedProxies',
     'rateLimit',
     'corsOrigin',
+    'nameIndex',
     'token',
     'tokenFile',
   ],
@@ -128,7 +129,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
-    const opening = openStore(database, daemon(log, metrics.committed))
+    const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
+    const opening = openStore(database, role)
     let server: Server | undefined
     let isStopping = false
 
