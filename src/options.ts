@@ -130,6 +130,13 @@ export const options = {
     default: false,
     ...isSet,
   }),
+  console: option<boolean>({
+    env: 'PLANTSTORE_CONSOLE',
+    value: null,
+    help: 'leave out the page at /',
+    default: true,
+    ...isSet,
+  }),
   backupFolder: option<string | null>({
     env: 'PLANTSTORE_BACKUP_FOLDER',
     value: 'DIR',
