@@ -14,7 +14,19 @@ const gets = (what: string, answer: Expected, ...targets: readonly string[]): Ca
 
 /** Targets. */
 export const paths: readonly Case[] = [
-  ...gets('knows no such path', 40401, '/', '/nowhere', '/index.html', '/.env', '/favicon.ico'),
+  ...gets('has a page', 200, '/', '/?x', '/console/main.js', 'http://x', 'http://x/'),
+  ...gets(
+    'knows no such file of a page',
+    40401,
+    '/console',
+    '/console/',
+    '/console/main.js/',
+    '/console/main.js.br',
+    '/console/..%2Fpages.js',
+    '/console/%00',
+    '/console/constructor',
+  ),
+  ...gets('knows no such path', 40401, '/nowhere', '/index.html', '/.env', '/favicon.ico'),
   ...gets(
     'knows no path with a slash behind',
     40401,
@@ -101,8 +113,6 @@ export const paths: readonly Case[] = [
     'takes no path from the host of an absolute target',
     40401,
     'http://plants/1',
-    'http://x',
-    'http://x/',
     'http://[/nowhere',
     'http://%/nowhere',
   ),
