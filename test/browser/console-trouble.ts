@@ -166,7 +166,10 @@ describe('a delete', () => {
 
   test('that is undone never reaches the store, also of several', async () => {
     await using console = await open()
-    for (const id of [21, 22, 23]) await console.button(`Delete plant ${id}`).click()
+    for (const id of [21, 22, 23]) {
+      await console.button(`Delete plant ${id}`).click()
+      await console.button(undo(id)).waitFor()
+    }
     await console.button(undo(22)).click()
     await console.row(22).waitFor()
     expect(await console.row(21).count()).toBe(0)
@@ -177,6 +180,17 @@ describe('a delete', () => {
       expect.arrayContaining(['21', '22', '23']),
     )
     for (const id of [21n, 22n, 23n]) expect(stored(id)?.name).toBe(`plant ${id}`)
+    await console.isClean()
+  })
+
+  test('by two quick clicks is of one plant', async () => {
+    await using console = await open()
+    await console.button('Delete plant 10').dblclick()
+    await console.button(undo(10)).waitFor()
+
+    await console.row(11).waitFor()
+    expect(await console.page.getByRole('button', { name: /^Undo/ }).count()).toBe(1)
+    await console.button(undo(10)).click()
     await console.isClean()
   })
 
