@@ -48,6 +48,18 @@ test('leaves everything but ids as JSON.parse has it', () => {
   )
 })
 
+test('marks the integers of ids, and of nothing else', () => {
+  const json = '{"no":5,"xid":5,"id":5,"plants":[{"id":-0},{"ID":5}],"tag":"id"}'
+
+  expect(parseJson(json)).toEqual({
+    no: 5,
+    xid: 5,
+    id: '5',
+    plants: [{ id: '-0' }, { ID: 5 }],
+    tag: 'id',
+  })
+})
+
 test('takes no id that is not exact', () => {
   for (const id of ['1.5', '1e3', '9007199254740993.0', '"a"', 'null', '12345678901234567890123']) {
     expect(toNewPlant(parseJson(`{"id":${id},"name":"a"}`))).toBeUndefined()
