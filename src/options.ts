@@ -166,6 +166,13 @@ export const options = {
     default: null,
     ...wholeNumber(1, 1_000_000),
   }),
+  corsOrigin: option<string | null>({
+    env: 'PLANTSTORE_CORS_ORIGIN',
+    value: 'ORIGINS',
+    help: 'origins whose pages may call from a browser',
+    default: null,
+    ...nonEmpty,
+  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

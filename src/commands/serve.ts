@@ -52,6 +52,12 @@ async function openClients({ trustedProxies }: Config) {
   return createTrustedProxies(trustedProxies)
 }
 
+/** The pages of other origins that may call; null: none. */
+async function openCors({ corsOrigin }: Config) {
+  if (corsOrigin === null) return null
+  return (await import('../http/cors')).createCors(corsOrigin)
+}
+
 /** Listens where the configuration says. */
 async function open(
   app: ReturnType<typeof createApp>,
@@ -92,6 +98,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'backupKeep',
     'trustedProxies',
     'rateLimit',
+    'corsOrigin',
     'token',
     'tokenFile',
   ],
@@ -107,6 +114,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)
+    const cors = await openCors(config)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
@@ -136,6 +144,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
+        cors,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,
