@@ -38,7 +38,9 @@ export async function buildClient(folder: string): Promise<void> {
   run([...tsc, '--outDir', folder], root)
   await Bun.write(join(folder, 'package.json'), manifest())
   await Bun.write(join(folder, 'LICENSE'), Bun.file(join(root, 'LICENSE')))
-  await Bun.write(join(folder, 'README.md'), Bun.file(join(root, 'docs/client.md')))
+  // The other pages of docs/ are not in the package.
+  const readme = await Bun.file(join(root, 'docs/client.md')).text()
+  await Bun.write(join(folder, 'README.md'), readme.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1'))
 }
 
 /** Packs a built client into a file that `npm install` takes: the same input gives the same bytes. */
