@@ -130,6 +130,13 @@ export const options = {
     default: false,
     ...isSet,
   }),
+  console: option<boolean>({
+    env: 'PLANTSTORE_CONSOLE',
+    value: null,
+    help: 'leave out the page at /',
+    default: true,
+    ...isSet,
+  }),
   backupFolder: option<string | null>({
     env: 'PLANTSTORE_BACKUP_FOLDER',
     value: 'DIR',
@@ -172,6 +179,13 @@ export const options = {
     help: 'origins whose pages may call from a browser',
     default: null,
     ...nonEmpty,
+  }),
+  nameIndex: option<boolean>({
+    env: 'PLANTSTORE_NAME_INDEX',
+    value: null,
+    help: 'find plants by name; slows creates down',
+    default: false,
+    ...isSet,
   }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',

@@ -25,6 +25,7 @@ const app = createApp({
   logRequests: false,
   rateLimit: null,
   cors: null,
+  loadPages: null,
   clientOf: () => null,
   isStopping: () => false,
 })

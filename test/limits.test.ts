@@ -57,6 +57,7 @@ function createService(rateLimit: number | null) {
     logRequests: false,
     rateLimit,
     cors: null,
+    loadPages: null,
     clientOf: (request) => request.headers.get('test-client') || null,
     isStopping: () => false,
   })

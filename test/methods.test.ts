@@ -29,7 +29,7 @@ test.each([
 })
 
 test.each([
-  '/',
+  '/console',
   '/plant',
   '/plants/',
   '/Plants',

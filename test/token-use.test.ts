@@ -34,6 +34,7 @@ async function startService() {
     logRequests: false,
     rateLimit: null,
     cors: null,
+    loadPages: null,
     clientOf: () => null,
     isStopping: () => false,
   })

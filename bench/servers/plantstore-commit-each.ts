@@ -41,6 +41,7 @@ const app = createApp({
   logRequests: false,
   rateLimit: null,
   cors: null,
+  loadPages: null,
   clientOf: () => null,
   isStopping: () => false,
 })

@@ -17,6 +17,7 @@ import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import { quote, showFirstToken } from '../terminal/first-token'
 import { createLogWriter } from '../terminal/log-writer'
+import { loadPages } from '../web/built'
 
 const STDOUT = 1
 const STDERR = 2
@@ -93,12 +94,14 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'console',
     'backupFolder',
     'backupEvery',
     'backupKeep',
     'trustedProxies',
     'rateLimit',
     'corsOrigin',
+    'nameIndex',
     'token',
     'tokenFile',
   ],
@@ -128,7 +131,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
-    const opening = openStore(database, daemon(log, metrics.committed))
+    const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
+    const opening = openStore(database, role)
     let server: Server | undefined
     let isStopping = false
 
@@ -145,6 +149,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         logRequests,
         rateLimit,
         cors,
+        loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,

@@ -15,6 +15,7 @@ import { health } from './health'
 import { metricsPage } from './metrics'
 import { onePlant } from './one-plant'
 import { type OpenApiRoute, openapi } from './openapi'
+import { type PageFile, pages } from './pages'
 import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
@@ -37,6 +38,8 @@ export type AppDeps = {
   readonly rateLimit: number | null
   /** The pages of other origins that may call; null: none. */
   readonly cors: Cors | null
+  /** The files of the pages for people; null: there are no pages. */
+  readonly loadPages: (() => Promise<readonly PageFile[]>) | null
   /** Whether the daemon is about to stop: its clients are told to close their connections. */
   readonly isStopping: () => boolean
 }
@@ -117,6 +120,8 @@ export function createApp(deps: AppDeps) {
     )
 
   routes = [...app.routes]
+  // Not of the API: so the description of the routes does not have them.
+  if (deps.loadPages) app.use(pages({ load: deps.loadPages }))
   // Each path also answers the methods that it lacks: so `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
     app.all(path, async ({ request }) => refuseRoute(request, new PlantError(40501), { allow }))
