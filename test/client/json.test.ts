@@ -1,7 +1,10 @@
 // The exact reading of ids, against BigInt and JSON.parse.
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson, plantText, toNewPlant, toPage } from '../../src/client/json'
+import { PATIENCE_MS } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
