@@ -2,6 +2,7 @@
 // the store: so it is there only where an operator asks for it (docs/configuration.md, "Finding by name").
 
 import type { Database } from 'bun:sqlite'
+import { dirname } from 'node:path'
 import type { Role } from '../role'
 
 /** The index; each entry ends with the plant's id, the rowid. */
@@ -10,13 +11,24 @@ export const NAME_INDEX = 'plants_by_name'
 const isThere = (db: Database): boolean =>
   db.query("SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = ?").get(NAME_INDEX) !== null
 
+// In memory, the sort of ten million names takes 600 MB. A folder for temporary files may be missing, or be memory too.
+function sortBesideDatabase(db: Database, act: () => void): void {
+  const folder = (path: string) =>
+    db.run(`PRAGMA temp_store_directory = '${path.replaceAll("'", "''")}'`)
+  folder(dirname(db.filename))
+  db.run('PRAGMA temp_store = FILE')
+  try {
+    act()
+  } finally {
+    db.run('PRAGMA temp_store = MEMORY')
+    folder('')
+  }
+}
+
 function make(db: Database, log: Role['log']): void {
   log('info', 'name-index-making')
   const started = performance.now()
-  // In memory, the sort of ten million names takes 600 MB.
-  db.run('PRAGMA temp_store = FILE')
-  db.run(`CREATE INDEX ${NAME_INDEX} ON plants (name)`)
-  db.run('PRAGMA temp_store = MEMORY')
+  sortBesideDatabase(db, () => db.run(`CREATE INDEX ${NAME_INDEX} ON plants (name)`))
   db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   log('info', 'name-index-made', { seconds: Math.ceil((performance.now() - started) / 1000) })
 }
