@@ -7,11 +7,12 @@ import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
 import { authenticate } from './auth'
-import { createBodies } from './body'
+import { ACCEPT_PATCH, createBodies } from './body'
 import { answerError, toPlantError } from './errors'
 import { createGuardedFind } from './guessing'
 import { health } from './health'
 import { metricsPage } from './metrics'
+import { onePlant } from './one-plant'
 import { type OpenApiRoute, openapi } from './openapi'
 import { type PageFile, pages } from './pages'
 import { plants } from './plants'
@@ -92,7 +93,8 @@ export function createApp(deps: AppDeps) {
     .onError(async ({ request, route, error, started }) => {
       const refusal = toPlantError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
-      const response = await refuse(request, refusal)
+      const accepts = refusal.error === 41501 && request.method === 'PATCH'
+      const response = await refuse(request, refusal, accepts ? ACCEPT_PATCH : {})
       observe(request, route, started ?? performance.now(), response)
       return response
     })
@@ -104,7 +106,8 @@ export function createApp(deps: AppDeps) {
           authenticate({ ...deps, requestLog, rateLimit, findToken, recordUse: store.recordUse }),
         )
         .use(metricsPage(store, metrics))
-        .use(plants({ store, metrics, bodies })),
+        .use(plants({ store, metrics, bodies }))
+        .use(onePlant({ store, bodies })),
     )
 
   routes = [...app.routes]

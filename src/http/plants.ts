@@ -1,21 +1,19 @@
-// The routes of plants.
+// The routes of all plants together.
 
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
-import { type Int64, NewPlant, Plant, Replacement } from '../plant'
+import { type Int64, NewPlant, Plant } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
-import { answerJson, jsonHeaders } from './answer'
+import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
-import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage, PlantPath } from './schemas'
+import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage } from './schemas'
 
-const OTHER_ID = 'id: expected the id of the path, or none'
-
-const tags = ['plants']
+export const tags = ['plants']
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
-const stored = { id: 1, ...monstera }
+export const storedExample = { id: 1, ...monstera }
 
 const link = (operationId: string, description: string) => ({
   [operationId]: { operationId, description, parameters: { id: '$request.body#/id' } },
@@ -23,6 +21,7 @@ const link = (operationId: string, description: string) => ({
 const toThePlant = {
   ...link('readPlant', 'Read the plant.'),
   ...link('replacePlant', 'Replace the plant.'),
+  ...link('patchPlant', 'Change some fields of the plant.'),
   ...link('deletePlant', 'Delete the plant.'),
 }
 const toTheNextPage = {
@@ -42,10 +41,10 @@ function refuseRepeated({ request: { url } }: { readonly request: Request }): vo
   if (repeated.length > 0) throw new PlantError(40002, `given twice: ${repeated.join(', ')}`)
 }
 
-const toInt64 = (text: string): Int64 => BigInt(text)
+export const toInt64 = (text: string): Int64 => BigInt(text)
 
 // Exactly the fields of the schema: unknown ones of the body are ignored.
-const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
+export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
 // Relative to the page itself (RFC 8288, section 3.1): it holds behind a proxy that serves it under a prefix.
@@ -136,76 +135,11 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           tags,
           responses: responses(() => ({
             ...answers(200, 'A page of plants.', PlantPage, {
-              example: { plants: [stored], next: '1' },
+              example: { plants: [storedExample], next: '1' },
               headers: { link: '<?limit=1&after=1>; rel="next"' },
               links: toTheNextPage,
             }),
             ...refusals(40002, ...READING),
-          })),
-        },
-      },
-    )
-    .get(
-      '/plants/:id',
-      async ({ params }) => {
-        const plant = await store.readPlant(toInt64(params.id))
-        if (!plant) throw new PlantError(40402)
-        return answerJson(toJson(plant))
-      },
-      {
-        params: PlantPath,
-        detail: {
-          operationId: 'readPlant',
-          summary: 'Read a plant',
-          description: 'Sees every change that was answered before.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'The plant.', NewPlant, { example: stored }),
-            ...refusals(40002, 40402, ...READING),
-          })),
-        },
-      },
-    )
-    .put(
-      '/plants/:id',
-      async ({ params, body, request }) => {
-        const id = toInt64(params.id)
-        if (body.id !== undefined && body.id !== id) throw new PlantError(40002, OTHER_ID)
-        const plant = toNewPlant(id, body)
-        await store.replacePlant(plant, request.signal)
-        return answerJson(toJson(plant))
-      },
-      {
-        ...bodies.of(Replacement),
-        params: PlantPath,
-        detail: {
-          operationId: 'replacePlant',
-          summary: 'Replace a plant',
-          description: 'Replaces all its fields: a tag that is not sent is removed. Creates none.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'The plant as it is stored now.', NewPlant, { example: stored }),
-            ...refusals(...BODY, 40402, ...WRITING),
-          })),
-        },
-      },
-    )
-    .delete(
-      '/plants/:id',
-      async ({ params, request }) => {
-        await store.deletePlant(toInt64(params.id), request.signal)
-        return new Response(null, { status: 204, headers: jsonHeaders })
-      },
-      {
-        params: PlantPath,
-        detail: {
-          operationId: 'deletePlant',
-          summary: 'Delete a plant',
-          description: 'Answers once the deletion is durable. The id may be used again.',
-          tags,
-          responses: responses(() => ({
-            ...answers(204, 'The plant is gone.', null),
-            ...refusals(40002, 40402, ...WRITING),
           })),
         },
       },
