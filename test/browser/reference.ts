@@ -90,6 +90,8 @@ describe('the reference', () => {
     await list.getByRole('link', { name: 'Read a plant' }).click()
     expect(new URL(page.url()).hash).toBe('#readPlant')
     await page.locator('.entry[aria-current]', { hasText: 'Read a plant' }).waitFor()
+    await page.evaluate(() => scrollTo(0, 0))
+    await page.locator('.contents:not(:has(.entry[aria-current]))').waitFor()
     await page.getByRole('link', { name: 'Console' }).click()
     expect(page.url()).toBe(`${daemon.url}/`)
   })

@@ -27,9 +27,15 @@ function Copy({ text, label }: CopyProps) {
   )
 }
 
-/** JSON in colours, its digits as they were sent; any other text as it is. */
-function Coloured({ text, tokens }: { readonly text: string; readonly tokens: Token[] | null }) {
-  if (!tokens) return <pre class="text">{text}</pre>
+type ColouredProps = {
+  readonly text: string
+  readonly tokens: Token[] | null
+  readonly scrolls: boolean
+}
+
+/** JSON in colours, its digits as they were sent; any other text as it is, line by line where it may scroll. */
+function Coloured({ text, tokens, scrolls }: ColouredProps) {
+  if (!tokens) return <pre class={scrolls ? 'text lines' : 'text'}>{text}</pre>
   return (
     <pre class="text">
       {tokens.map(({ kind, text: part }, at) =>
@@ -55,7 +61,7 @@ type Props = {
 export function Code({ text, label, scrolls = false }: Props) {
   const tokens = indent(text)
   const shown = tokens ? tokens.map((token) => token.text).join('') : text
-  const coloured = <Coloured text={text} tokens={tokens} />
+  const coloured = <Coloured text={text} tokens={tokens} scrolls={scrolls} />
   return (
     <div class="code">
       {scrolls ? (

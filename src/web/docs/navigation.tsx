@@ -11,7 +11,7 @@ type Props = { readonly groups: readonly Group[] }
 function useCurrentSection(): string {
   const current = useSignal('')
   useEffect(() => {
-    const sections = [...document.querySelectorAll('.operation, .models')]
+    const sections = [...document.querySelectorAll('.intro, .operation, .models')]
     // A line below the bar: the section that it crosses is the current one.
     const observer = new IntersectionObserver(
       (entries) => {
