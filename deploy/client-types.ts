@@ -1,9 +1,11 @@
 // Writes src/client/types.ts, the types of the client, as the service describes itself: `bun run client:types`.
+import { join } from 'node:path'
+import { root, startDaemon, temporaryFolder } from '../test/harness/daemon'
 
 /** A schema of the description, as far as the service uses JSON Schema. */
 type Schema = {
   readonly $ref?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly format?: string
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
@@ -45,6 +47,7 @@ const HEAD = `// Made by \`bun run client:types\` of what the service says of it
 function typeOf(schema: Schema): string {
   const { $ref, type, format, items, anyOf } = schema
   if ($ref) return $ref.split('/').at(-1) ?? ''
+  if (Array.isArray(type)) return type.map((it) => typeOf({ type: it })).join(' | ')
   if (anyOf) return anyOf.map(typeOf).join(' | ')
   if (type === 'integer') return format === 'int64' ? 'bigint' : 'number'
   if (type === 'array' && items) return `readonly ${typeOf(items)}[]`
@@ -103,4 +106,11 @@ export function clientTypes({ paths, components }: Description): string {
     `\n/** Every operation on plants. */\nexport type Operation =${union(operations.map(({ operationId }) => `'${operationId}'`).sort())}\n`,
     `\n/** Every error number that the service documents. */\nexport type KnownError =${union(errorsOf(operations))}\n`,
   ].join('')
+}
+
+if (import.meta.main) {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const description: Description = JSON.parse(await (await daemon.fetch('/openapi.json')).text())
+  await Bun.write(join(root, 'src/client/types.ts'), clientTypes(description))
 }

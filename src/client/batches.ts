@@ -12,20 +12,27 @@ const PARTS = 10
 const OF_PLANTS: readonly number[] = [40002, 40901, 40902, 41301]
 
 /** A plant that was not created, and why. */
-export type Refusal = { readonly plant: NewPlant; readonly failure: Failure }
+export type Refusal<P extends NewPlant = NewPlant> = {
+  /** The object that was given. */
+  readonly plant: P
+  readonly failure: Failure
+}
+
+/** Plants in order, such as those of a file that is being read. */
+export type Plants<P extends NewPlant = NewPlant> = Iterable<P> | AsyncIterable<P>
 
 /** What became of some plants. */
-export type BatchOutcome = {
+export type BatchOutcome<P extends NewPlant = NewPlant> = {
   readonly created: number
   /** Plants that were stored before, with the same fields: 40901. */
   readonly known: number
-  readonly refused: readonly Refusal[]
+  readonly refused: readonly Refusal<P>[]
 }
 
 type CreatePlants = (plants: readonly NewPlant[]) => Promise<Result<Created>>
 
-async function* batchesOf(plants: Iterable<NewPlant> | AsyncIterable<NewPlant>) {
-  let batch: NewPlant[] = []
+async function* batchesOf<P extends NewPlant>(plants: Plants<P>) {
+  let batch: P[] = []
   let characters = 0
   for await (const plant of plants) {
     const more = plantText(plant).length + 1
@@ -40,10 +47,10 @@ async function* batchesOf(plants: Iterable<NewPlant> | AsyncIterable<NewPlant>) 
   if (batch.length > 0) yield batch
 }
 
-async function createBatch(
+async function createBatch<P extends NewPlant>(
   createPlants: CreatePlants,
-  plants: readonly NewPlant[],
-): Promise<BatchOutcome> {
+  plants: readonly P[],
+): Promise<BatchOutcome<P>> {
   const result = await createPlants(plants)
   if (result.ok) return { created: result.value.created, known: 0, refused: [] }
   if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
@@ -55,7 +62,7 @@ async function createBatch(
       : { created: 0, known: 0, refused: [{ plant, failure: result }] }
   }
   const size = Math.ceil(plants.length / PARTS)
-  let sum: BatchOutcome = { created: 0, known: 0, refused: [] }
+  let sum: BatchOutcome<P> = { created: 0, known: 0, refused: [] }
   for (let start = 0; start < plants.length; start += size) {
     const part = await createBatch(createPlants, plants.slice(start, start + size))
     sum = {
@@ -68,9 +75,9 @@ async function createBatch(
 }
 
 /** Yields what became of each batch, in order. Throws a {@link ClientError} where it cannot go on; run again, it completes. */
-export async function* createInBatches(
+export async function* createInBatches<P extends NewPlant>(
   createPlants: CreatePlants,
-  plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
-): AsyncGenerator<BatchOutcome, void, void> {
+  plants: Plants<P>,
+): AsyncGenerator<BatchOutcome<P>, void, void> {
   for await (const batch of batchesOf(plants)) yield await createBatch(createPlants, batch)
 }

@@ -1,6 +1,6 @@
 // Plants as JSON with exact ids, on engines whose JSON.parse and JSON.stringify know numbers up to 2^53 only.
 
-import type { NewPlant, Plant, PlantPage } from './types.ts'
+import type { Created, NewPlant, Plant, PlantPage } from './types.ts'
 
 const ID = '"id"'
 const DIGITS = /^-?\d{1,19}$/
@@ -71,6 +71,12 @@ export function toPage(value: unknown): PlantPage | undefined {
   if (!Array.isArray(plants) || (next !== null && typeof next !== 'string')) return undefined
   const read = plants.map(toNewPlant).filter((plant) => plant !== undefined)
   return read.length === plants.length ? { plants: read, next } : undefined
+}
+
+/** How many plants a batch created; undefined where the value does not say it. */
+export function toCreated(value: unknown): Created | undefined {
+  const { created } = fieldsOf(value) ?? {}
+  return typeof created === 'number' ? { created } : undefined
 }
 
 /** The digits of an id. Throws a TypeError for anything but a bigint: a number may have been rounded already. */

@@ -29,7 +29,12 @@ export type Result<T> = Success<T> | Failure
 
 export type CallOptions = {
   /** Ends the call, also while it waits for another try: the result is a failure with the error 0. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
+}
+
+export type ChangeOptions = CallOptions & {
+  /** The `etag` that the plant must still have: 41201 if it was changed since. `*`: any. */
+  readonly ifMatch?: string | undefined
 }
 
 /** What a loop over plants throws. */

@@ -1,7 +1,7 @@
 // Sends one request, again where that is safe, and reads its answer.
 
 import { fieldsOf, parseJson } from './json.ts'
-import type { Failure, Result } from './result.ts'
+import type { ChangeOptions, Failure, Result } from './result.ts'
 
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
@@ -14,29 +14,28 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export type Sender = {
   readonly base: URL
-  readonly token: string
+  /** What every request has. */
+  readonly headers: Headers
   readonly fetch: Fetch
   /** How often a request may be sent again. */
   readonly retries: number
 }
 
-export type Call<T> = {
+export type Call<T> = ChangeOptions & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Relative to the base, without a slash at its start. */
   readonly path: string
-  readonly query?: URLSearchParams
+  readonly query?: string
   readonly body?: string
-  readonly ifMatch?: string | undefined
-  readonly signal?: AbortSignal | undefined
   /** Reads the body of a success; undefined where it is not what plantstore answers. */
   readonly read: (body: unknown, status: number) => T | undefined
   /** Whether it may be sent again when no answer came. */
-  readonly repeatable?: boolean
+  readonly isRepeatable?: boolean
   /** What the call comes to if 40901 answers a repetition: the try before it was carried out. */
   readonly landed?: T
 }
 
-/** Resolves to what the request comes to; it never rejects. */
+/** Resolves to what the request comes to. It rejects only for an `ifMatch` that no header can hold. */
 export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
   let unanswered: Failure | undefined
   for (let tries = 0; ; tries++) {
@@ -46,20 +45,27 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
       return { ok: true, value: call.landed }
     }
     if (isUnanswered(result)) unanswered = result
-    const seconds = pauseBefore(result, call.repeatable ?? false, tries)
-    const isLast = seconds === undefined || tries >= sender.retries || call.signal?.aborted
-    if (!isLast) await pause(seconds, call.signal)
-    // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
-    else return unanswered && call.landed && result.status !== 409 ? unanswered : result
+    const seconds = pauseBefore(result, call, tries)
+    if (seconds === undefined || tries >= sender.retries || call.signal?.aborted) {
+      // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
+      return unanswered && call.landed && result.status !== 409 ? unanswered : result
+    }
+    await pause(seconds, call.signal)
   }
 }
 
 const isUnanswered = ({ error, status }: Failure): boolean =>
   error === 0 && (status === 0 || status >= 500)
 
-function pauseBefore(failure: Failure, repeatable: boolean, tries: number): number | undefined {
+// Undefined: it is not to be sent again.
+function pauseBefore(
+  failure: Failure,
+  { method, isRepeatable }: Call<unknown>,
+  tries: number,
+): number | undefined {
   const { error, retryAfter } = failure
-  const mayPass = PASSING.includes(error) || (repeatable && isUnanswered(failure))
+  const mayRepeat = method === 'GET' || isRepeatable
+  const mayPass = PASSING.includes(error) || (mayRepeat && isUnanswered(failure))
   const shortest = error === 0 ? FIRST_PAUSE_SECONDS * 2 ** tries : BUSY_PAUSE_SECONDS
   const seconds = retryAfter ?? shortest
   return mayPass && seconds <= LONGEST_PAUSE_SECONDS ? seconds : undefined
@@ -79,17 +85,17 @@ function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> 
   })
 }
 
-async function attempt<T>({ base, token, fetch }: Sender, call: Call<T>): Promise<Result<T>> {
-  const { method, body, ifMatch, signal } = call
-  const url = new URL(call.path, base)
-  if (call.query) url.search = call.query.toString()
-  const headers = new Headers({ authorization: `Bearer ${token}` })
+async function attempt<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
+  const { method, path, query = '', body, ifMatch, signal } = call
+  const url = new URL(path, sender.base)
+  url.search = query
+  const headers = new Headers(sender.headers)
   if (body !== undefined) headers.set('content-type', 'application/json')
   if (ifMatch !== undefined) headers.set('if-match', ifMatch)
   try {
     signal?.throwIfAborted()
     const init = { method, headers, body: body ?? null, signal: signal ?? null }
-    const response = await fetch(url.href, init)
+    const response = await sender.fetch(url.href, init)
     return readAnswer(response, await response.text(), call.read)
   } catch (cause) {
     const reason = signal?.aborted ? signal.reason : cause
@@ -105,8 +111,7 @@ function readAnswer<T>(
   const body = parsed(text)
   if (ok) {
     const value = read(body, status)
-    const etag = headers.get('etag')
-    if (value !== undefined) return { ok, value, ...(etag === null ? {} : { etag }) }
+    if (value !== undefined) return { ok, value, ...etagOf(headers) }
   } else {
     const { error, message } = fieldsOf(body) ?? {}
     if (typeof error === 'number' && typeof message === 'string') {
@@ -124,6 +129,12 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+// A proxy that compresses makes it weak, which `If-Match` never takes. The plant is the same.
+function etagOf(headers: Headers): { etag?: string } {
+  const etag = headers.get('etag')
+  return etag === null ? {} : { etag: etag.replace(/^W\//, '') }
 }
 
 // Seconds or a date (RFC 9110, section 10.2.3).

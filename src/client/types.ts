@@ -41,6 +41,16 @@ export type PlantPage = {
   readonly next: Cursor | null
 }
 
+/** The fields of a plant that are to change. The id, if sent, must be that of the path. */
+export type PlantPatch = {
+  /** Identification number of the plant, an exact int64. */
+  readonly id?: bigint
+  /** Name of the plant. */
+  readonly name?: string
+  /** Tag that specifies the type of the plant; null removes it. */
+  readonly tag?: string | null
+}
+
 /** All fields of a plant. The id may be left out; it must be that of the path. */
 export type Replacement = {
   /** Identification number of the plant, an exact int64. */
@@ -67,6 +77,7 @@ export type Operation =
   | 'createPlants'
   | 'deletePlant'
   | 'listPlants'
+  | 'patchPlant'
   | 'readPlant'
   | 'replacePlant'
 
@@ -80,6 +91,7 @@ export type KnownError =
   | 40402
   | 40901
   | 40902
+  | 41201
   | 41301
   | 41501
   | 42901

@@ -5,7 +5,7 @@ import { buildPages } from '../../build-pages'
 import { TOKEN } from '../harness/daemon'
 import { startOwnDaemon } from '../harness/own-daemon'
 import { startPrefixProxy } from './prefix-proxy'
-import { startBrowser, visit } from './visit'
+import { INSTALL_MS, startBrowser, visit } from './visit'
 
 const MAX = '9223372036854775807'
 const MIN = '-9223372036854775808'
@@ -19,7 +19,7 @@ const pictures = Bun.env.PICTURES
 let browser: Browser
 beforeAll(async () => {
   browser = await startBrowser()
-})
+}, INSTALL_MS)
 afterAll(() => browser.close())
 
 const open = (options: BrowserContextOptions = {}, url = `${daemon.url}/docs`) =>

@@ -10,7 +10,7 @@ import { UndoList } from './undo-list.tsx'
 
 function Header({ console: { session, monitor } }: { readonly console: Console }) {
   return (
-    <header>
+    <header class="bar">
       <h1 class="title">
         plantstore <small>{monitor.latest.value?.version}</small>
       </h1>
@@ -125,10 +125,12 @@ export function App({ console: all }: { readonly console: Console }) {
           )}
         </p>
       </main>
-      <UndoList deletions={deletions} />
-      <p class="said" role="status">
-        {all.said.value}
-      </p>
+      <div class="notes">
+        <p class="said" role="status">
+          {all.said.value}
+        </p>
+        <UndoList deletions={deletions} />
+      </div>
       {editor.isOpen.value ? <EditorForm editor={editor} /> : null}
       {session.isConnected.value ? null : <Reconnect session={session} />}
       {isOver.value ? (

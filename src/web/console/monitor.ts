@@ -49,7 +49,7 @@ export function createMonitor(session: Session) {
     const before = samples.at(-1)
     // A restart begins the counters again.
     if (before && sample.created < before.created) samples = []
-    const base = samples.at(-P99_PERIODS)
+    const base = samples.at(-P99_PERIODS) ?? samples[0]
     samples = [...samples.slice(-P99_PERIODS), sample]
     latest.value = sample
     if (!before) return

@@ -9,33 +9,37 @@ type SparklineProps = {
   readonly most: number
 }
 
-/** The path of the values: a line for each run of those that are known. */
-function pathOf(values: readonly (number | null)[], most: number, top: number): string {
+type Place = { readonly x: number; readonly y: number }
+
+/** Where the values are drawn: a list for each run of those that are known. */
+function runsOf(values: readonly (number | null)[], most: number): Place[][] {
+  const top = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE)
   const step = WIDTH / (most - 1)
   const start = WIDTH - (values.length - 1) * step
-  let isDown = false
-  const parts = values.map((value, index) => {
-    if (value === null) {
-      isDown = false
-      return ''
+  const runs: Place[][] = [[]]
+  for (const [index, value] of values.entries()) {
+    if (value === null) runs.push([])
+    else {
+      const y = HEIGHT - 2 - (value / top) * (HEIGHT - 5)
+      runs.at(-1)?.push({ x: start + index * step, y })
     }
-    const x = (start + index * step).toFixed(1)
-    const y = (HEIGHT - 2 - (value / top) * (HEIGHT - 4)).toFixed(1)
-    const command = isDown ? 'L' : 'M'
-    isDown = true
-    // A point alone is drawn as a line to itself.
-    return `${command}${x} ${y}${command === 'M' ? `h0` : ''}`
-  })
-  return parts.join('')
+  }
+  return runs.filter((run) => run.length > 0)
 }
+
+const lineOf = (run: readonly Place[]): string =>
+  run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`).join('')
 
 /** A chart of the last minutes, as high as its highest value. */
 export function Sparkline({ label, values, most }: SparklineProps) {
-  const top = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE)
+  const runs = runsOf(values, most)
+  const areas = runs.map((run) => `${lineOf(run)}V${HEIGHT}H${run[0]?.x.toFixed(1)}Z`)
   return (
     <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
       <path class="base" d={`M0 ${HEIGHT - 1}H${WIDTH}`} />
-      <path class="line" d={pathOf(values, most, top)} />
+      <path class="area" d={areas.join('')} />
+      {/* A point alone is a line to itself, which its round ends make a dot. */}
+      <path class="line" d={runs.map((run) => `${lineOf(run)}h0`).join('')} />
     </svg>
   )
 }
