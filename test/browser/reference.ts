@@ -159,7 +159,8 @@ describe('a form', () => {
 
     expect(await formOf(page, 'listPlants').textContent()).toContain('This operation needs a token')
     expect(await tryIt(page, 'listPlants')).toContain('"error": 40101')
-    await typeToken(page, ` ${token} `)
+    // As it is copied from a page, with a space that does not break.
+    await typeToken(page, `\u00a0${token} `)
     expect(await tryIt(page, 'listPlants')).toContain('200 OK')
     expect(await tryIt(page, 'createPlant')).toContain('"error": 40301')
     await revokeToken('reader')
