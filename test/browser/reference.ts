@@ -181,7 +181,7 @@ describe('a form', () => {
     )
     expect(stored).not.toContain(TOKEN)
     expect(await page.locator('main').textContent()).not.toContain(TOKEN)
-    await formOf(page, 'listPlants').getByText('As a command').click()
+    await formOf(page, 'listPlants').getByText('As a curl command').click()
     expect(await formOf(page, 'listPlants').textContent()).toContain(
       `curl '${daemon.url}/plants' \\\n  -H "Authorization: Bearer $TOKEN"`,
     )

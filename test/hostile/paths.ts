@@ -14,7 +14,32 @@ const gets = (what: string, answer: Expected, ...targets: readonly string[]): Ca
 
 /** Targets. */
 export const paths: readonly Case[] = [
-  ...gets('knows no such path', 40401, '/', '/nowhere', '/index.html', '/.env', '/favicon.ico'),
+  ...gets(
+    'has a page',
+    200,
+    '/',
+    '/?x',
+    '/docs',
+    '/docs?x',
+    '/docs/main.js',
+    'http://x',
+    'http://x/',
+  ),
+  ...gets('knows no such path', 40401, '/nowhere', '/index.html', '/.env', '/favicon.ico'),
+  ...gets(
+    'knows no such file of a page',
+    40401,
+    '/docs/',
+    '/docs/nope.js',
+    '/docs/main.js/',
+    '/docs/main.js.br',
+    '/docs/..',
+    '/docs/%2e%2e/console/main.js',
+    '/docs/..%2Fconsole%2Fmain.js',
+    '/docs/%00',
+    '/docs/constructor',
+    '/docs/../docs/main.js',
+  ),
   ...gets(
     'knows no path with a slash behind',
     40401,
@@ -101,8 +126,6 @@ export const paths: readonly Case[] = [
     'takes no path from the host of an absolute target',
     40401,
     'http://plants/1',
-    'http://x',
-    'http://x/',
     'http://[/nowhere',
     'http://%/nowhere',
   ),

@@ -18,7 +18,7 @@ export function AnswerView({ answer, name }: Props) {
       {body === '' ? (
         <p class="hint">No body.</p>
       ) : (
-        <Code text={body} label={`Answer: ${name}`} scrolls />
+        <Code text={body} label={`Response: ${name}`} scrolls />
       )}
       <details>
         <summary>Headers</summary>

@@ -84,7 +84,7 @@ export function Responses({ operation, schemas }: Props) {
   const refusals = all.filter(([status]) => !isSuccess(status))
   return (
     <section class="part flow">
-      <h4>Answers</h4>
+      <h4>Responses</h4>
       {all
         .filter(([status]) => isSuccess(status))
         .map(([status, response]) => (

@@ -71,7 +71,7 @@ export function TryIt({ operation, schemas, server, token }: Props) {
         )}
       </p>
       <details>
-        <summary>As a command</summary>
+        <summary>As a curl command</summary>
         <Code text={toCurl(request, needsToken)} label={`curl: ${operationId}`} />
       </details>
       <div class="outcome flow" aria-live="polite">
