@@ -8,6 +8,7 @@ const PART_ROWS = 250
 // A part while one goes to the end of the list: fewer requests.
 const LONG_PART_ROWS = 1000
 const ROWS_KEPT = 20_000
+const RETRY_MS = 2000
 
 /** Plants behind `after` up to `last`. */
 type Part = {
@@ -72,6 +73,14 @@ export function createPlantPages(session: Session) {
       }),
     )
 
+  /** Says why rows are missing, and has them asked for again after a while. */
+  function fail(message: string): void {
+    failure.value = message
+    setTimeout(() => {
+      version.value += 1
+    }, RETRY_MS)
+  }
+
   function forgetOldest(): void {
     const kept = parts.filter(({ rows }) => rows !== null)
     let rows = kept.reduce((sum, { count }) => sum + count, 0)
@@ -92,8 +101,8 @@ export function createPlantPages(session: Session) {
     const result = await list(after, limit)
     if (began !== generation) return
     loading.delete('next')
-    failure.value = result.ok ? null : result.message
-    if (!result.ok) return
+    if (!result.ok) return fail(result.message)
+    failure.value = null
     const rows = result.value.plants.filter(({ id }) => !hidden.has(id))
     const last = result.value.plants.at(-1)
     if (last) parts.push({ after, last: last.id, count: rows.length, rows, usedAt: ++clock })
@@ -113,8 +122,7 @@ export function createPlantPages(session: Session) {
       if (began !== generation) return
       if (!result.ok) {
         loading.delete(part)
-        failure.value = result.message
-        return
+        return fail(result.message)
       }
       const { plants, next } = result.value
       rows.push(...plants.filter(({ id }) => id <= part.last && !hidden.has(id)))
@@ -122,6 +130,7 @@ export function createPlantPages(session: Session) {
       isWhole = next === null || after >= part.last
     }
     loading.delete(part)
+    failure.value = null
     part.rows = rows
     part.count = rows.length
     part.usedAt = ++clock
