@@ -173,6 +173,20 @@ export const options = {
     default: null,
     ...wholeNumber(1, 1_000_000),
   }),
+  corsOrigin: option<string | null>({
+    env: 'PLANTSTORE_CORS_ORIGIN',
+    value: 'ORIGINS',
+    help: 'origins whose pages may call from a browser',
+    default: null,
+    ...nonEmpty,
+  }),
+  nameIndex: option<boolean>({
+    env: 'PLANTSTORE_NAME_INDEX',
+    value: null,
+    help: 'find plants by name; slows creates down',
+    default: false,
+    ...isSet,
+  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

@@ -40,7 +40,8 @@ export const Int64 = t.Unsafe<bigint>({
 })
 export type Int64 = bigint
 
-const isText = (value: unknown): boolean =>
+/** Whether a database can hold a text faithfully. */
+export const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
 TypeRegistry.Set('Text', (_, value) => isText(value))

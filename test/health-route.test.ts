@@ -27,6 +27,7 @@ function appOf(store: Partial<Store>) {
     maxBodyBytes: 1000,
     logRequests: false,
     rateLimit: null,
+    cors: null,
     loadPages: null,
     clientOf: () => null,
     isStopping: () => false,

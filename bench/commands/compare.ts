@@ -23,6 +23,7 @@ const flags = readFlags(
     seconds: { default: '1', help: 'seconds of load at each number of connections' },
     connections: { default: '1,64,256', help: 'connections at once' },
     names: { default: 'same', help: 'same, or random: of the plants that are created' },
+    'new-env': { default: '', help: 'NAME=VALUE in the environment of the second' },
     starts: { default: '15', help: 'how often the start of each is timed' },
     'fsync-ms': { default: '0', help: 'milliseconds added to each fsync' },
   },
@@ -142,11 +143,22 @@ copyFileSync(built.other, other)
 // An fsync of a daemon must not wait for them.
 await run({ argv: ['sync', base, other] })
 const named = flags.names === 'random' ? plant.replace('Monstera deliciosa', '$') : plant
-const serverAt = (executable: string, name: string): Server => {
+const [variable = '', value = ''] = flags['new-env'].split('=')
+function serverAt(executable: string, name: string, more: Record<string, string>): Server {
   const server = plantstoreAt(executable, name)
-  return { ...server, create: () => ({ path: '/plants', token, body: named }) }
+  return {
+    ...server,
+    command(port, folder) {
+      const command = server.command(port, folder)
+      return { ...command, env: { ...command.env, ...more } }
+    },
+    create: () => ({ path: '/plants', token, body: named }),
+  }
 }
-const servers = { base: serverAt(base, 'base'), other: serverAt(other, 'new') }
+const servers = {
+  base: serverAt(base, 'base', {}),
+  other: serverAt(other, 'new', variable ? { [variable]: value } : {}),
+}
 // strace, which slows the disk, slows the start as well.
 if (delay === 0) await measureStarts(servers)
 for (let n = 1; n <= rounds; n++) {

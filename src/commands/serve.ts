@@ -53,6 +53,12 @@ async function openClients({ trustedProxies }: Config) {
   return createTrustedProxies(trustedProxies)
 }
 
+/** The pages of other origins that may call; null: none. */
+async function openCors({ corsOrigin }: Config) {
+  if (corsOrigin === null) return null
+  return (await import('../http/cors')).createCors(corsOrigin)
+}
+
 /** Listens where the configuration says. */
 async function open(
   app: ReturnType<typeof createApp>,
@@ -94,6 +100,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'backupKeep',
     'trustedProxies',
     'rateLimit',
+    'corsOrigin',
+    'nameIndex',
     'token',
     'tokenFile',
   ],
@@ -109,6 +117,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)
+    const cors = await openCors(config)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
@@ -122,7 +131,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const database = resolve(config.database)
     const isNew = !existsSync(database)
-    const opening = openStore(database, daemon(log, metrics.committed))
+    const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
+    const opening = openStore(database, role)
     let server: Server | undefined
     let isStopping = false
 
@@ -138,6 +148,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
+        cors,
         loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),

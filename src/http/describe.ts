@@ -56,7 +56,7 @@ type Answer = {
 }
 
 // Nothing where there are none.
-function headers(all: Readonly<Record<string, string>> = {}) {
+export function headers(all: Readonly<Record<string, string>> = {}) {
   const described = Object.entries(all).map(([name, example]) => header(name, example))
   return described.length > 0 ? { headers: Object.assign({}, ...described) } : {}
 }

@@ -7,8 +7,17 @@ import { type Int64, NewPlant, PlantPatch, Replacement } from '../plant'
 import { toJson } from '../plant-json'
 import type { ChangeOptions, PlantPatch as StoredPatch } from '../store'
 import { answerJson, jsonHeaders, notModified } from './answer'
-import { MERGE_PATCH } from './body'
-import { answers, BODY, CONDITIONS, READING, refusals, responses, WRITING } from './describe'
+import { ACCEPT_PATCH, MERGE_PATCH } from './body'
+import {
+  answers,
+  BODY,
+  CONDITIONS,
+  headers,
+  READING,
+  refusals,
+  responses,
+  WRITING,
+} from './describe'
 import { type PlantDeps, storedExample, tags, toInt64, toNewPlant } from './plants'
 import { readPrecondition } from './precondition'
 import { PlantPath } from './schemas'
@@ -47,6 +56,11 @@ function answerRead(plant: NewPlant, headers: Headers): Response {
   if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
   if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
   return answerPlant(plant)
+}
+
+function patchRefusals() {
+  const refused: Record<string, object> = refusals(...BODY, 40402, 41201, ...WRITING)
+  return { ...refused, 415: { ...refused['415'], ...headers(ACCEPT_PATCH) } }
 }
 
 export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>) {
@@ -120,7 +134,7 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
           bodyTypes: MERGE_PATCH.types,
           responses: responses(() => ({
             ...answers(200, 'The plant as it is stored now.', NewPlant, tagged),
-            ...refusals(...BODY, 40402, 41201, ...WRITING),
+            ...patchRefusals(),
           })),
         },
       },

@@ -3,13 +3,19 @@
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
-import { type Int64, NewPlant, Plant } from '../plant'
+import { type Int64, NewPlant, Plant, parseInt64 } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
 import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
+import { findPlace, toCursor } from './name-cursor'
 import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage } from './schemas'
+
+const OTHER_LIST = 'after: expected the id of a plant; this is "next" of a page by name'
+const NAME_AND_TAG = 'name: expected without tag; use one of the two'
+
+type Filter = { readonly tag?: string; readonly name?: string }
 
 export const tags = ['plants']
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
@@ -48,17 +54,40 @@ export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
 // Relative to the page itself (RFC 8288, section 3.1): it holds behind a proxy that serves it under a prefix.
-function nextPage(after: Int64, limit: number, tag: string | undefined): string {
-  const query = new URLSearchParams({ limit: String(limit), after: String(after) })
-  if (tag !== undefined) query.set('tag', tag)
+function nextPage(after: string, limit: number, filter: Filter): string {
+  const query = new URLSearchParams({ limit: String(limit), after, ...filter })
   return `<?${query}>; rel="next"`
 }
 
-function answerPage({ plants, hasMore }: StoredPage, limit: number, tag: string | undefined) {
+function answerPage(
+  { plants, hasMore }: StoredPage,
+  limit: number,
+  filter: Filter,
+  cursorOf: (last: NewPlant) => string,
+): Response {
   const last = hasMore ? plants.at(-1) : undefined
-  const answer = answerJson({ plants: plants.map(toJson), next: last ? String(last.id) : null })
-  if (last) answer.headers.set('link', nextPage(last.id, limit, tag))
+  const next = last ? cursorOf(last) : null
+  const answer = answerJson({ plants: plants.map(toJson), next })
+  if (next !== null) answer.headers.set('link', nextPage(next, limit, filter))
   return answer
+}
+
+type List = typeof PlantList.static
+
+async function listById(store: Store, { limit, after, tag }: List): Promise<Response> {
+  const most = Number(limit ?? DEFAULT_LIMIT)
+  const id = after === undefined ? null : parseInt64(after)
+  if (after !== undefined && id === null) throw new PlantError(40002, OTHER_LIST)
+  const page = await store.listPlants({ limit: most, after: id, tag: tag ?? null })
+  return answerPage(page, most, tag === undefined ? {} : { tag }, (last) => String(last.id))
+}
+
+async function listByName(store: Store, name: string, { limit, after, tag }: List) {
+  if (tag !== undefined) throw new PlantError(40002, NAME_AND_TAG)
+  const most = Number(limit ?? DEFAULT_LIMIT)
+  const place = after === undefined ? null : await findPlace(store, after, name)
+  const page = await store.findPlants({ prefix: name, after: place, limit: most })
+  return answerPage(page, most, { name }, toCursor)
 }
 
 export type PlantDeps = {
@@ -119,19 +148,16 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
     )
     .get(
       '/plants',
-      async ({ query }) => {
-        const limit = Number(query.limit ?? DEFAULT_LIMIT)
-        const after = query.after === undefined ? null : toInt64(query.after)
-        const page = await store.listPlants({ limit, after, tag: query.tag ?? null })
-        return answerPage(page, limit, query.tag)
-      },
+      async ({ query }) =>
+        query.name === undefined ? listById(store, query) : listByName(store, query.name, query),
       {
         query: PlantList,
         transform: refuseRepeated,
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
-          description: 'Page by page, in ascending order of their ids.',
+          description:
+            'Page by page, in ascending order of their ids; by `name`, in that of names.',
           tags,
           responses: responses(() => ({
             ...answers(200, 'A page of plants.', PlantPage, {

@@ -23,6 +23,9 @@ const PROBE_PATIENCE_MS = 1000
 // A disk that keeps a commit waiting for so long counts as one that cannot be written.
 const STALLED_MS = 10_000
 
+const NO_NAME_INDEX =
+  'name: plants cannot be found by name here; the daemon must be started with --name-index'
+
 const sizeOf = ({ name, tag }: NewPlant | PlantPatch): number =>
   CHANGE_BYTES + (name?.length ?? 0) + (tag?.length ?? 0)
 
@@ -105,6 +108,10 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     },
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
+    findPlants: (query) => {
+      if (role.nameIndex !== 'make') return Promise.reject(new PlantError(40002, NO_NAME_INDEX))
+      return reading((it) => it.plants.find(query))
+    },
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
     createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),
