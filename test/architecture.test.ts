@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
-const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx']
+const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
 
 type Import = { readonly from: string; readonly to: string; readonly names: string }
 
@@ -77,6 +77,7 @@ describe('the source', () => {
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     // What runs in a browser has nothing of the program's.
     ['web/console', ['web/console/', 'client/']],
+    ['web/docs', ['web/docs/']],
     [
       'commands',
       [
