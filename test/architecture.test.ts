@@ -69,6 +69,18 @@ describe('the source', () => {
         'engine/sqlite/',
       ],
     ],
+    [
+      'engine/postgres',
+      [
+        'ROOT',
+        'files/',
+        'engine/change',
+        'engine/role',
+        'engine/group-commit',
+        'engine/last-use',
+        'engine/postgres/',
+      ],
+    ],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['sockets', ['ROOT', 'files/libc']],
     ['backups', ['ROOT', 'files/', 'backups/']],
