@@ -81,7 +81,7 @@ export const exportPlants: Command = {
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
 as they all were at one moment, with exact ids; "plantstore import" makes the same store of them. The file gets its
 name once it is whole, and replaces one of that name. Works while the daemon runs, and writes nothing to the database.`,
-  options: ['database', 'format'],
+  options: ['database', 'databasePasswordFile', 'databasePassword', 'format'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('give at most one FILE')
