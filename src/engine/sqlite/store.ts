@@ -2,8 +2,8 @@
 
 import { PlantError } from '../../errors'
 import type { NewPlant } from '../../plant'
-import type { Store } from '../../store'
-import { type Change, toRow, toRowId } from '../change'
+import type { PlantPatch, Store } from '../../store'
+import { type Change, toPlant, toRow, toRowId } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
 import type { Role } from '../role'
@@ -23,8 +23,8 @@ const PROBE_PATIENCE_MS = 1000
 // A disk that keeps a commit waiting for so long counts as one that cannot be written.
 const STALLED_MS = 10_000
 
-const sizeOf = (plant: NewPlant): number =>
-  CHANGE_BYTES + plant.name.length + (plant.tag?.length ?? 0)
+const sizeOf = ({ name, tag }: NewPlant | PlantPatch): number =>
+  CHANGE_BYTES + (name?.length ?? 0) + (tag?.length ?? 0)
 
 /** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
 function createProbe(storage: Storage): () => Promise<void> {
@@ -86,9 +86,23 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
       return changes.submit(['createAll', plants.map(toRow)], bytes, signal)
     },
-    replacePlant: (plant, signal) =>
-      changes.submit(['replace', toRow(plant)], sizeOf(plant), signal),
-    deletePlant: (id, signal) => changes.submit(['delete', toRowId(id)], CHANGE_BYTES, signal),
+    replacePlant: (plant, { signal, precondition } = {}) => {
+      const row = toRow(plant)
+      const change: Change = precondition ? ['replace', row, precondition] : ['replace', row]
+      return changes.submit(change, sizeOf(plant), signal)
+    },
+    async patchPlant(id, patch, { signal, precondition } = {}) {
+      const rowId = toRowId(id)
+      const change: Change = precondition
+        ? ['patch', rowId, patch, precondition]
+        : ['patch', rowId, patch]
+      return toPlant(await changes.submitForRow(change, sizeOf(patch), signal))
+    },
+    deletePlant: (id, { signal, precondition } = {}) => {
+      const rowId = toRowId(id)
+      const change: Change = precondition ? ['delete', rowId, precondition] : ['delete', rowId]
+      return changes.submit(change, CHANGE_BYTES, signal)
+    },
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
