@@ -133,7 +133,9 @@ describe('docs/configuration.md', () => {
       return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
     })
     const documented = rowsOf(page)
-      .filter(([flag, env]) => flag?.startsWith('`--') || env?.startsWith('`PLANTSTORE'))
+      .filter(
+        ([flag, env]) => flag?.startsWith('`--') || /^`(PLANTSTORE|PGPASSWORD)/.test(env ?? ''),
+      )
       .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))
 
     expect(documented).toEqual(expected)

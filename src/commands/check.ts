@@ -11,7 +11,7 @@ export const check: Command = {
 that do not match their index. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums.
 Compare with a backup for that. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database
 cannot even be opened.`,
-  options: ['database'],
+  options: ['database', 'databasePasswordFile', 'databasePassword'],
   async run({ config, out, err }) {
     const { problems, schemaVersion, plants, tokens } = await checkDatabase(config.database)
     for (const problem of problems) err.write(`plantstore: ${config.database}: ${problem}\n`)

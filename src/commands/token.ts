@@ -125,7 +125,15 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
   plantstore token revoke laptop
   plantstore token list --json
   plantstore token prune --older-than 30d`,
-  options: ['database', 'scope', 'expires', 'json', 'olderThan'],
+  options: [
+    'database',
+    'databasePasswordFile',
+    'databasePassword',
+    'scope',
+    'expires',
+    'json',
+    'olderThan',
+  ],
   async run(context) {
     const { args, config } = context
     const [word = ''] = args

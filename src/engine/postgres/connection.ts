@@ -47,8 +47,13 @@ function tlsOf({ sslmode, caFile }: PostgresTarget, host: Host) {
 // A pooler in transaction mode has no sessions: there the settings are only checked.
 const settingsOf = ({ prepare, searchPath }: PostgresTarget) => ({
   application_name: 'plantstore',
-  ...(prepare ? { synchronous_commit: 'on' } : {}),
-  ...(prepare && searchPath !== null ? { search_path: searchPath } : {}),
+  ...(prepare
+    ? {
+        synchronous_commit: 'on',
+        'plantstore.session': 'own',
+        ...(searchPath === null ? {} : { search_path: searchPath }),
+      }
+    : {}),
 })
 
 type Settings = {
@@ -57,18 +62,23 @@ type Settings = {
   readonly fsync: string
   readonly commit: string
   readonly path: string
+  readonly session: string | null
   readonly read_only: string
 }
 
+const SETTINGS = `
+  SELECT current_setting('server_version_num')::int AS version,
+    current_setting('server_encoding') AS encoding,
+    current_setting('fsync') AS fsync,
+    current_setting('synchronous_commit') AS commit,
+    current_setting('search_path') AS path,
+    current_setting('plantstore.session', true) AS session,
+    current_setting('transaction_read_only') AS read_only`
+
 /** Throws an `OpenError` where a server would not keep what it confirms, or is not to be written to. */
 async function checkSettings(sql: SQL, { prepare, searchPath }: PostgresTarget): Promise<void> {
-  const [it] = await sql<Settings[]>`
-    SELECT current_setting('server_version_num')::int AS version,
-      current_setting('server_encoding') AS encoding,
-      current_setting('fsync') AS fsync,
-      current_setting('synchronous_commit') AS commit,
-      current_setting('search_path') AS path,
-      current_setting('transaction_read_only') AS read_only`
+  // Not prepared, as a pooler may be between.
+  const [it]: Settings[] = await sql.unsafe<Settings[]>(SETTINGS).simple()
   if (!it) throw new OpenError('the server did not tell its settings')
   if (it.version < OLDEST_VERSION) {
     throw new OpenError(
@@ -82,6 +92,10 @@ async function checkSettings(sql: SQL, { prepare, searchPath }: PostgresTarget):
   }
   if (it.fsync !== 'on') {
     throw new OpenError('fsync is off there: a loss of power would lose data; set fsync=on')
+  }
+  // Its clients would be bound to prepared statements of one another.
+  if (prepare && it.session !== 'own') {
+    throw new OpenError('a pooler is between: add prepare=false to the URL')
   }
   if (it.read_only !== 'off') throw new OpenError('it is read-only, as a standby is')
   if (it.commit === 'off' || it.commit === 'local') {

@@ -73,7 +73,7 @@ function explainState(error: unknown, { user, database, prepare }: PostgresTarge
       return `not ready: ${message}`
     case '08P01':
       return prepare && message.includes('startup parameter')
-        ? `${message}: a pooler, such as PgBouncer? add prepare=false to the URL`
+        ? 'a pooler is between: add prepare=false to the URL'
         : message
     case '':
       return null

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import type { DatabaseSecrets } from '../../database-url'
+import { type DatabaseSecrets, withoutPassword } from '../../database-url'
 import { UsageError } from '../../errors'
 
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
@@ -197,6 +197,6 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
     searchPath: parameters.search_path || null,
     prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',
     connectMs: Number(seconds) * 1000,
-    redacted: `postgres://${userText}@${hosts.map(addressOf).join(',')}/${name}`,
+    redacted: withoutPassword(url),
   }
 }
