@@ -1,7 +1,7 @@
 // Group commit: changes that wait together share one commit. It knows no database.
 
 import { PlantError } from '../errors'
-import type { Outcome } from './change'
+import { isDone, type Outcome, type Row } from './change'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, the promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -22,7 +22,7 @@ type Waiting<Change> = {
   readonly change: Change
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: () => void
+  readonly resolve: (row: Row | null) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -34,7 +34,7 @@ const LONGEST_HOLD_MS = 250
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
-    if (outcome === null) resolve()
+    if (isDone(outcome)) resolve(outcome?.row ?? null)
     else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
   }
 }
@@ -79,24 +79,42 @@ export class GroupCommit<Change> {
    * signal was aborted before the commit.
    */
   submit(change: Change, bytes: number, signal?: AbortSignal): Promise<void> {
-    const { queuedChanges, queuedBytes } = this.limits
-    const isFull =
-      this.#waiting.length >= queuedChanges ||
-      (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
-    if (isFull) return Promise.reject(new PlantError(50301))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#waiting.push({ change, bytes, signal, resolve, reject })
-    this.#waitingBytes += bytes
-    if (this.#state === 'idle') {
-      if (!this.#isHeld()) this.#flushAfterTurn()
-    } else if (this.#hold && this.#waiting.length >= this.#expected) this.#endHold()
+    const done: () => void = resolve
+    this.#enqueue({ change, bytes, signal, resolve: done, reject })
     return promise
+  }
+
+  /** As {@link submit}, for a change that leaves a row: resolves to it. */
+  async submitForRow(change: Change, bytes: number, signal?: AbortSignal): Promise<Row> {
+    const { promise, resolve, reject } = Promise.withResolvers<Row | null>()
+    this.#enqueue({ change, bytes, signal, resolve, reject })
+    const row = await promise
+    if (!row) throw new PlantError(50001)
+    return row
   }
 
   /** Resolves when nothing waits and nothing is being committed. */
   drained(): Promise<void> {
     if (this.#state === 'idle') return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
+  }
+
+  #enqueue(waiting: Waiting<Change>): void {
+    const { queuedChanges, queuedBytes } = this.limits
+    const { bytes, reject } = waiting
+    const isFull =
+      this.#waiting.length >= queuedChanges ||
+      (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
+    if (isFull) {
+      reject(new PlantError(50301))
+      return
+    }
+    this.#waiting.push(waiting)
+    this.#waitingBytes += bytes
+    if (this.#state === 'idle') {
+      if (!this.#isHeld()) this.#flushAfterTurn()
+    } else if (this.#hold && this.#waiting.length >= this.#expected) this.#endHold()
   }
 
   // On a slow disk, waits for what the clients just answered send next; false where that is not worth it.

@@ -172,7 +172,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
         const id = toInt64(params.id)
         if (body.id !== undefined && body.id !== id) throw new PlantError(40002, OTHER_ID)
         const plant = toNewPlant(id, body)
-        await store.replacePlant(plant, request.signal)
+        await store.replacePlant(plant, { signal: request.signal })
         return answerJson(toJson(plant))
       },
       {
@@ -193,7 +193,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
     .delete(
       '/plants/:id',
       async ({ params, request }) => {
-        await store.deletePlant(toInt64(params.id), request.signal)
+        await store.deletePlant(toInt64(params.id), { signal: request.signal })
         return new Response(null, { status: 204, headers: jsonHeaders })
       },
       {

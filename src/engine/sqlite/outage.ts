@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { explainWriting, OpenError, PlantError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import { type Change, isRequested, type Outcome } from '../change'
+import { type Change, isDone, isRequested, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
 import { prepareChanges } from './apply-change'
@@ -150,8 +150,8 @@ export class Storage {
     let changed = 0
     for (const [index, change] of changes.entries()) {
       const outcome = outcomes[index]
-      if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
-      if (outcome === null && isRequested(change)) changed += 1
+      if (isDone(outcome)) changed += isRequested(change) ? 1 : 0
+      else if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
     }
     if (changed > 0) this.role.onCommit(changed, milliseconds)
   }
