@@ -176,6 +176,7 @@ completes. Works while the daemon runs. Exit code 1 if any line was refused, 130
     const store = await openStore(
       config.database,
       command({ makesDatabase: true, log: tellMigration(err) }),
+      config,
     )
     if (isNew) err.write(`created database ${realpathSync(config.database)}\n`)
 

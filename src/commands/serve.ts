@@ -126,7 +126,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const database = isFile ? resolve(config.database) : config.database
     const isNew = isFile && !existsSync(database)
     const shown = withoutPassword(database)
-    const opening = openStore(database, daemon(log, metrics.committed))
+    const opening = openStore(database, daemon(log, metrics.committed), config)
     let server: Server | undefined
     let isStopping = false
 

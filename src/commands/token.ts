@@ -156,6 +156,7 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     const store = await openStore(
       config.database,
       command({ makesDatabase: false, log: tellMigration(context.err) }),
+      config,
     )
     try {
       return await action(store, context)
