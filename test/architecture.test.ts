@@ -12,6 +12,7 @@ const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts']
 const SHARED_BY_ENGINES = [
   'engine/change',
   'engine/decide',
+  'engine/findings',
   'engine/group-commit',
   'engine/last-use',
   'engine/plant-changes',
