@@ -8,7 +8,8 @@ import { type Answer, rollBack, rowsOf, type Statement, sendAll } from './statem
 /** A step of a lane: the number that a commit gives it, one above that of the commit before. */
 export type LaneStep = { readonly lane: string; readonly seq: number }
 
-type Read = <T>(ask: (sql: SQL) => Promise<T>) => Promise<T>
+/** Asks a connection that is not under way, and again where that is lost. */
+export type Read = <T>(ask: (sql: SQL) => Promise<T>) => Promise<T>
 
 /** A commit of a writer. It can be sent again where it was not made. */
 export type Step<Result> = {
@@ -37,6 +38,18 @@ export type Fence = {
   /** null: the row is gone. */
   readonly made: number | null
   readonly refused: readonly string[]
+}
+
+// A row that another process has locked is waited for, but not for ever; and one that hangs in a transaction is put out.
+const LOCK_MS = 3000
+const IDLE_MS = 2000
+
+/** Limits what a transaction of this session may wait for. */
+export async function limitWaits({ sql }: Connection): Promise<void> {
+  await sendAll(sql, [
+    [`SET lock_timeout = ${LOCK_MS}`],
+    [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
+  ])
 }
 
 /** Makes a lane of a random name, and removes those of writers that are long gone. */

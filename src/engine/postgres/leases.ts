@@ -43,8 +43,10 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
     async find(hash: string): Promise<Token | null> {
       const lease = leases.get(hash)
       if (lease && now() < lease.until) return lease.token
-      // One that was sent before may have missed a token that is new.
-      return (await asked.get(hash)) ?? ask(hash)
+      const asking = asked.get(hash)
+      if (!asking) return ask(hash)
+      // It was sent before, and may have missed a token that is new; the next one is sent after.
+      return (await asking) ?? asked.get(hash) ?? ask(hash)
     },
     /** Has the next one who asks for a token see what this process has changed of it. */
     forget(hash: string): void {

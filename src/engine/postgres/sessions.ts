@@ -29,7 +29,7 @@ export type Session = {
 
 const connectionsOf = ({ writer, points, pages }: Session) => new Set([writer, points, pages])
 
-export const messageOf = (error: unknown): string =>
+const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
 /** The sessions of one store, one after the other. */

@@ -9,6 +9,7 @@ import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
 import { createCounters } from './counters'
+import { limitWaits } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { listPlants, shareReads } from './plants'
@@ -31,6 +32,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   let isMigrated = false
   const sessions: Sessions = new Sessions(target, role, counters, {
     async prepare(connection) {
+      // A pooler gives the session to others.
+      if (target.prepare) await limitWaits(connection)
       if (!isMigrated) {
         const before = role.makesDatabase
           ? await migrate(connection.sql)

@@ -6,40 +6,13 @@ import { PlantError } from '../../errors'
 import type { Role } from '../role'
 import type { Connection } from './connection'
 import type { Counters } from './counters'
-import { isInDoubt, isReadOnlyServer, isRetried } from './errors'
 import { enterLane, type Fence, fence, LONGEST_PIPELINE, leaveLane, type Step } from './lane'
-import { messageOf, PATIENCE_MS, type Session, type Sessions } from './sessions'
+import { createRun, type Failure, failureOf, giveUp, isSentAgain, pauseOf, type Run } from './run'
+import { PATIENCE_MS, type Session, type Sessions } from './sessions'
 
 // A server that takes longer to confirm a commit is left: the commit is in doubt, and another connection settles it.
 const DEADLINE_MS = 5000
-// Others that write the same rows are in the way for so many tries at most, each after a longer pause.
-const MOST_TRIES = 30
-const LONGEST_PAUSE_MS = 64
 const READ_AGAIN_MS = 100
-
-/** Why a step has no result: it was not made, or nobody knows ('doubt'). 'elsewhere': one before it was not made. */
-type Failure = {
-  readonly kind: 'refused' | 'elsewhere' | 'moved' | 'doubt'
-  readonly error: unknown
-}
-
-/** A step on its way to the server and back. */
-type Run = Pick<Step<unknown>, 'isPipelined' | 'send'> & {
-  readonly startedAt: number
-  readonly onDoubt: () => void
-  /** It is over: finds its result, and tells whoever waits. */
-  readonly finish: (refused: string) => void
-  readonly reject: (reason: unknown) => void
-  tries: number
-  sentAt: number
-  seq: number
-  failure: Failure | null
-}
-
-function failureOf(error: unknown): Failure {
-  if (isReadOnlyServer(error)) return { kind: 'moved', error }
-  return { kind: isInDoubt(error) ? 'doubt' : 'refused', error }
-}
 
 export class Writer {
   #lane: string | null = null
@@ -75,21 +48,10 @@ export class Writer {
    * for too long: then it was not made. `onDoubt` is told where its end is not known until the server is found again.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    this.#queue.push({
-      isPipelined: step.isPipelined,
-      send: step.send,
-      startedAt: performance.now(),
-      onDoubt,
-      finish: (refused) => step.finish(refused, this.#read).then(resolve, reject),
-      reject,
-      tries: 0,
-      sentAt: 0,
-      seq: 0,
-      failure: null,
-    })
+    const { run, result } = createRun(step, this.#read, onDoubt)
+    this.#queue.push(run)
     this.pump()
-    return promise
+    return result
   }
 
   /** Called with a new connection before anything else is sent on it: settles what is in doubt, and enters the lane. */
@@ -212,7 +174,8 @@ export class Writer {
     }
     for (const { failure, onDoubt } of this.#flight) if (failure?.kind === 'doubt') onDoubt()
     this.sessions.lose(session, cause.error)
-    if (!this.role.outlivesOutages) setTimeout(() => this.#giveUp(cause.error), PATIENCE_MS)
+    if (!this.role.outlivesOutages)
+      setTimeout(() => giveUp(this.#flight.splice(0), cause.error), PATIENCE_MS)
   }
 
   #settle({ made, refused }: Fence): void {
@@ -237,30 +200,11 @@ export class Writer {
 
   // Queues runs in their order, before those that came later. Returns the milliseconds of a pause that they need.
   #sendAgain(runs: readonly Run[]): number {
-    const now = performance.now()
-    const again = runs.filter((run) => {
-      const { kind, error } = run.failure ?? { kind: 'doubt', error: null }
-      if (kind === 'refused' && !isRetried(error)) run.reject(error)
-      else if (kind !== 'refused' && now > run.startedAt + PATIENCE_MS) {
-        run.reject(new PlantError(50302))
-      } else if (run.tries >= MOST_TRIES) run.reject(new PlantError(50301))
-      else return true
-      return false
-    })
+    const again = runs.filter((run) => isSentAgain(run, PATIENCE_MS))
     const conflicts = again.filter(({ failure }) => failure?.kind === 'refused')
     this.counters.retries += conflicts.length
     this.#queue.unshift(...again)
-    const tries = conflicts[0]?.tries
-    return tries === undefined ? 0 : Math.random() * Math.min(2 ** tries, LONGEST_PAUSE_MS)
-  }
-
-  // A command tells its user, who can run it again.
-  #giveUp(error: unknown): void {
-    for (const { reject } of this.#flight.splice(0)) {
-      const reason = `the database server is lost: ${messageOf(error)}`
-      const advice = 'the last changes may or may not be stored: run it again'
-      reject(new PlantError(50302, `${reason}; ${advice}`))
-    }
+    return conflicts[0] ? pauseOf(conflicts[0]) : 0
   }
 
   // It was made: whatever happens to the server, its result is found before anybody is told.
