@@ -34,19 +34,20 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     const starting = startPostgres(it)
     afterAll(async () => (await starting)[Symbol.asyncDispose]())
 
-    test.each([[[]], [['ignore_startup_parameters=synchronous_commit,search_path']]])(
-      'is refused without prepare=false: %j',
-      async (settings) => {
-        await using pooler = await startPgBouncer(await starting, settings)
+    test.each([
+      [[]],
+      [['ignore_startup_parameters=synchronous_commit,search_path']],
+      [['ignore_startup_parameters=synchronous_commit,search_path,plantstore.session']],
+    ])('is refused without prepare=false: %j', async (settings) => {
+      await using pooler = await startPgBouncer(await starting, settings)
 
-        for (const query of ['', '?search_path=garden']) {
-          expect(await refusal(pooler.url() + query)).toEndWith(
-            ': a pooler is between: add prepare=false to the URL',
-          )
-        }
-        expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
-      },
-    )
+      for (const query of ['', '?search_path=garden']) {
+        expect(await refusal(pooler.url() + query)).toEndWith(
+          ': a pooler is between: add prepare=false to the URL',
+        )
+      }
+      expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
+    })
 
     test('says that the pooler drops the schema of the URL, and takes that of the role', async () => {
       const server = await starting
