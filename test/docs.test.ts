@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { exitCodes } from '../src/command'
 import { isFlag, toFlag } from '../src/config'
+import { createCounters } from '../src/engine/postgres/counters'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
 import { type OptionName, options } from '../src/options'
@@ -161,7 +162,8 @@ describe('docs/configuration.md', () => {
   })
 
   test('has every metric, and no other', () => {
-    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
+    const server = createCounters()
+    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0, server }
     const served = [
       ...createMetrics({
         version: '',

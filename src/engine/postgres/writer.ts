@@ -107,9 +107,8 @@ export class Writer {
   #canSend(): boolean {
     const [next] = this.#queue
     if (!next || this.#isBroken) return false
-    if (this.#flight.length === 0) return true
-    const isPipelined = next.isPipelined && this.#flight.every((run) => run.isPipelined)
-    return isPipelined && this.#flight.length < Math.min(this.depth(), LONGEST_PIPELINE)
+    if (this.#flight.length >= Math.min(this.depth(), LONGEST_PIPELINE)) return false
+    return this.#flight.length === 0 || [next, ...this.#flight].every((run) => run.isPipelined)
   }
 
   #sendNext(session: Session): void {
