@@ -144,7 +144,8 @@ describe('docs/configuration.md', () => {
   const page = 'docs/configuration.md'
 
   test('has every option with its variable and default, and no other', () => {
-    const shown = (value: unknown) => (value === false ? 'off' : value === null ? '' : `${value}`)
+    const shown = (value: unknown) =>
+      value === false ? 'off' : value === true ? 'on' : value === null ? '' : `${value}`
     const expected = (Object.keys(options) as OptionName[]).map((name) => {
       const { env, default: preset } = options[name]
       return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]

@@ -6,12 +6,13 @@ import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
-import type { Role } from '../role'
+import { NO_NAME_INDEX, type Role } from '../role'
 import { createBatches } from './batches'
 import { createCounters } from './counters'
-import { limitWaits } from './lane'
+import { LONGEST_PIPELINE, limitWaits } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { arrangeNameIndex, findPlants } from './names'
 import { listPlants, shareReads } from './plants'
 import { Sessions } from './sessions'
 import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
@@ -23,6 +24,8 @@ const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
 // A server that keeps a commit waiting for so long counts as one that cannot confirm.
 const STALLED_MS = 3000
+// A round trip of a server that is far.
+const FAR_MS = 2
 // A lane that is not used for days is removed by others.
 const TOUCH_EVERY_MS = 3_600_000
 
@@ -32,8 +35,6 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   let isMigrated = false
   const sessions: Sessions = new Sessions(target, role, counters, {
     async prepare(connection) {
-      // A pooler gives the session to others.
-      if (target.prepare) await limitWaits(connection)
       if (!isMigrated) {
         const before = role.makesDatabase
           ? await migrate(connection.sql)
@@ -48,14 +49,20 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
           if (!role.makesDatabase) await migrate(connection.sql)
           role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
         }
+        await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
+      // A pooler gives the session to others.
+      if (target.prepare) await limitWaits(connection)
       await writer.enter(connection)
     },
     begun: () => writer.resume(),
   })
-  const writer: Writer = new Writer(sessions, role, counters, () => 1)
-  const changes = new GroupCommit<Change>(createBatches(writer, sessions, role), LIMITS)
+  // Of a server that is near, the next batch is better gathered while it commits the last.
+  const commits = () => (sessions.roundTrip() < FAR_MS ? 1 : LONGEST_PIPELINE)
+  const writer: Writer = new Writer(sessions, role, counters, commits)
+  const limits = { ...LIMITS, commits }
+  const changes = new GroupCommit<Change>(createBatches(writer, sessions, role), limits)
   const points = <T>(ask: Parameters<typeof sessions.read<T>>[1]) => sessions.read('points', ask)
   const readPlant = shareReads(points)
   const leases = createLeases(
@@ -101,6 +108,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     ...plantChanges(changes),
     readPlant,
     listPlants: (query) => sessions.read('pages', ({ sql }) => listPlants(sql, query)),
+    findPlants: (query) => {
+      if (role.nameIndex !== 'make') return Promise.reject(new PlantError(40002, NO_NAME_INDEX))
+      return sessions.read('pages', ({ sql }) => findPlants(sql, query))
+    },
     findToken: leases.find,
     async createToken(token) {
       const isAdded = await run(createTokenStep(token))
