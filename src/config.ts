@@ -15,9 +15,16 @@ export type Parsed = {
   readonly help: boolean
 }
 
-/** Whether an option has a flag. */
 // Secrets come by the environment alone: everybody on the machine can see a command line.
-export const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
+const SECRETS: readonly OptionName[] = [
+  'token',
+  'tokenFile',
+  'databasePassword',
+  'databasePasswordFile',
+]
+
+/** Whether an option has a flag. */
+export const isFlag = (name: OptionName): boolean => !SECRETS.includes(name)
 
 const toLongFlag = (name: string): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
@@ -92,6 +99,9 @@ export function parseConfig(
   return { config: Object.freeze(Object.fromEntries(entries)), args, help }
 }
 
+// A longer name has a line of its own.
+const LONGEST_COLUMN = 24
+
 /** The help of a command's options, in lines of 80 characters at most. */
 export function describeOptions(names: readonly OptionName[]): string {
   const rows = names.map((name) => {
@@ -101,11 +111,12 @@ export function describeOptions(names: readonly OptionName[]): string {
     const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
     return [flag, help, notes.filter(Boolean).join('; ')] as const
   })
-  const width = Math.max(...rows.map(([flag]) => flag.length), '-h, --help'.length)
+  const widths = rows.map(([flag]) => flag.length).filter((it) => it <= LONGEST_COLUMN)
+  const width = Math.max(...widths, '-h, --help'.length)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
   return [...rows, ['-h, --help', 'show this help', ''] as const]
     .flatMap(([flag, help, notes]) => [
-      line(flag, help),
+      ...(flag.length > width ? [`  ${flag}`, line('', help)] : [line(flag, help)]),
       ...(notes ? [line('', `(${notes})`)] : []),
     ])
     .join('\n')

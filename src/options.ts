@@ -104,9 +104,23 @@ export const options = {
   }),
   database: option<string>({
     env: 'PLANTSTORE_DATABASE',
-    value: 'FILE',
-    help: 'the database file',
+    value: 'FILE|URL',
+    help: 'the database file, or postgres://USER@HOST/NAME',
     default: 'plants.db',
+    ...nonEmpty,
+  }),
+  databasePasswordFile: option<string | null>({
+    env: 'PLANTSTORE_DATABASE_PASSWORD_FILE',
+    value: null,
+    help: 'a file with the password of the URL',
+    default: null,
+    ...nonEmpty,
+  }),
+  databasePassword: option<string | null>({
+    env: 'PGPASSWORD',
+    value: null,
+    help: 'the password of the URL',
+    default: null,
     ...nonEmpty,
   }),
   maxBodyBytes: option<number>({
@@ -133,7 +147,7 @@ export const options = {
   console: option<boolean>({
     env: 'PLANTSTORE_CONSOLE',
     value: null,
-    help: 'leave out the page at /',
+    help: 'leave out the pages at / and /docs',
     default: true,
     ...isSet,
   }),

@@ -38,8 +38,26 @@ export type StoreStats = {
   /** Whether changes can be made durable: false in an outage, and while the log cannot be checkpointed. */
   readonly isWritable: boolean
   readonly queued: number
-  readonly databaseBytes: number
-  readonly walBytes: number
+  /** null: the storage does not tell. */
+  readonly databaseBytes: number | null
+  readonly walBytes: number | null
+  /** Where the storage is a server. */
+  readonly server?: ServerStats
+}
+
+/** What a store has counted of its database server since it was opened. */
+export type ServerStats = {
+  /** Batches that were sent again, as others had written the same rows. */
+  readonly retries: number
+  /** Commits whose answer was lost, by what became of them. */
+  readonly inDoubtMade: number
+  readonly inDoubtNotMade: number
+  /** Times that a lost server was found again. */
+  readonly reconnects: number
+  /** Times that another host than before was found. */
+  readonly failovers: number
+  /** Commits that the server had confirmed and lost: it must never have any. */
+  readonly lostCommits: number
 }
 
 /**

@@ -6,7 +6,18 @@ import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
-const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx']
+const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
+
+// What every engine is made of; it knows no database.
+const SHARED_BY_ENGINES = [
+  'engine/change',
+  'engine/decide',
+  'engine/findings',
+  'engine/group-commit',
+  'engine/last-use',
+  'engine/plant-changes',
+  'engine/role',
+] as const
 
 type Import = { readonly from: string; readonly to: string; readonly names: string }
 
@@ -58,18 +69,8 @@ describe('the source', () => {
   test.each([
     ['files', ['errors', 'files/']],
     ['engine', ['ROOT', 'files/', 'engine/']],
-    [
-      'engine/sqlite',
-      [
-        'ROOT',
-        'files/',
-        'engine/change',
-        'engine/role',
-        'engine/group-commit',
-        'engine/last-use',
-        'engine/sqlite/',
-      ],
-    ],
+    ['engine/sqlite', ['ROOT', 'files/', ...SHARED_BY_ENGINES, 'engine/sqlite/']],
+    ['engine/postgres', ['ROOT', ...SHARED_BY_ENGINES, 'engine/postgres/']],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['sockets', ['ROOT', 'files/libc']],
     ['backups', ['ROOT', 'files/', 'backups/']],
@@ -77,6 +78,7 @@ describe('the source', () => {
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     // What runs in a browser has nothing of the program's.
     ['web/console', ['web/console/', 'client/']],
+    ['web/docs', ['web/docs/']],
     [
       'commands',
       [
@@ -161,6 +163,31 @@ describe('the source', () => {
     )
 
     expect(wrong.map(show)).toEqual([])
+  })
+
+  test('a start on SQLite loads nothing of PostgreSQL', () => {
+    // A plugin sees each file that is loaded, and Bun's own SQL is a getter that loads it.
+    const script = `
+      const loaded = []
+      Bun.plugin({ name: 'watch', setup: ({ onLoad }) => onLoad({ filter: /engine\\/postgres\\// }, ({ path }) => {
+        loaded.push(path)
+        return { contents: require('node:fs').readFileSync(path, 'utf8'), loader: 'ts' }
+      }) })
+      const { openStore } = await import(${JSON.stringify(source)} + '/engine/open-store.ts')
+      await import(${JSON.stringify(source)} + '/main.ts')
+      const { command } = await import(${JSON.stringify(source)} + '/engine/role.ts')
+      const folder = require('node:fs').mkdtempSync(require('node:os').tmpdir() + '/plantstore-')
+      const store = await openStore(folder + '/plants.db', command({ makesDatabase: true }))
+      await store.createPlant({ id: 1n, name: 'Rose' })
+      await store.close()
+      require('node:fs').rmSync(folder, { recursive: true })
+      const before = loaded.length
+      await openStore('postgres://nobody@127.0.0.1:1/none', command({ makesDatabase: true })).catch(() => {})
+      console.log(JSON.stringify({ before, after: loaded.length > 0 }))`
+    const { stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script], { cwd: root })
+
+    expect(stderr.toString()).toBe('')
+    expect(JSON.parse(stdout.toString())).toEqual({ before: 0, after: true })
   })
 
   test('only config.ts reads the environment', () => {

@@ -261,7 +261,8 @@ function testOrder(open: () => Promise<TestedStore>): void {
 
     const { queued, databaseBytes, walBytes } = store.stats()
     expect(queued).toBe(0)
-    expect(databaseBytes + walBytes).toBeGreaterThan(0)
+    // A server does not tell.
+    if (databaseBytes !== null) expect(databaseBytes + (walBytes ?? 0)).toBeGreaterThan(0)
     expect(await allPlants(store)).toHaveLength(1000)
   })
 }

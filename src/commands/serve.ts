@@ -7,6 +7,7 @@ import { isWildcard, localAddress, localHost } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
 import { watchToken } from '../configured-token'
+import { isPostgresUrl, requireFile, SERVER_BACKUPS, withoutPassword } from '../database-url'
 import { openStore } from '../engine/open-store'
 import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
@@ -41,6 +42,7 @@ async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
 async function openBackups(config: Config, log: Log) {
   const { backupFolder, backupEvery, backupKeep } = config
   if (backupFolder === null && backupEvery === null && backupKeep === null) return null
+  requireFile(config.database, '--backup-folder', SERVER_BACKUPS)
   return (await import('../backups/schedule')).scheduleBackups(config, log, Date.now)
 }
 
@@ -91,6 +93,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'tlsCert',
     'tlsKey',
     'database',
+    'databasePasswordFile',
+    'databasePassword',
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
@@ -129,10 +133,12 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       tls?.reload((certificate) => server?.renew(certificate))
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
-    const database = resolve(config.database)
-    const isNew = !existsSync(database)
+    const isFile = !isPostgresUrl(config.database)
+    const database = isFile ? resolve(config.database) : config.database
+    const isNew = isFile && !existsSync(database)
+    const shown = withoutPassword(database)
     const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
-    const opening = openStore(database, role)
+    const opening = openStore(database, role, config)
     let server: Server | undefined
     let isStopping = false
 
@@ -158,14 +164,14 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       backups?.start()
       const at = localAddress({ ...config, port: server.port ?? config.port })
       const place = at.unix === null ? { host } : { unix: at.unix }
-      log('info', 'listening', { url: at.url, ...place, database, version })
+      log('info', 'listening', { url: at.url, ...place, database: shown, version })
       const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
       out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
       if (isNew) out.write(`created the database ${database}\n`)
       if (token.current() !== null) return
       const needsTrust = tls?.current().needsTrustAt(localHost(host)) ?? false
       await showFirstToken(store, { ...at, needsTrust }, out, log)
-      const create = `plantstore token create NAME --database ${quote(database)}`
+      const create = `plantstore token create NAME --database ${quote(shown)}`
       out.write(`to make another token: ${create}\n`)
     }
 

@@ -43,3 +43,7 @@ export const command = ({
   log,
   onCommit: () => {},
 })
+
+/** Why plants cannot be found by name, where the role does not make the index. */
+export const NO_NAME_INDEX =
+  'name: plants cannot be found by name here; the daemon must be started with --name-index'

@@ -14,7 +14,18 @@ const gets = (what: string, answer: Expected, ...targets: readonly string[]): Ca
 
 /** Targets. */
 export const paths: readonly Case[] = [
-  ...gets('has a page', 200, '/', '/?x', '/console/main.js', 'http://x', 'http://x/'),
+  ...gets(
+    'has a page',
+    200,
+    '/',
+    '/?x',
+    '/console/main.js',
+    '/docs',
+    '/docs?x',
+    '/docs/main.js',
+    'http://x',
+    'http://x/',
+  ),
   ...gets(
     'knows no such file of a page',
     40401,
@@ -25,6 +36,15 @@ export const paths: readonly Case[] = [
     '/console/..%2Fpages.js',
     '/console/%00',
     '/console/constructor',
+    '/docs/',
+    '/docs/nope.js',
+    '/docs/main.js.br',
+    '/docs/..',
+    '/docs/%2e%2e/console/main.js',
+    '/docs/..%2Fconsole%2Fmain.js',
+    '/docs/%00',
+    '/docs/constructor',
+    '/docs/../docs/main.js',
   ),
   ...gets('knows no such path', 40401, '/nowhere', '/index.html', '/.env', '/favicon.ico'),
   ...gets(
