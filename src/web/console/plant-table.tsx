@@ -42,7 +42,7 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
         {String(id)}
       </span>
       <span role="gridcell" class="name">
-        <bdi>{name}</bdi>
+        {name === '' ? <i>no name</i> : <bdi title={name}>{name}</bdi>}
       </span>
       <span role="gridcell" class="tag">
         {tag === undefined ? null : (
