@@ -32,13 +32,16 @@ async function installPackages(): Promise<void> {
   }).catch((error) => console.error(`cannot install the packages of the peers: ${error.message}`))
 }
 
-export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): Promise<void> {
+type Needs = { peers?: boolean; strace?: boolean; sqlite3?: boolean }
+
+export async function setUp(needs: Needs = {}): Promise<void> {
   if (process.platform !== 'linux') {
     console.error('the benchmarks run on Linux only')
     process.exit(1)
   }
   await program('wrk')
   if (needs.strace) await program('strace')
+  if (needs.sqlite3) await program('sqlite3')
   if (needs.peers) {
     await installPackages()
     await buildAxumSqlite()
