@@ -1,9 +1,7 @@
 // Installs and builds what the benchmarks need; imports no installed package itself.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { buildAxumSqlite } from './axum-sqlite.ts'
 import { buildPlantstore } from './plantstore.ts'
-import { buildPocketbase } from './pocketbase.ts'
 import { run } from './processes.ts'
 
 const root = join(import.meta.dir, '..')
@@ -20,7 +18,7 @@ async function program(name: string): Promise<void> {
 }
 
 /** The packages of the peers. Without them, each peer that needs one fails on its own. */
-async function installPackages(): Promise<void> {
+export async function installPackages(): Promise<void> {
   // better-sqlite3 may have to be compiled, with the headers of this Node.js.
   const node = Bun.which('node')
   const prefix = node && dirname(dirname(realpathSync(node)))
@@ -32,7 +30,7 @@ async function installPackages(): Promise<void> {
   }).catch((error) => console.error(`cannot install the packages of the peers: ${error.message}`))
 }
 
-type Needs = { peers?: boolean; strace?: boolean; sqlite3?: boolean }
+type Needs = { strace?: boolean; sqlite3?: boolean }
 
 export async function setUp(needs: Needs = {}): Promise<void> {
   if (process.platform !== 'linux') {
@@ -42,10 +40,5 @@ export async function setUp(needs: Needs = {}): Promise<void> {
   await program('wrk')
   if (needs.strace) await program('strace')
   if (needs.sqlite3) await program('sqlite3')
-  if (needs.peers) {
-    await installPackages()
-    await buildAxumSqlite()
-    await buildPocketbase()
-  }
   await buildPlantstore()
 }
