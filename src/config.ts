@@ -15,16 +15,27 @@ export type Parsed = {
   readonly help: boolean
 }
 
-/** Whether an option has a flag. */
 // Secrets come by the environment alone: everybody on the machine can see a command line.
-export const isFlag = (name: OptionName): boolean => name !== 'token' && name !== 'tokenFile'
+const SECRETS: readonly OptionName[] = [
+  'token',
+  'tokenFile',
+  'databasePassword',
+  'databasePasswordFile',
+]
 
-export const toFlag = (name: string): string =>
+/** Whether an option has a flag. */
+export const isFlag = (name: OptionName): boolean => !SECRETS.includes(name)
+
+const toLongFlag = (name: string): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** The flag of an option as help shows it: `--no-console` for one that is set by default. */
+export const toFlag = (name: OptionName): string =>
+  options[name].default === true ? `--no-${toLongFlag(name).slice(2)}` : toLongFlag(name)
 
 /** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const flags = new Map(names.filter(isFlag).map((name) => [toFlag(name).slice(2), name]))
+  const flags = new Map(names.filter(isFlag).map((name) => [toLongFlag(name).slice(2), name]))
   const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
   for (const [flag, name] of flags) {
     known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
@@ -88,20 +99,24 @@ export function parseConfig(
   return { config: Object.freeze(Object.fromEntries(entries)), args, help }
 }
 
+// A longer name has a line of its own.
+const LONGEST_COLUMN = 24
+
 /** The help of a command's options, in lines of 80 characters at most. */
 export function describeOptions(names: readonly OptionName[]): string {
   const rows = names.map((name) => {
     const { value, env, help, default: preset } = options[name]
     const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
-    const isShown = preset !== null && preset !== false
+    const isShown = preset !== null && typeof preset !== 'boolean'
     const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
     return [flag, help, notes.filter(Boolean).join('; ')] as const
   })
-  const width = Math.max(...rows.map(([flag]) => flag.length), '-h, --help'.length)
+  const widths = rows.map(([flag]) => flag.length).filter((it) => it <= LONGEST_COLUMN)
+  const width = Math.max(...widths, '-h, --help'.length)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
   return [...rows, ['-h, --help', 'show this help', ''] as const]
     .flatMap(([flag, help, notes]) => [
-      line(flag, help),
+      ...(flag.length > width ? [`  ${flag}`, line('', help)] : [line(flag, help)]),
       ...(notes ? [line('', `(${notes})`)] : []),
     ])
     .join('\n')

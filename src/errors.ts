@@ -17,6 +17,7 @@ export const catalogue = {
   40901:
     'this plant is already stored, with the same fields; an earlier attempt may have succeeded',
   40902: 'this id belongs to a different plant',
+  41201: 'the plant is not as If-Match or If-None-Match requires; read it again',
   41301: 'the body is too large',
   41501: 'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',
   42901: 'too many requests with this token; retry shortly',

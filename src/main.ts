@@ -14,6 +14,7 @@ import { restore } from './commands/restore'
 import { serve } from './commands/serve'
 import { token } from './commands/token'
 import { parseConfig } from './config'
+import { refusePasswords } from './database-url'
 import { OpenError, PlantError, UsageError } from './errors'
 import { exitAtOnce } from './files/libc'
 import { helpOf, helpOfAll } from './help'
@@ -87,6 +88,8 @@ async function runCommand(
 export async function run(argv: readonly string[], out: Output, err: Output): Promise<number> {
   const [name = '--help', ...rest] = argv
   try {
+    // Before any message can repeat one.
+    refusePasswords(argv)
     if (VERSION.includes(name)) {
       out.write(`plantstore ${packageJson.version}\n`)
       return 0

@@ -1,6 +1,7 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 import { createHistogram } from './histogram'
+import { serverFamilies } from './server-metrics'
 import type { StoreStats } from './store'
 
 // Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
@@ -149,8 +150,16 @@ export function createMetrics(about: About = UNKNOWN) {
         'Whether the database can be written (1) or not (0).',
         Number(stats.isWritable),
       )
-      single('plantstore_database_bytes', 'gauge', 'Size of the database.', stats.databaseBytes)
-      single('plantstore_wal_bytes', 'gauge', 'Size of the write-ahead log.', stats.walBytes)
+      const { databaseBytes, walBytes, server } = stats
+      if (databaseBytes !== null) {
+        single('plantstore_database_bytes', 'gauge', 'Size of the database.', databaseBytes)
+      }
+      if (walBytes !== null) {
+        single('plantstore_wal_bytes', 'gauge', 'Size of the write-ahead log.', walBytes)
+      }
+      for (const [name, help, samples] of server ? serverFamilies(server) : []) {
+        family(name, 'counter', help, samples)
+      }
       single(
         'plantstore_log_lines_dropped_total',
         'counter',

@@ -104,9 +104,23 @@ export const options = {
   }),
   database: option<string>({
     env: 'PLANTSTORE_DATABASE',
-    value: 'FILE',
-    help: 'the database file',
+    value: 'FILE|URL',
+    help: 'the database file, or postgres://USER@HOST/NAME',
     default: 'plants.db',
+    ...nonEmpty,
+  }),
+  databasePasswordFile: option<string | null>({
+    env: 'PLANTSTORE_DATABASE_PASSWORD_FILE',
+    value: null,
+    help: 'a file with the password of the URL',
+    default: null,
+    ...nonEmpty,
+  }),
+  databasePassword: option<string | null>({
+    env: 'PGPASSWORD',
+    value: null,
+    help: 'the password of the URL',
+    default: null,
     ...nonEmpty,
   }),
   maxBodyBytes: option<number>({
@@ -128,6 +142,13 @@ export const options = {
     value: null,
     help: 'log every request',
     default: false,
+    ...isSet,
+  }),
+  console: option<boolean>({
+    env: 'PLANTSTORE_CONSOLE',
+    value: null,
+    help: 'leave out the pages at / and /docs',
+    default: true,
     ...isSet,
   }),
   backupFolder: option<string | null>({
@@ -165,6 +186,20 @@ export const options = {
     help: 'requests per second for each token; default: no limit',
     default: null,
     ...wholeNumber(1, 1_000_000),
+  }),
+  corsOrigin: option<string | null>({
+    env: 'PLANTSTORE_CORS_ORIGIN',
+    value: 'ORIGINS',
+    help: 'origins whose pages may call from a browser',
+    default: null,
+    ...nonEmpty,
+  }),
+  nameIndex: option<boolean>({
+    env: 'PLANTSTORE_NAME_INDEX',
+    value: null,
+    help: 'find plants by name; slows creates down',
+    default: false,
+    ...isSet,
   }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',

@@ -35,27 +35,31 @@ export const Int64 = t.Unsafe<bigint>({
   minimum: INT64_MIN,
   maximum: INT64_MAX,
   description: 'Identification number of the plant, an exact int64.',
+  examples: [1n],
   error: `expected an integer from ${INT64_MIN} to ${INT64_MAX}`,
 })
 export type Int64 = bigint
 
-TypeRegistry.Set(
-  'Text',
-  (_, value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
-)
+/** Whether a database can hold a text faithfully. */
+export const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+
+TypeRegistry.Set('Text', (_, value) => isText(value))
+const TEXT_RULE = 'expected a string without U+0000 and without unpaired surrogates'
 
 // Any text that a database can hold faithfully: no U+0000, no unpaired surrogate.
-const text = (description: string) =>
+const text = (description: string, example: string) =>
   t.Unsafe<string>({
     [Kind]: 'Text',
     type: 'string',
     pattern: '^[^\\u0000]*$',
     description,
-    error: 'expected a string without U+0000 and without unpaired surrogates',
+    examples: [example],
+    error: TEXT_RULE,
   })
 
-export const Name = text('Name of the plant.')
-export const Tag = text('Tag that specifies the type of the plant.')
+export const Name = text('Name of the plant.', 'Monstera deliciosa')
+export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
 /** A plant as the create operation answers it. */
 export const Plant = t.Object(
@@ -92,3 +96,32 @@ export const Replacement = t.Object(
   },
 )
 export type Replacement = typeof Replacement.static
+
+TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
+
+/** What a patch changes of a plant (RFC 7396). An id, if there is one, is the plant's own. */
+export const PlantPatch = t.Object(
+  {
+    id: t.Optional(Int64),
+    name: t.Optional(
+      t.Unsafe<string>({ ...Name, error: `${TEXT_RULE}; a name cannot be removed` }),
+    ),
+    tag: t.Optional(
+      t.Unsafe<string | null>({
+        ...Tag,
+        [Kind]: 'TextOrNull',
+        type: ['string', 'null'],
+        description: 'Tag that specifies the type of the plant; null removes it.',
+        error: `${TEXT_RULE}, or null`,
+      }),
+    ),
+  },
+  {
+    title: 'PlantPatch',
+    description:
+      'The fields of a plant that are to change. The id, if sent, must be that of the path.',
+    additionalProperties: true,
+    error: 'expected an object with name, tag, both or none',
+  },
+)
+export type PlantPatch = typeof PlantPatch.static

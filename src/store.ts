@@ -1,3 +1,4 @@
+import type { Precondition } from './entity-tag'
 import type { Int64, NewPlant } from './plant'
 import type { Token } from './token'
 
@@ -8,16 +9,55 @@ export type PlantQuery = {
   readonly tag: string | null
 }
 
-/** Plants in ascending order of their ids, and whether there are more behind them. */
+/** A place in the order of names: behind the plant that has, or had, this name and id. */
+export type NamePlace = { readonly name: string; readonly id: Int64 }
+
+/** What a page of plants found by their names is to be: those whose names begin with `prefix`, code point by code point. */
+export type NameQuery = {
+  readonly prefix: string
+  /** Its name begins with the prefix; null: the page is the first. */
+  readonly after: NamePlace | null
+  readonly limit: number
+}
+
+/** Plants in the order that was asked for, ascending by their ids if none was, and whether there are more behind them. */
 export type PlantPage = { readonly plants: readonly NewPlant[]; readonly hasMore: boolean }
+
+/** What a patch changes of a plant; null removes the tag (RFC 7396). */
+export type PlantPatch = { readonly name?: string; readonly tag?: string | null }
+
+/** How a plant that is stored is to be changed. */
+export type ChangeOptions = {
+  readonly signal?: AbortSignal
+  /** Checked in the commit that makes the change: nothing comes between. */
+  readonly precondition?: Precondition
+}
 
 /** What the store can say of itself for metrics. Sizes are bytes. */
 export type StoreStats = {
   /** Whether changes can be made durable: false in an outage, and while the log cannot be checkpointed. */
   readonly isWritable: boolean
   readonly queued: number
-  readonly databaseBytes: number
-  readonly walBytes: number
+  /** null: the storage does not tell. */
+  readonly databaseBytes: number | null
+  readonly walBytes: number | null
+  /** Where the storage is a server. */
+  readonly server?: ServerStats
+}
+
+/** What a store has counted of its database server since it was opened. */
+export type ServerStats = {
+  /** Batches that were sent again, as others had written the same rows. */
+  readonly retries: number
+  /** Commits whose answer was lost, by what became of them. */
+  readonly inDoubtMade: number
+  readonly inDoubtNotMade: number
+  /** Times that a lost server was found again. */
+  readonly reconnects: number
+  /** Times that another host than before was found. */
+  readonly failovers: number
+  /** Commits that the server had confirmed and lost: it must never have any. */
+  readonly lostCommits: number
 }
 
 /**
@@ -35,14 +75,21 @@ export interface Store {
   createPlant(plant: NewPlant, signal?: AbortSignal): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
   createPlants(plants: readonly NewPlant[], signal?: AbortSignal): Promise<void>
-  /** Replaces the name and the tag of the plant with this id. 40402: there is none. */
-  replacePlant(plant: NewPlant, signal?: AbortSignal): Promise<void>
-  /** Removes a plant. 40402: there is none. */
-  deletePlant(id: Int64, signal?: AbortSignal): Promise<void>
+  /** Replaces the name and the tag of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
+  replacePlant(plant: NewPlant, options?: ChangeOptions): Promise<void>
+  /** Changes some fields of a plant. Resolves to the plant as it left it. Refuses like `replacePlant`. */
+  patchPlant(id: Int64, patch: PlantPatch, options?: ChangeOptions): Promise<NewPlant>
+  /** Removes a plant. Refuses like `replacePlant`. */
+  deletePlant(id: Int64, options?: ChangeOptions): Promise<void>
   /** The plant with this id; null where there is none. */
   readPlant(id: Int64): Promise<NewPlant | null>
   /** A page; it has fewer plants than its limit, but one at least, where they are so long that it would take much memory. */
   listPlants(query: PlantQuery): Promise<PlantPage>
+  /**
+   * A page of plants by the beginning of their names, in the order of the names' UTF-8 bytes, then of ids. It costs the
+   * same whatever the store holds. 40002: the store has no index of names.
+   */
+  findPlants(query: NameQuery): Promise<PlantPage>
 
   /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
   findToken(hash: string): Promise<Token | null>

@@ -6,7 +6,18 @@ import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
-const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts']
+const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
+
+// What every engine is made of; it knows no database.
+const SHARED_BY_ENGINES = [
+  'engine/change',
+  'engine/decide',
+  'engine/findings',
+  'engine/group-commit',
+  'engine/last-use',
+  'engine/plant-changes',
+  'engine/role',
+] as const
 
 type Import = { readonly from: string; readonly to: string; readonly names: string }
 
@@ -14,12 +25,12 @@ const IMPORT =
   /^(?:import|export)\s+(?:type\s+)?([^'"]*?)\s*from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
 
 const source = join(root, 'src')
-const files = [...new Bun.Glob('**/*.ts').scanSync(source)].sort()
+const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(source)].sort()
 const textOf = (file: string) => readFileSync(join(source, file), 'utf8')
 
 // A module of ours is named by its path in src/, without `.ts`.
 const resolve = (from: string, to: string) =>
-  to.startsWith('.') ? normalize(join(dirname(from), to)).replace(/\.ts$/, '') : to
+  to.startsWith('.') ? normalize(join(dirname(from), to)).replace(/\.tsx?$/, '') : to
 
 const imports: Import[] = files.flatMap((from) =>
   [...textOf(from).matchAll(IMPORT)].map(([, names = '', ...targets]) => ({
@@ -31,7 +42,8 @@ const imports: Import[] = files.flatMap((from) =>
 
 const isRoot = (file: string) => !file.includes('/') && file !== 'main.ts'
 const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`)
-const isOurs = (to: string) => existsSync(join(source, `${to}.ts`))
+const isOurs = (to: string) =>
+  existsSync(join(source, `${to}.ts`)) || existsSync(join(source, `${to}.tsx`))
 const isSystem = (to: string) => to.startsWith('node:') || builtinModules.includes(to)
 const ofFiles = (matches: (file: string) => boolean) => imports.filter(({ from }) => matches(from))
 const show = ({ from, to }: Import) => `${from} imports ${to}`
@@ -57,23 +69,16 @@ describe('the source', () => {
   test.each([
     ['files', ['errors', 'files/']],
     ['engine', ['ROOT', 'files/', 'engine/']],
-    [
-      'engine/sqlite',
-      [
-        'ROOT',
-        'files/',
-        'engine/change',
-        'engine/role',
-        'engine/group-commit',
-        'engine/last-use',
-        'engine/sqlite/',
-      ],
-    ],
+    ['engine/sqlite', ['ROOT', 'files/', ...SHARED_BY_ENGINES, 'engine/sqlite/']],
+    ['engine/postgres', ['ROOT', ...SHARED_BY_ENGINES, 'engine/postgres/']],
     ['http', ['ROOT', 'http/', '../package.json']],
     ['sockets', ['ROOT', 'files/libc']],
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
+    // What runs in a browser has nothing of the program's.
+    ['web/console', ['web/console/', 'client/']],
+    ['web/docs', ['web/docs/']],
     [
       'commands',
       [
@@ -85,6 +90,7 @@ describe('the source', () => {
         'sockets/',
         'terminal/',
         'http/',
+        'web/built',
         '../package.json',
       ],
     ],
@@ -104,6 +110,12 @@ describe('the source', () => {
     const wrong = ofFiles(inFolder('http')).filter(
       ({ to }) => isSystem(to) || to.startsWith('bun:') || to === 'config' || to === 'options',
     )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
+    const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
 
     expect(wrong.map(show)).toEqual([])
   })
@@ -129,7 +141,9 @@ describe('the source', () => {
 
   test('imports have no cycles, types included', () => {
     const targets = (from: string) =>
-      imports.filter((it) => it.from === `${from}.ts` && isOurs(it.to)).map(({ to }) => to)
+      imports
+        .filter((it) => it.from.replace(/\.tsx?$/, '') === from && isOurs(it.to))
+        .map(({ to }) => to)
     const done = new Set<string>()
     const circles: string[] = []
     const visit = (file: string, path: readonly string[]) => {
@@ -138,7 +152,7 @@ describe('the source', () => {
       for (const to of targets(file)) visit(to, [...path, file])
       done.add(file)
     }
-    for (const file of files) visit(file.replace(/\.ts$/, ''), [])
+    for (const file of files) visit(file.replace(/\.tsx?$/, ''), [])
 
     expect(circles).toEqual([])
   })
@@ -149,6 +163,31 @@ describe('the source', () => {
     )
 
     expect(wrong.map(show)).toEqual([])
+  })
+
+  test('a start on SQLite loads nothing of PostgreSQL', () => {
+    // A plugin sees each file that is loaded, and Bun's own SQL is a getter that loads it.
+    const script = `
+      const loaded = []
+      Bun.plugin({ name: 'watch', setup: ({ onLoad }) => onLoad({ filter: /engine\\/postgres\\// }, ({ path }) => {
+        loaded.push(path)
+        return { contents: require('node:fs').readFileSync(path, 'utf8'), loader: 'ts' }
+      }) })
+      const { openStore } = await import(${JSON.stringify(source)} + '/engine/open-store.ts')
+      await import(${JSON.stringify(source)} + '/main.ts')
+      const { command } = await import(${JSON.stringify(source)} + '/engine/role.ts')
+      const folder = require('node:fs').mkdtempSync(require('node:os').tmpdir() + '/plantstore-')
+      const store = await openStore(folder + '/plants.db', command({ makesDatabase: true }))
+      await store.createPlant({ id: 1n, name: 'Rose' })
+      await store.close()
+      require('node:fs').rmSync(folder, { recursive: true })
+      const before = loaded.length
+      await openStore('postgres://nobody@127.0.0.1:1/none', command({ makesDatabase: true })).catch(() => {})
+      console.log(JSON.stringify({ before, after: loaded.length > 0 }))`
+    const { stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script], { cwd: root })
+
+    expect(stderr.toString()).toBe('')
+    expect(JSON.parse(stdout.toString())).toEqual({ before: 0, after: true })
   })
 
   test('only config.ts reads the environment', () => {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { exitCodes } from '../src/command'
 import { isFlag, toFlag } from '../src/config'
+import { createCounters } from '../src/engine/postgres/counters'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
 import { type OptionName, options } from '../src/options'
@@ -14,6 +15,8 @@ const MOST_WORDS = 600
 
 /** A row of bench/results; figures are [least, median, most]. */
 type Row = { readonly server?: string; readonly executable?: string; readonly connections?: number }
+
+type Move = { readonly from: string; readonly to: string; readonly seconds: number }
 
 const pages = [
   'README.md',
@@ -90,6 +93,20 @@ describe('the README', () => {
   })
 })
 
+test('docs/scaling.md has the measured figures of bench/results', () => {
+  const text = read('docs/scaling.md').replace(/\s+/g, ' ')
+  const { plants, rows }: { plants: number; rows: readonly Move[] } = JSON.parse(
+    read('bench/results/move.json'),
+  )
+
+  expect(plants).toBe(1_000_000)
+  for (const { from, to, seconds } of rows) {
+    const shown = `${Math.round(seconds)} s`
+    const way = to === 'SQLite' ? (from === 'SQLite' ? 'from file to file' : 'back') : `to ${to}`
+    expect(text).toContain(`${shown} ${way}`)
+  }
+})
+
 test('docs/benchmarks.md names only scripts of bench/package.json', () => {
   const { scripts } = JSON.parse(read('bench/package.json'))
   const named = [...read('docs/benchmarks.md').matchAll(/^bun run ([\w-]+)/gm)]
@@ -127,13 +144,16 @@ describe('docs/configuration.md', () => {
   const page = 'docs/configuration.md'
 
   test('has every option with its variable and default, and no other', () => {
-    const shown = (value: unknown) => (value === false ? 'off' : value === null ? '' : `${value}`)
+    const shown = (value: unknown) =>
+      value === false ? 'off' : value === true ? 'on' : value === null ? '' : `${value}`
     const expected = (Object.keys(options) as OptionName[]).map((name) => {
       const { env, default: preset } = options[name]
       return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
     })
     const documented = rowsOf(page)
-      .filter(([flag, env]) => flag?.startsWith('`--') || env?.startsWith('`PLANTSTORE'))
+      .filter(
+        ([flag, env]) => flag?.startsWith('`--') || /^`(PLANTSTORE|PGPASSWORD)/.test(env ?? ''),
+      )
       .map((cells) => cells.slice(0, 3).map((cell) => cell.replaceAll('`', '')))
 
     expect(documented).toEqual(expected)
@@ -159,7 +179,8 @@ describe('docs/configuration.md', () => {
   })
 
   test('has every metric, and no other', () => {
-    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
+    const server = createCounters()
+    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0, server }
     const served = [
       ...createMetrics({
         version: '',

@@ -25,6 +25,7 @@ test('is the last row of each plant that a batch changed', () => {
         null,
       ],
       [['delete', 3], null],
+      [['patch', 4, { tag: null }], { row: [4, 'e', null] }],
       [['probe'], null],
       [['use', 'a hash', 3_600_000], null],
     ),
@@ -33,6 +34,7 @@ test('is the last row of each plant that a batch changed', () => {
     2: [2, 'c', null],
     '9007199254740993': ['9007199254740993', 'd', null],
     3: null,
+    4: [4, 'e', null],
   })
 })
 
@@ -41,6 +43,7 @@ test('leaves out changes that were refused', () => {
     effect(
       [['create', [1, 'a', null]], { error: 40902 }],
       [['delete', 2], { error: 40402 }],
+      [['patch', 4, { name: 'd' }, { ifMatch: '*' }], { error: 41201 }],
       [['create', [3, 'c', null]], null],
       [['delete', 3], null],
     ),

@@ -2,6 +2,7 @@
 
 import { lstatSync } from 'node:fs'
 import type { Command } from '../command'
+import { requireFile, SERVER_BACKUPS } from '../database-url'
 import { copyDatabase } from '../engine/sqlite/backup'
 import { UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
@@ -16,6 +17,7 @@ export const backup: Command = {
 it gets its name. Run "plantstore restore FILE" to put it back.`,
   options: ['database'],
   async run({ config, args: [path, ...rest], out, err }) {
+    requireFile(config.database, 'backup', SERVER_BACKUPS)
     if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     if (lstatSync(path, { throwIfNoEntry: false })) {

@@ -1,7 +1,8 @@
 // plantstore check: verifies the database's integrity.
 
 import type { Command } from '../command'
-import { checkDatabase } from '../engine/sqlite/check'
+import { withoutPassword } from '../database-url'
+import { checkStore } from '../engine/check-store'
 
 export const check: Command = {
   name: 'check',
@@ -9,12 +10,14 @@ export const check: Command = {
   summary: "verify the database's integrity",
   help: `Reads the whole database; changes nothing. Finds pages that are cut off, overwritten or out of place, and entries
 that do not match their index. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums.
-Compare with a backup for that. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database
+Compare with a backup for that. Of a PostgreSQL server it checks the settings, the schema, and that every plant can be
+read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database
 cannot even be opened.`,
-  options: ['database'],
+  options: ['database', 'databasePasswordFile', 'databasePassword'],
   async run({ config, out, err }) {
-    const { problems, schemaVersion, plants, tokens } = await checkDatabase(config.database)
-    for (const problem of problems) err.write(`plantstore: ${config.database}: ${problem}\n`)
+    const { problems, schemaVersion, plants, tokens } = await checkStore(config.database, config)
+    const name = withoutPassword(config.database)
+    for (const problem of problems) err.write(`plantstore: ${name}: ${problem}\n`)
     if (problems.length > 0) return 1
     out.write(`ok: ${plants} plants, ${tokens} tokens, schema version ${schemaVersion}\n`)
     return 0

@@ -3,8 +3,7 @@
 import { closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from '../command'
-import { allPlants } from '../engine/sqlite/all-plants'
-import { readDatabase, type Source } from '../engine/sqlite/read-only'
+import { type PlantParts, readPlants } from '../engine/read-plants'
 import { SIDECAR_SUFFIXES } from '../engine/sqlite/sidecars'
 import { explainWriting, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
@@ -23,16 +22,16 @@ type Put = (text: string) => boolean
 
 type Written = { readonly plants: number; readonly isWhole: boolean }
 
-/** Writes the plants of a source until `put` says that nobody reads them any more. */
+/** Writes plants until `put` says that nobody reads them any more. */
 async function writePlants(
   put: Put,
   format: Format,
-  { db, isShared }: Source,
+  { parts, isShared }: PlantParts,
   onPlants: (plants: number) => void,
 ): Promise<Written> {
   let plants = 0
   if (!put(header[format])) return { plants, isWhole: false }
-  for (const part of allPlants(db)) {
+  for await (const part of parts) {
     if (!put(part.map(writePlant[format]).join(''))) return { plants, isWhole: false }
     plants += part.length
     onPlants(plants)
@@ -81,7 +80,7 @@ export const exportPlants: Command = {
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
 as they all were at one moment, with exact ids; "plantstore import" makes the same store of them. The file gets its
 name once it is whole, and replaces one of that name. Works while the daemon runs, and writes nothing to the database.`,
-  options: ['database', 'format'],
+  options: ['database', 'databasePasswordFile', 'databasePassword', 'format'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('give at most one FILE')
@@ -97,13 +96,13 @@ name once it is whole, and replaces one of that name. Works while the daemon run
 
     /** To what cannot be begun again: the reader has what was written. */
     const stream = (put: Put): Promise<Written> =>
-      readDatabase(database, 'once', (source) => writePlants(put, format, source, onPlants))
+      readPlants(database, config, 'once', (plants) => writePlants(put, format, plants, onPlants))
 
     const produce = async (file: string): Promise<Written> => {
       let written: Written = { plants: 0, isWhole: false }
       await produceFile(file, 'replace', async (temporary) => {
-        written = await readDatabase(database, 'repeatable', (source) =>
-          writeFile(temporary, (put) => writePlants(put, format, source, onPlants)),
+        written = await readPlants(database, config, 'repeatable', (plants) =>
+          writeFile(temporary, (put) => writePlants(put, format, plants, onPlants)),
         )
       })
       return written

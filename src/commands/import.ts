@@ -2,6 +2,7 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from '../command'
+import { isPostgresUrl } from '../database-url'
 import { openStore } from '../engine/open-store'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
@@ -142,7 +143,7 @@ empty without quotes is none), in UTF-8, of any size. Makes the database if ther
 stored is skipped. A line that is wrong, or whose id belongs to a different plant, is reported, the first ${REFUSED_SHOWN} of
 them in full, and the rest goes on; reading stops at an unterminated quote. Run it again after Ctrl-C or a failure: it
 completes. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
-  options: ['database', 'format', 'strict', 'replace'],
+  options: ['database', 'databasePasswordFile', 'databasePassword', 'format', 'strict', 'replace'],
   async run({ config, args: [path, ...rest], out, err }) {
     if (path === undefined || rest.length > 0) {
       throw new UsageError('give exactly one FILE, or - for standard input')
@@ -168,10 +169,11 @@ completes. Works while the daemon runs. Exit code 1 if any line was refused, 130
     // A file that holds no plants at all makes no database.
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)
-    const isNew = !existsSync(config.database)
+    const isNew = !isPostgresUrl(config.database) && !existsSync(config.database)
     const store = await openStore(
       config.database,
       command({ makesDatabase: true, log: tellMigration(err) }),
+      config,
     )
     if (isNew) err.write(`created database ${realpathSync(config.database)}\n`)
 

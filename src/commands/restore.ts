@@ -1,6 +1,7 @@
 // plantstore restore: makes a backup the database, and keeps what it replaces.
 
 import type { Command } from '../command'
+import { requireFile } from '../database-url'
 import { restoreDatabase } from '../engine/sqlite/restore'
 import { UsageError } from '../errors'
 import { interruptible } from '../terminal/interrupt'
@@ -14,6 +15,11 @@ export const restore: Command = {
 database is kept beside it, under the name that is printed.`,
   options: ['database'],
   async run({ config, args: [path, ...rest], out, err }) {
+    requireFile(
+      config.database,
+      'restore',
+      'pg_restore, point-in-time recovery, or "plantstore import"',
+    )
     if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     const progress = createProgress(err, megabytes)

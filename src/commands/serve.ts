@@ -7,6 +7,7 @@ import { isWildcard, localAddress, localHost } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
 import { watchToken } from '../configured-token'
+import { isPostgresUrl, requireFile, SERVER_BACKUPS, withoutPassword } from '../database-url'
 import { openStore } from '../engine/open-store'
 import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
@@ -17,6 +18,7 @@ import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import { quote, showFirstToken } from '../terminal/first-token'
 import { createLogWriter } from '../terminal/log-writer'
+import { loadPages } from '../web/built'
 
 const STDOUT = 1
 const STDERR = 2
@@ -40,6 +42,7 @@ async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
 async function openBackups(config: Config, log: Log) {
   const { backupFolder, backupEvery, backupKeep } = config
   if (backupFolder === null && backupEvery === null && backupKeep === null) return null
+  requireFile(config.database, '--backup-folder', SERVER_BACKUPS)
   return (await import('../backups/schedule')).scheduleBackups(config, log, Date.now)
 }
 
@@ -50,6 +53,12 @@ async function openClients({ trustedProxies }: Config) {
   if (trustedProxies === null) return (peer: string | null): string | null => peer
   const { createTrustedProxies } = await import('../sockets/trusted-proxies')
   return createTrustedProxies(trustedProxies)
+}
+
+/** The pages of other origins that may call; null: none. */
+async function openCors({ corsOrigin }: Config) {
+  if (corsOrigin === null) return null
+  return (await import('../http/cors')).createCors(corsOrigin)
 }
 
 /** Listens where the configuration says. */
@@ -84,14 +93,19 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'tlsCert',
     'tlsKey',
     'database',
+    'databasePasswordFile',
+    'databasePassword',
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'console',
     'backupFolder',
     'backupEvery',
     'backupKeep',
     'trustedProxies',
     'rateLimit',
+    'corsOrigin',
+    'nameIndex',
     'token',
     'tokenFile',
   ],
@@ -107,6 +121,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)
+    const cors = await openCors(config)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
@@ -118,9 +133,12 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       tls?.reload((certificate) => server?.renew(certificate))
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
-    const database = resolve(config.database)
-    const isNew = !existsSync(database)
-    const opening = openStore(database, daemon(log, metrics.committed))
+    const isFile = !isPostgresUrl(config.database)
+    const database = isFile ? resolve(config.database) : config.database
+    const isNew = isFile && !existsSync(database)
+    const shown = withoutPassword(database)
+    const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
+    const opening = openStore(database, role, config)
     let server: Server | undefined
     let isStopping = false
 
@@ -136,6 +154,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
+        cors,
+        loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,
@@ -144,14 +164,14 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       backups?.start()
       const at = localAddress({ ...config, port: server.port ?? config.port })
       const place = at.unix === null ? { host } : { unix: at.unix }
-      log('info', 'listening', { url: at.url, ...place, database, version })
+      log('info', 'listening', { url: at.url, ...place, database: shown, version })
       const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
       out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
       if (isNew) out.write(`created the database ${database}\n`)
       if (token.current() !== null) return
       const needsTrust = tls?.current().needsTrustAt(localHost(host)) ?? false
       await showFirstToken(store, { ...at, needsTrust }, out, log)
-      const create = `plantstore token create NAME --database ${quote(database)}`
+      const create = `plantstore token create NAME --database ${quote(shown)}`
       out.write(`to make another token: ${create}\n`)
     }
 

@@ -125,7 +125,15 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
   plantstore token revoke laptop
   plantstore token list --json
   plantstore token prune --older-than 30d`,
-  options: ['database', 'scope', 'expires', 'json', 'olderThan'],
+  options: [
+    'database',
+    'databasePasswordFile',
+    'databasePassword',
+    'scope',
+    'expires',
+    'json',
+    'olderThan',
+  ],
   async run(context) {
     const { args, config } = context
     const [word = ''] = args
@@ -148,6 +156,7 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     const store = await openStore(
       config.database,
       command({ makesDatabase: false, log: tellMigration(context.err) }),
+      config,
     )
     try {
       return await action(store, context)

@@ -1,7 +1,9 @@
 // The changes that a store makes, and how each of them ends. Every engine shares them; no database is known here.
 
+import { holds, type Precondition } from '../entity-tag'
 import type { ErrorNumber } from '../errors'
 import { exactNumber, type Int64, type NewPlant } from '../plant'
+import type { PlantPatch } from '../store'
 
 /** An id that survives JSON: a number where that is exact, else its digits. */
 export type RowId = number | string
@@ -13,22 +15,47 @@ export type Row = readonly [id: RowId, name: string, tag: string | null]
 export type Change =
   | readonly ['create', Row]
   | readonly ['createAll', readonly Row[]]
-  | readonly ['replace', Row]
-  | readonly ['delete', id: RowId]
+  | readonly ['replace', Row, Precondition?]
+  | readonly ['patch', id: RowId, PlantPatch, Precondition?]
+  | readonly ['delete', id: RowId, Precondition?]
   | readonly ['use', hash: string, hour: number]
   | readonly ['probe']
 
-/** How a change ended: null when it is durable, else why nothing of it was stored; `detail` is for the log. */
-export type Outcome = {
+/** Why nothing of a change was stored; `detail` is for the log. */
+export type Refusal = {
   readonly error: ErrorNumber
   readonly message?: string
   readonly detail?: string
-} | null
+}
+
+/** How a change ended: null when it is durable; the row that a patch left, durable too; or a refusal. */
+export type Outcome = Refusal | { readonly row: Row } | null
 
 // Digits for every id would cost both threads more to write and to parse.
 export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
 export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
+
+export const toPlant = ([id, name, tag]: Row): NewPlant =>
+  tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag }
+
+/** Whether a change was made. */
+export const isDone = (outcome: Outcome | undefined): outcome is { readonly row: Row } | null =>
+  outcome === null || (outcome !== undefined && 'row' in outcome)
+
+/** Why a stored row may not be changed; null where it may. A plant that is missing has no entity tag: 40402 comes first. */
+export function refuseChange(stored: Row | null, precondition?: Precondition): Refusal | null {
+  if (!stored) return { error: 40402 }
+  const [id, name, tag] = stored
+  return !precondition || holds(precondition, { id, name, tag }) ? null : { error: 41201 }
+}
+
+/** A row after a patch (RFC 7396). */
+export const patchRow = ([id, name, tag]: Row, patch: PlantPatch): Row => [
+  id,
+  patch.name ?? name,
+  patch.tag === undefined ? tag : patch.tag,
+]
 
 /** Whether a change is one that a client asked for. */
 export const isRequested = ([kind]: Change): boolean => kind !== 'probe' && kind !== 'use'
@@ -40,7 +67,8 @@ export function netEffect(
 ): Map<RowId, Row | null> {
   const rows = new Map<RowId, Row | null>()
   for (const [index, change] of changes.entries()) {
-    if (outcomes[index] !== null) continue
+    const outcome = outcomes[index]
+    if (!isDone(outcome)) continue
     switch (change[0]) {
       case 'create':
       case 'replace':
@@ -51,6 +79,9 @@ export function netEffect(
         break
       case 'delete':
         rows.set(change[1], null)
+        break
+      case 'patch':
+        if (outcome) rows.set(change[1], outcome.row)
         break
     }
   }

@@ -1,7 +1,7 @@
 // Group commit: changes that wait together share one commit. It knows no database.
 
 import { PlantError } from '../errors'
-import type { Outcome } from './change'
+import { isDone, type Outcome, type Row } from './change'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, the promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -16,13 +16,15 @@ export type GroupCommitLimits = {
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
+  /** Commits that may be under way at a time, where that is more than one: of a server that is far. */
+  readonly commits?: () => number
 }
 
 type Waiting<Change> = {
   readonly change: Change
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: () => void
+  readonly resolve: (row: Row | null) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -34,7 +36,7 @@ const LONGEST_HOLD_MS = 250
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
-    if (outcome === null) resolve()
+    if (isDone(outcome)) resolve(outcome?.row ?? null)
     else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
   }
 }
@@ -53,11 +55,14 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
  * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
  * are answered. Those clients are likely to come back: on a slow disk the next batch is held for as many changes as
  * the last round had, for at most half a commit's time. Without that, two half batches would take turns.
+ * Where several commits may be under way, none is held: each takes what waits, in the order of the changes.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
+  /** 'gathering': a batch is about to be taken; else 'committing' while one is under way. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
+  #underWay = 0
   /** How many changes the next batch may be held for, and until when. */
   #expected = 0
   #holdUntil = 0
@@ -79,18 +84,19 @@ export class GroupCommit<Change> {
    * signal was aborted before the commit.
    */
   submit(change: Change, bytes: number, signal?: AbortSignal): Promise<void> {
-    const { queuedChanges, queuedBytes } = this.limits
-    const isFull =
-      this.#waiting.length >= queuedChanges ||
-      (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
-    if (isFull) return Promise.reject(new PlantError(50301))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#waiting.push({ change, bytes, signal, resolve, reject })
-    this.#waitingBytes += bytes
-    if (this.#state === 'idle') {
-      if (!this.#isHeld()) this.#flushAfterTurn()
-    } else if (this.#hold && this.#waiting.length >= this.#expected) this.#endHold()
+    const done: () => void = resolve
+    this.#enqueue({ change, bytes, signal, resolve: done, reject })
     return promise
+  }
+
+  /** As {@link submit}, for a change that leaves a row: resolves to it. */
+  async submitForRow(change: Change, bytes: number, signal?: AbortSignal): Promise<Row> {
+    const { promise, resolve, reject } = Promise.withResolvers<Row | null>()
+    this.#enqueue({ change, bytes, signal, resolve, reject })
+    const row = await promise
+    if (!row) throw new PlantError(50001)
+    return row
   }
 
   /** Resolves when nothing waits and nothing is being committed. */
@@ -99,10 +105,34 @@ export class GroupCommit<Change> {
     return new Promise((resolve) => this.#drained.push(resolve))
   }
 
+  #enqueue(waiting: Waiting<Change>): void {
+    const { queuedChanges, queuedBytes } = this.limits
+    const { bytes, reject } = waiting
+    const isFull =
+      this.#waiting.length >= queuedChanges ||
+      (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
+    if (isFull) {
+      reject(new PlantError(50301))
+      return
+    }
+    this.#waiting.push(waiting)
+    this.#waitingBytes += bytes
+    if (this.#state === 'idle') {
+      if (!this.#isHeld()) this.#flushAfterTurn()
+    } else if (this.#hold) {
+      if (this.#waiting.length >= this.#expected) this.#endHold()
+    } else if (this.#state === 'committing' && this.#underWay < this.#most) this.#flushAfterTurn()
+  }
+
+  get #most(): number {
+    return this.limits.commits?.() ?? 1
+  }
+
   // On a slow disk, waits for what the clients just answered send next; false where that is not worth it.
   #isHeld(): boolean {
     const hold = this.#holdUntil - performance.now()
     if (this.#waiting.length >= this.#expected || hold < SHORTEST_HOLD_MS) return false
+    if (this.#most > 1) return false
     this.#state = 'gathering'
     this.#hold = setTimeout(() => this.#endHold(), hold)
     return true
@@ -128,6 +158,7 @@ export class GroupCommit<Change> {
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
+    this.#underWay += 1
     const batch = this.#takeBatch()
     const started = performance.now()
     const [result] = await Promise.allSettled([
@@ -146,8 +177,12 @@ export class GroupCommit<Change> {
   #ended(changes: number, milliseconds: number): void {
     this.#expected = changes + this.#waiting.length
     this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
-    this.#state = 'idle'
-    if (this.#waiting.length === 0) for (const resolve of this.#drained.splice(0)) resolve()
-    else if (!this.#isHeld()) this.#flush()
+    this.#underWay -= 1
+    // The next batch is to be taken anyway.
+    if (this.#state === 'gathering') return
+    this.#state = this.#underWay > 0 ? 'committing' : 'idle'
+    if (this.#waiting.length > 0) {
+      if (!this.#isHeld()) this.#flush()
+    } else if (this.#underWay === 0) for (const resolve of this.#drained.splice(0)) resolve()
   }
 }

@@ -8,5 +8,6 @@ export const tellMigration =
   (err: Output): Log =>
   (_level, event, { from, to, copy } = {}) => {
     if (event !== 'migrated') return
-    err.write(`migrated the database from schema ${from} to ${to}; it was copied to ${copy}\n`)
+    const kept = copy === undefined ? '' : `; it was copied to ${copy}`
+    err.write(`migrated the database from schema ${from} to ${to}${kept}\n`)
   }

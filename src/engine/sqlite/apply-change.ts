@@ -1,8 +1,9 @@
 // The SQL of one change, within a transaction that is open.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
+import type { Precondition } from '../../entity-tag'
 import type { ErrorNumber } from '../../errors'
-import type { Change, Outcome, Row } from '../change'
+import { type Change, type Outcome, patchRow, type Row, type RowId, refuseChange } from '../change'
 import { APPLICATION_ID } from './migrations'
 
 // Errors that concern one statement and its values, not the storage (https://sqlite.org/rescode.html).
@@ -56,6 +57,17 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
     }
   }
 
+  function read(id: RowId): Row | null {
+    const stored = select.get(BigInt(id))
+    return stored && [id, stored.name, stored.tag]
+  }
+
+  function replace([id, name, tag]: Row, precondition?: Precondition): Outcome {
+    const refusal = precondition ? refuseChange(read(id), precondition) : null
+    if (refusal) return refusal
+    return update.run(name, tag, BigInt(id)).changes === 1 ? null : { error: 40402 }
+  }
+
   function apply(change: Change): Outcome {
     switch (change[0]) {
       case 'create': {
@@ -64,12 +76,20 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
       }
       case 'createAll':
         return createAll(change[1])
-      case 'replace': {
-        const [id, name, tag] = change[1]
-        return update.run(name, tag, BigInt(id)).changes === 1 ? null : { error: 40402 }
+      case 'replace':
+        return replace(change[1], change[2])
+      case 'patch': {
+        const stored = read(change[1])
+        const refusal = refuseChange(stored, change[3])
+        if (!stored || refusal) return refusal
+        const row = patchRow(stored, change[2])
+        return replace(row) ?? { row }
       }
-      case 'delete':
+      case 'delete': {
+        const refusal = change[2] ? refuseChange(read(change[1]), change[2]) : null
+        if (refusal) return refusal
         return remove.run(BigInt(change[1])).changes === 1 ? null : { error: 40402 }
+      }
       case 'use':
         use.run(change[2], change[1])
         return null

@@ -2,18 +2,10 @@
 
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
+import type { Findings } from '../findings'
 import { explainReading } from './errors'
 import { schemaVersion } from './migrations'
 import { readDatabase } from './read-only'
-
-/** What a check of a database found. */
-export type Findings = {
-  readonly schemaVersion: number
-  readonly plants: number
-  readonly tokens: number
-  /** What is wrong, one line each; none where all is well. */
-  readonly problems: readonly string[]
-}
 
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)

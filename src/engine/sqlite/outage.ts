@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { explainWriting, OpenError, PlantError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import { type Change, isRequested, type Outcome } from '../change'
+import { type Change, isDone, isRequested, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
 import { prepareChanges } from './apply-change'
@@ -13,6 +13,7 @@ import { watchCheckpoints } from './checkpoint'
 import { connect, prepareServing, type ServingConnection } from './connection'
 import { closeDatabase, type OpenedFile, openDatabase } from './database-file'
 import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
+import { arrangeNameIndex } from './name-index'
 import { type Doubt, settle } from './settle'
 import { WorkerClient } from './worker-client'
 import { failureOf } from './worker-protocol'
@@ -50,6 +51,7 @@ export class Storage {
     let db: Database | undefined
     try {
       db = openDatabase(this.#file, role.holdsLock)
+      arrangeNameIndex(db, role)
       this.#connection = this.#prepare(db)
     } catch (error) {
       db?.close(true)
@@ -150,8 +152,8 @@ export class Storage {
     let changed = 0
     for (const [index, change] of changes.entries()) {
       const outcome = outcomes[index]
-      if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
-      if (outcome === null && isRequested(change)) changed += 1
+      if (isDone(outcome)) changed += isRequested(change) ? 1 : 0
+      else if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
     }
     if (changed > 0) this.role.onCommit(changed, milliseconds)
   }

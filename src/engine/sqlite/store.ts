@@ -1,30 +1,23 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
 
 import { PlantError } from '../../errors'
-import type { NewPlant } from '../../plant'
 import type { Store } from '../../store'
-import { type Change, toRow, toRowId } from '../change'
+import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
-import type { Role } from '../role'
+import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
+import { NO_NAME_INDEX, type Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
 import { fileSize, openFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
 import { Storage } from './outage'
 
-const LIMITS = { queuedChanges: 16_384, queuedBytes: 8 * 1024 * 1024, batchChanges: 4096 }
-// What a change takes beside its texts, roughly.
-const CHANGE_BYTES = 100
-
 // A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
 const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
 // A disk that keeps a commit waiting for so long counts as one that cannot be written.
 const STALLED_MS = 10_000
-
-const sizeOf = (plant: NewPlant): number =>
-  CHANGE_BYTES + plant.name.length + (plant.tag?.length ?? 0)
 
 /** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
 function createProbe(storage: Storage): () => Promise<void> {
@@ -81,16 +74,13 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     })
 
   return {
-    createPlant: (plant, signal) => changes.submit(['create', toRow(plant)], sizeOf(plant), signal),
-    createPlants: (plants, signal) => {
-      const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
-      return changes.submit(['createAll', plants.map(toRow)], bytes, signal)
-    },
-    replacePlant: (plant, signal) =>
-      changes.submit(['replace', toRow(plant)], sizeOf(plant), signal),
-    deletePlant: (id, signal) => changes.submit(['delete', toRowId(id)], CHANGE_BYTES, signal),
+    ...plantChanges(changes),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
+    findPlants: (query) => {
+      if (role.nameIndex !== 'make') return Promise.reject(new PlantError(40002, NO_NAME_INDEX))
+      return reading((it) => it.plants.find(query))
+    },
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
     createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),

@@ -1,0 +1,130 @@
+// The SQL of a batch of changes: one statement for creates of distinct ids, a transaction for anything else.
+
+import type { SQL } from 'bun'
+import type { Change, Outcome, Row, RowId } from '../change'
+import { decide, idsOf, refuseCreate } from '../decide'
+import { beginStep, commitStep, LONGEST_PIPELINE, type Step } from './lane'
+import { lockRows, selectRows, toRows } from './rows'
+import { bigints, type Statement, texts } from './statements'
+
+type Create = readonly ['create', Row]
+
+const EARLIER = Array.from(
+  { length: LONGEST_PIPELINE - 1 },
+  (_, index) => ` || ';' || split_part(refused, ';', ${index + 1})`,
+).join('')
+
+// `entered` locks the lane: where it is elsewhere, or another backend gets there first, nothing is inserted. The lane keeps
+// which ids were refused, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
+const CREATE = `WITH entered AS (
+    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 FOR UPDATE
+  ), made AS (
+    INSERT INTO plants (id, name, tag)
+    SELECT i.id, i.name, i.tag
+    FROM entered, unnest($3::bigint[], $4::text[], $5::text[]) AS i (id, name, tag)
+    ON CONFLICT (id) DO NOTHING RETURNING id
+  )
+  UPDATE lanes SET seq = $2::bigint, seen_at = now(), refused = coalesce(
+      (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
+    )${EARLIER}
+  WHERE lane = $1 AND seq = $2::bigint - 1
+  RETURNING split_part(refused, ';', 1) AS refused`
+
+const byId = ([a]: Row, [b]: Row): number => {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return BigInt(a) < BigInt(b) ? -1 : 1
+}
+
+const columns = (sql: SQL, rows: readonly Row[]) =>
+  [
+    bigints(
+      sql,
+      rows.map(([id]) => id),
+    ),
+    texts(
+      sql,
+      rows.map(([, name]) => name),
+    ),
+    texts(
+      sql,
+      rows.map(([, , tag]) => tag),
+    ),
+  ] as const
+
+/** Outcomes of a batch; undefined for a create that was refused, and whose plant is gone since: it is to be tried again. */
+export type Attempted = readonly (Outcome | undefined)[]
+
+function createStep(changes: readonly Create[]): Step<Attempted> {
+  const rows = changes.map(([, row]) => row).sort(byId)
+
+  return {
+    isPipelined: true,
+    async send(sql, { lane, seq }) {
+      const [row] = await sql.unsafe<{ refused: string }[]>(CREATE, [
+        lane,
+        seq,
+        ...columns(sql, rows),
+      ])
+      return row ? { refused: row.refused } : 'elsewhere'
+    },
+    async finish(refused, read) {
+      if (refused === '') return changes.map(() => null)
+      const ids = new Set(refused.split(','))
+      const stored = await read((sql) => selectRows(sql, [...ids]))
+      return changes.map(([, row]) => {
+        if (!ids.has(String(row[0]))) return null
+        const other = stored.get(row[0])
+        return other && refuseCreate(row, other)
+      })
+    },
+  }
+}
+
+const USE = 'UPDATE tokens SET last_used_at = $2 WHERE hash = $1'
+const INSERT = `INSERT INTO plants (id, name, tag)
+  SELECT i.id, i.name, i.tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS i (id, name, tag)`
+const UPDATE = `UPDATE plants SET name = i.name, tag = i.tag
+  FROM unnest($1::bigint[], $2::text[], $3::text[]) AS i (id, name, tag) WHERE plants.id = i.id`
+const DELETE = 'DELETE FROM plants WHERE id = ANY($1::bigint[])'
+
+function writesOf(sql: SQL, changes: readonly Change[], it: ReturnType<typeof decide>) {
+  const statements: Statement[] = []
+  if (it.inserted.length > 0) {
+    statements.push([INSERT, ...columns(sql, it.inserted.toSorted(byId))])
+  }
+  if (it.updated.length > 0) statements.push([UPDATE, ...columns(sql, it.updated)])
+  if (it.deleted.length > 0) statements.push([DELETE, bigints(sql, it.deleted)])
+  for (const change of changes) {
+    if (change[0] === 'use') statements.push([USE, change[1], change[2]])
+  }
+  return statements
+}
+
+/** A batch of any changes: the rows are locked and read, what comes of it is decided here, the net of it is written. */
+function transactionStep(changes: readonly Change[]): Step<Attempted> {
+  const ids = new Set<RowId>(changes.flatMap(idsOf))
+  let outcomes: readonly Outcome[] = []
+
+  return {
+    isPipelined: false,
+    async send(sql, at) {
+      const stored = await beginStep(sql, at, ids.size > 0 ? [lockRows(sql, [...ids])] : [])
+      if (!stored) return 'elsewhere'
+      const decided = decide(changes, toRows(stored[0]))
+      // Known before the COMMIT, in case its answer is lost.
+      outcomes = decided.outcomes
+      await commitStep(sql, writesOf(sql, changes, decided))
+      return { refused: '' }
+    },
+    finish: async () => outcomes,
+  }
+}
+
+const isCreate = (change: Change): change is Create => change[0] === 'create'
+
+/** How a batch is made. */
+export function stepOf(changes: readonly Change[]): Step<Attempted> {
+  const creates = changes.filter(isCreate)
+  const isDistinct = new Set(creates.map(([, [id]]) => id)).size === changes.length
+  return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(changes)
+}

@@ -1,0 +1,188 @@
+// A connection to the writable server among the hosts of a URL, with deadlines: none of Bun's drivers limits a query.
+
+import { readFileSync } from 'node:fs'
+import { SQL } from 'bun'
+import { OpenError } from '../../errors'
+import { deadlineError, explainConnecting, noConnection } from './errors'
+import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
+
+const OLDEST_VERSION = 150_000
+
+/** One session of a server. Once it is lost it stays lost: a query never moves to another session unseen. */
+export interface Connection {
+  /** Bun's SQL, of this one session: queries are pipelined, and BEGIN by hand holds for those behind it. */
+  readonly sql: SQL
+  /** The address of the server: `h1:5432`, or the path of a unix socket. */
+  readonly host: string
+  readonly isLost: boolean
+  /**
+   * Resolves as the query does. At the deadline it drops the connection and rejects: nobody knows then whether the query was
+   * done. The query is never cancelled: a cancelled wait for a standby would look like a commit that is on it.
+   */
+  within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
+  close(): Promise<void>
+}
+
+function readCa(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OpenError(`cannot read sslrootcert ${path}: ${(error as Error).message}`)
+  }
+}
+
+// Said in full each time, as Bun fills what is missing from PGSSLMODE, PGHOST and others, and
+// NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise turn the check of certificates off.
+function tlsOf({ sslmode, caFile }: PostgresTarget, host: Host) {
+  if (sslmode === 'disable' || isSocket(host)) return 'disable'
+  if (sslmode === 'require') return { rejectUnauthorized: false }
+  return {
+    rejectUnauthorized: true,
+    ...(caFile === null ? {} : { ca: readCa(caFile) }),
+    ...(sslmode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+  }
+}
+
+// A role may carry synchronous_commit=off: sent at the start of a session, `on` wins.
+// A pooler in transaction mode has no sessions: there the settings are only checked.
+const settingsOf = ({ prepare, searchPath }: PostgresTarget) => ({
+  application_name: 'plantstore',
+  ...(prepare
+    ? {
+        synchronous_commit: 'on',
+        'plantstore.session': 'own',
+        ...(searchPath === null ? {} : { search_path: searchPath }),
+      }
+    : {}),
+})
+
+type Settings = {
+  readonly version: number
+  readonly encoding: string
+  readonly fsync: string
+  readonly commit: string
+  readonly path: string
+  readonly session: string | null
+  readonly read_only: string
+}
+
+const SETTINGS = `
+  SELECT current_setting('server_version_num')::int AS version,
+    current_setting('server_encoding') AS encoding,
+    current_setting('fsync') AS fsync,
+    current_setting('synchronous_commit') AS commit,
+    current_setting('search_path') AS path,
+    current_setting('plantstore.session', true) AS session,
+    current_setting('transaction_read_only') AS read_only`
+
+/** Throws an `OpenError` where a server would not keep what it confirms, or is not to be written to. */
+async function checkSettings(sql: SQL, { prepare, searchPath }: PostgresTarget): Promise<void> {
+  // Not prepared, as a pooler may be between.
+  const [it]: Settings[] = await sql.unsafe<Settings[]>(SETTINGS).simple()
+  if (!it) throw new OpenError('the server did not tell its settings')
+  if (it.version < OLDEST_VERSION) {
+    throw new OpenError(
+      `PostgreSQL ${Math.floor(it.version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
+    )
+  }
+  if (it.encoding !== 'UTF8') {
+    throw new OpenError(
+      `the database has the encoding ${it.encoding}; create one with ENCODING 'UTF8'`,
+    )
+  }
+  if (it.fsync !== 'on') {
+    throw new OpenError('fsync is off there: a loss of power would lose data; set fsync=on')
+  }
+  // Its clients would be bound to prepared statements of one another.
+  if (prepare && it.session !== 'own') {
+    throw new OpenError('a pooler is between: add prepare=false to the URL')
+  }
+  if (it.read_only !== 'off') throw new OpenError('it is read-only, as a standby is')
+  if (it.commit === 'off' || it.commit === 'local') {
+    throw new OpenError(
+      `synchronous_commit is ${it.commit}: run ALTER ROLE … SET synchronous_commit = on`,
+    )
+  }
+  if (!prepare && searchPath !== null && it.path !== searchPath) {
+    throw new OpenError(
+      `search_path is ${it.path}: a pooler drops that of the URL; run ALTER ROLE … SET search_path`,
+    )
+  }
+}
+
+async function connectTo(host: Host, target: PostgresTarget): Promise<Connection> {
+  let isLost = false
+  const pool = new SQL({
+    adapter: 'postgres',
+    hostname: isSocket(host) ? 'localhost' : host.host,
+    port: host.port,
+    ...(isSocket(host) ? { path: addressOf(host) } : {}),
+    username: target.user,
+    password: target.readPassword(),
+    database: target.database,
+    tls: tlsOf(target, host),
+    connection: settingsOf(target),
+    prepare: target.prepare,
+    bigint: true,
+    max: 1,
+    onclose: () => {
+      isLost = true
+    },
+  })
+
+  async function close(): Promise<void> {
+    isLost = true
+    await pool.close({ timeout: 0 })
+  }
+
+  async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      reject(deadlineError(milliseconds))
+      close().catch(() => {})
+    }, milliseconds)
+    try {
+      return await Promise.race([query, promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  try {
+    // A pool would go on with a new session, where the old one is lost; a reserved session does not.
+    const open = async () => {
+      const sql = await pool.reserve()
+      await checkSettings(sql, target)
+      return sql
+    }
+    const sql = await within(target.connectMs, open())
+    return {
+      sql,
+      host: addressOf(host),
+      get isLost() {
+        return isLost
+      },
+      within,
+      close,
+    }
+  } catch (error) {
+    close().catch(() => {})
+    throw error
+  }
+}
+
+/**
+ * Connects to the first host of a target that can be written to and keeps what it confirms. Rejects with an `OpenError` that
+ * says in one line what is wrong with each.
+ */
+export async function connect(target: PostgresTarget): Promise<Connection> {
+  const failures: { host: Host; reason: string }[] = []
+  for (const host of target.hosts) {
+    try {
+      return await connectTo(host, target)
+    } catch (error) {
+      failures.push({ host, reason: await explainConnecting(error, host, target) })
+    }
+  }
+  throw noConnection(failures)
+}

@@ -1,0 +1,61 @@
+// Tokens that were found are kept for a moment, so that not every request asks the server.
+
+import type { Token } from '../../token'
+
+/**
+ * How long a token that was found counts as it was. Whoever revokes one waits for so long before that counts as done: by
+ * then no process accepts it.
+ */
+export const LEASE_MS = 1000
+
+// Beyond this, leases that have ended are removed.
+const ROOMY = 1000
+
+/** `now`: milliseconds of a clock that never goes back. */
+export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
+  const leases = new Map<string, { readonly token: Token; readonly until: number }>()
+  const asked = new Map<string, Promise<Token | null>>()
+
+  function keep(hash: string, token: Token, until: number): void {
+    if (leases.size >= ROOMY) {
+      for (const [other, lease] of leases) if (lease.until <= now()) leases.delete(other)
+    }
+    leases.set(hash, { token, until })
+  }
+
+  async function ask(hash: string): Promise<Token | null> {
+    // Before the query is sent: what it finds may be revoked while the answer is on its way.
+    const until = now() + LEASE_MS
+    const asking = find(hash)
+    asked.set(hash, asking)
+    try {
+      const token = await asking
+      // Where it was forgotten meanwhile, the answer may be from before.
+      if (token && asked.get(hash) === asking) keep(hash, token, until)
+      return token
+    } finally {
+      if (asked.get(hash) === asking) asked.delete(hash)
+    }
+  }
+
+  return {
+    /** The token with a hash. Those who ask for one at the same time share a query. */
+    async find(hash: string): Promise<Token | null> {
+      const lease = leases.get(hash)
+      if (lease && now() < lease.until) return lease.token
+      const asking = asked.get(hash)
+      if (!asking) return ask(hash)
+      // It was sent before, and may have missed a token that is new; the next one is sent after.
+      return (await asking) ?? asked.get(hash) ?? ask(hash)
+    },
+    /** Has the next one who asks for a token see what this process has changed of it. */
+    forget(hash: string): void {
+      leases.delete(hash)
+      asked.delete(hash)
+    },
+    forgetAll(): void {
+      leases.clear()
+      asked.clear()
+    },
+  }
+}

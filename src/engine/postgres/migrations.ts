@@ -1,0 +1,117 @@
+// The schema, and the steps from each version to the next.
+
+import type { SQL } from 'bun'
+import { OpenError } from '../../errors'
+import { sqlStateOf } from './errors'
+import { INDEXED_CHARACTERS } from './plants'
+import { rollBack, rowsOf, type Statement, sendAll } from './statements'
+
+/** The steps from one schema version to the next. Texts are ordered by their bytes, as SQLite orders them. */
+const migrations: readonly (readonly string[])[] = [
+  [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name text COLLATE "C" NOT NULL, tag text COLLATE "C")',
+    `CREATE INDEX plants_by_tag ON plants (left(tag, ${INDEXED_CHARACTERS}), id) WHERE tag IS NOT NULL`,
+    `CREATE TABLE tokens (
+      name text COLLATE "C" NOT NULL,
+      hash text COLLATE "C" PRIMARY KEY,
+      scope text NOT NULL CHECK (scope IN ('read', 'write')),
+      created_at bigint NOT NULL,
+      expires_at bigint,
+      revoked_at bigint,
+      last_used_at bigint
+    )`,
+    'CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL',
+    `CREATE TABLE lanes (
+      lane text PRIMARY KEY,
+      seq bigint NOT NULL,
+      fenced_from bigint,
+      refused text NOT NULL DEFAULT '',
+      seen_at timestamptz NOT NULL DEFAULT now()
+    )`,
+  ],
+]
+
+/** The newest schema version that this program reads. */
+export const SCHEMA_VERSION = migrations.length
+
+// Several processes may start at once: whoever comes second meets what the first has made. XX000: "tuple concurrently updated".
+const CONFLICTS = ['23505', '40001', '40P01', '42P07', '42710', 'XX000']
+const MOST_TRIES = 20
+const PAUSE_MS = 50
+
+/** The version of the schema; 0: there is none. */
+export async function schemaVersion(sql: SQL): Promise<number> {
+  const [there] = await sql.unsafe<{ there: boolean }[]>(
+    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS there`,
+  )
+  if (!there?.there) return 0
+  const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
+  return row?.version ?? 0
+}
+
+/** Throws an `OpenError` where a schema is of a newer plantstore. */
+export function refuseNewer(version: number): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new OpenError(
+    `the database has schema version ${version}, made by a newer plantstore; this one reads up to ${SCHEMA_VERSION}`,
+  )
+}
+
+async function migrateOnce(sql: SQL): Promise<number> {
+  await sql.unsafe('BEGIN')
+  try {
+    const there = await schemaVersion(sql)
+    // Waits for another process that migrates.
+    const [locked] =
+      there > 0 ? await sendAll(sql, [['SELECT version FROM plantstore_schema FOR UPDATE']]) : []
+    const before = rowsOf<{ version: number }>(locked)[0]?.version ?? 0
+    refuseNewer(before)
+    const steps: Statement[] = migrations
+      .slice(before)
+      .flatMap((step) => step.map((text) => [text] as const))
+    if (before === 0) {
+      await sql.unsafe('CREATE TABLE plantstore_schema (version integer PRIMARY KEY)')
+      steps.push(['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION])
+    } else steps.push(['UPDATE plantstore_schema SET version = $1', SCHEMA_VERSION])
+    for (const [text, ...values] of steps) await sql.unsafe(text, values)
+    await sql.unsafe('COMMIT')
+    return before
+  } catch (error) {
+    await rollBack(sql)
+    throw error
+  }
+}
+
+/** Why the schema could not be made, in one line. */
+function explain(error: unknown): unknown {
+  const message = error instanceof Error ? error.message : String(error)
+  switch (sqlStateOf(error)) {
+    case '42P07':
+    case '42710':
+      return new OpenError(
+        `the database has tables of another program (${message}); name another database, or another schema with ?search_path=`,
+      )
+    case '3F000':
+      return new OpenError('the schema of search_path does not exist; create it: CREATE SCHEMA …')
+    case '42501':
+      return new OpenError(
+        `the user may not make tables (${message}); run GRANT CREATE, USAGE ON SCHEMA … TO the user`,
+      )
+    default:
+      return error
+  }
+}
+
+/** Brings a database to {@link SCHEMA_VERSION}. Returns the version that it had. Throws an `OpenError` where that cannot be. */
+export async function migrate(sql: SQL): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const version = await schemaVersion(sql)
+      if (version === SCHEMA_VERSION) return version
+      return await migrateOnce(sql)
+    } catch (error) {
+      if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MOST_TRIES) throw explain(error)
+      await Bun.sleep(Math.random() * PAUSE_MS)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// One moment of a server's database, on a connection of its own that can only read.
+
+import type { SQL } from 'bun'
+import { OpenError } from '../../errors'
+import type { NewPlant } from '../../plant'
+import { type Connection, connect } from './connection'
+import { sqlStateOf } from './errors'
+import { refuseNewer, schemaVersion } from './migrations'
+import type { PostgresTarget } from './url'
+
+const PLANTS_AT_ONCE = 1000
+const BYTES_AT_ONCE = 4_000_000
+// Of each query: an export of many plants takes as long as it takes.
+const DEADLINE_MS = 60_000
+
+type Row = { readonly id: bigint; readonly name: string; readonly tag: string | null }
+
+/** Asks for rows, with the deadline of a read. */
+export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
+
+// A part ends with the plant that exceeds its bytes: where plants are long, the server cuts it, not the memory.
+const part = (after: bigint | null) => (sql: SQL) =>
+  sql<Row[]>`
+    SELECT id, name, tag FROM (
+      SELECT id, name, tag,
+        sum(octet_length(name) + coalesce(octet_length(tag), 0)) OVER (
+          ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS before
+      FROM (
+        SELECT id, name, tag FROM plants WHERE ${after}::bigint IS NULL OR id > ${after}::bigint
+        ORDER BY id LIMIT ${PLANTS_AT_ONCE}
+      ) page
+    ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
+
+/** All plants in ascending order of their ids, in parts that fit in memory. */
+export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {
+  let after: bigint | null = null
+  for (;;) {
+    const rows: Row[] = await ask(part(after))
+    const last = rows.at(-1)
+    if (!last) return
+    after = last.id
+    yield rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }))
+  }
+}
+
+/** The `OpenError` of a query that failed, in one line; `storage` where the server's disk or data fails. */
+function explainReading(error: unknown, { host }: Connection): unknown {
+  const state = sqlStateOf(error)
+  if (error instanceof OpenError || !(error instanceof Error)) return error
+  const isStorage = /^(53100|58|XX)/.test(state)
+  return new OpenError(`cannot read from PostgreSQL at ${host}: ${error.message}`, isStorage)
+}
+
+async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
+  const version = await ask(schemaVersion)
+  refuseNewer(version)
+  if (version > 0) return version
+  throw new OpenError(
+    `no plantstore in ${redacted}; "plantstore serve" or "import" makes one there`,
+  )
+}
+
+/** Has `read` read one moment of a database, with the version of its schema. Rejects with an `OpenError` where it cannot be read. */
+export async function readSnapshot<T>(
+  target: PostgresTarget,
+  read: (ask: Ask, version: number) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(target)
+  const ask: Ask = async (query) => {
+    try {
+      return await connection.within(DEADLINE_MS, query(connection.sql))
+    } catch (error) {
+      throw explainReading(error, connection)
+    }
+  }
+  try {
+    await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
+    return await read(ask, await requireSchema(ask, target))
+  } finally {
+    await connection.close()
+  }
+}

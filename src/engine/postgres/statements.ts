@@ -1,0 +1,47 @@
+// Statements that are sent together on one connection, and answered in their order.
+
+import type { SQL } from 'bun'
+import { sqlStateOf } from './errors'
+
+/** A statement, and the values of its parameters. */
+export type Statement = readonly [text: string, ...values: readonly unknown[]]
+
+/** What a statement answered: its rows, and the word that the server says of it. */
+export type Answer<Row = unknown> = readonly Row[] & { readonly command: string | null }
+
+// "current transaction is aborted": an earlier statement says why.
+const ABORTED = '25P02'
+
+/**
+ * Sends statements without waiting between them. Resolves to their answers; rejects, once all are answered, with the first
+ * error that is not the consequence of another.
+ */
+export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
+  const results = await Promise.allSettled(
+    statements.map(([text, ...values]) => sql.unsafe<unknown[]>(text, values)),
+  )
+  const answers: Answer[] = []
+  let consequence: unknown
+  for (const result of results) {
+    if (result.status === 'fulfilled') answers.push(result.value)
+    else if (sqlStateOf(result.reason) !== ABORTED) throw result.reason
+    else consequence ??= result.reason
+  }
+  if (consequence) throw consequence
+  return answers
+}
+
+/** Rows of an answer, of the type that its statement selects. */
+export const rowsOf = <Row>(answer: Answer | undefined): readonly Row[] =>
+  (answer ?? []) as readonly unknown[] as readonly Row[]
+
+/** Ends a transaction in which a statement failed. */
+export async function rollBack(sql: SQL): Promise<void> {
+  await sql.unsafe('ROLLBACK')
+}
+
+export const bigints = (sql: SQL, ids: readonly (number | string | bigint)[]) =>
+  sql.array(ids.map(String), 'BIGINT')
+
+export const texts = (sql: SQL, values: readonly (string | null)[]) =>
+  sql.array([...values], 'TEXT')

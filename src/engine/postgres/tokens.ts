@@ -1,0 +1,100 @@
+// The SQL of tokens.
+
+import type { SQL } from 'bun'
+import type { Scope, Token } from '../../token'
+import { beginStep, commitStep, type Step } from './lane'
+import { rollBack, type Statement } from './statements'
+
+type TokenRow = {
+  name: string
+  hash: string
+  scope: Scope
+  created_at: bigint
+  expires_at: bigint | null
+  revoked_at: bigint | null
+  last_used_at: bigint | null
+}
+
+const COLUMNS = 'name, hash, scope, created_at, expires_at, revoked_at, last_used_at'
+const toTime = (value: bigint | null): number | null => (value === null ? null : Number(value))
+
+const toToken = (row: TokenRow): Token => ({
+  name: row.name,
+  hash: row.hash,
+  scope: row.scope,
+  createdAt: Number(row.created_at),
+  expiresAt: toTime(row.expires_at),
+  revokedAt: toTime(row.revoked_at),
+  lastUsedAt: toTime(row.last_used_at),
+})
+
+/** The token with a hash; null where there is none. */
+export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
+  const [row] = await sql.unsafe<TokenRow[]>(`SELECT ${COLUMNS} FROM tokens WHERE hash = $1`, [
+    hash,
+  ])
+  return row ? toToken(row) : null
+}
+
+/** Every token, the oldest first. */
+export async function listTokens(sql: SQL): Promise<Token[]> {
+  const rows = await sql.unsafe<TokenRow[]>(
+    `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, name`,
+  )
+  return rows.map(toToken)
+}
+
+/** A step that adds a token; false, and nothing changes, where its name or hash is taken. */
+export function createTokenStep(token: Token): Step<boolean> {
+  const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
+  const retire: Statement = [
+    `UPDATE tokens SET revoked_at = expires_at
+     WHERE name = $1 AND revoked_at IS NULL AND expires_at <= $2`,
+    name,
+    createdAt,
+  ]
+  const insert: Statement = [
+    `INSERT INTO tokens (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT DO NOTHING RETURNING hash`,
+    ...[name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt],
+  ]
+  let isAdded = false
+  return {
+    isPipelined: false,
+    async send(sql, at) {
+      const answers = await beginStep(sql, at, [retire, insert])
+      if (!answers) return 'elsewhere'
+      isAdded = answers[1]?.length === 1
+      if (isAdded) await commitStep(sql, [])
+      else await rollBack(sql)
+      return isAdded ? { refused: '' } : 'left'
+    },
+    finish: async () => isAdded,
+  }
+}
+
+/** A step of one statement that tells how many tokens it changed, by returning them. */
+function tokensStep(...statement: Statement): Step<number> {
+  let count = 0
+  return {
+    isPipelined: false,
+    async send(sql, at) {
+      const answers = await beginStep(sql, at, [statement])
+      if (!answers) return 'elsewhere'
+      count = answers[0]?.length ?? 0
+      await commitStep(sql, [])
+      return { refused: '' }
+    },
+    finish: async () => count,
+  }
+}
+
+export const revokeTokenStep = (name: string, now: number): Step<number> =>
+  tokensStep(
+    'UPDATE tokens SET revoked_at = $1 WHERE name = $2 AND revoked_at IS NULL RETURNING hash',
+    now,
+    name,
+  )
+
+export const pruneTokensStep = (by: number): Step<number> =>
+  tokensStep('DELETE FROM tokens WHERE least(revoked_at, expires_at) <= $1 RETURNING hash', by)

@@ -1,0 +1,206 @@
+// The URL of a PostgreSQL server, as libpq reads it: several hosts, unix sockets, TLS.
+// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { type DatabaseSecrets, withoutPassword } from '../../database-url'
+import { UsageError } from '../../errors'
+
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+export type SslMode = (typeof sslModes)[number]
+
+/** A server; a host that begins with a slash is the folder of a unix socket. */
+export type Host = { readonly host: string; readonly port: number }
+
+/** Which database is meant, and how to get there. */
+export type PostgresTarget = {
+  readonly hosts: readonly Host[]
+  readonly database: string
+  readonly user: string
+  /** The password; empty for none. That of a file is read again each time, so that it can be changed. */
+  readonly readPassword: () => string
+  readonly sslmode: SslMode
+  /** Certificates of the CAs that are trusted (PEM); null: those that Bun trusts. */
+  readonly caFile: string | null
+  readonly searchPath: string | null
+  /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
+  readonly prepare: boolean
+  /** How long each host may take to accept a connection. */
+  readonly connectMs: number
+  /** The URL for logs and messages, without a password. */
+  readonly redacted: string
+}
+
+const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^@/?#]+)(?:\?([^#]*))?$/i
+const PORT = 5432
+const CONNECT_SECONDS = 5
+
+const known = [
+  'host',
+  'port',
+  'sslmode',
+  'sslrootcert',
+  'search_path',
+  'prepare',
+  'connect_timeout',
+  'target_session_attrs',
+] as const
+type Parameter = (typeof known)[number]
+
+// Parts of the URL are not shown: an unescaped password may be in any of them.
+const malformed = () =>
+  new UsageError(
+    'the database URL must look like postgres://user@host:5432/name; write @ : / ? # % within a part as %40 %3A %2F %3F %23 %25',
+  )
+
+function decode(text: string): string {
+  try {
+    const decoded = decodeURIComponent(text)
+    if (!decoded.includes('\0')) return decoded
+  } catch {}
+  throw malformed()
+}
+
+function readParameters(query: string): Partial<Record<Parameter, string>> {
+  const parameters: Partial<Record<Parameter, string>> = {}
+  for (const pair of query.split('&').filter(Boolean)) {
+    const [name = '', value = '', ...rest] = pair.split('=')
+    const parameter = known.find((it) => it === name)
+    if (parameter === undefined) {
+      const shown = /^[a-z_]{1,40}$/i.test(name) ? ` ${name}` : ''
+      throw new UsageError(
+        `unsupported parameter${shown} in the database URL; supported: ${known.join(', ')}`,
+      )
+    }
+    if (parameters[parameter] !== undefined || rest.length > 0) throw malformed()
+    parameters[parameter] = decode(value)
+  }
+  return parameters
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port < 1 || port > 65_535) {
+    throw new UsageError('the database URL: a port must be a whole number from 1 to 65535')
+  }
+  return port
+}
+
+/** `host`, `host:port`, `[::1]:port` or `%2Fpath`. */
+function readHost(text: string): Host {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(.*))?$/.exec(text) ?? []
+  const host = bracketed ?? decode(plain ?? '')
+  if (!host || (bracketed !== undefined && isIP(bracketed) !== 6)) throw malformed()
+  return { host, port: port ? readPort(port) : PORT }
+}
+
+/** The hosts of the authority, or those of `?host=`, with the ports of `?port=`: one for all, or one for each. */
+function readHosts(authority: string, { host, port }: Partial<Record<Parameter, string>>): Host[] {
+  const ports = port?.split(',').map(readPort) ?? []
+  if (authority !== '') {
+    if (host !== undefined || port !== undefined) {
+      throw new UsageError('the database URL names its host twice')
+    }
+    return authority.split(',').map(readHost)
+  }
+  const hosts = host?.split(',') ?? []
+  if (hosts.length === 0 || hosts.includes('')) {
+    throw new UsageError('the database URL names no host; for a unix socket: ?host=/run/postgresql')
+  }
+  if (ports.length > 1 && ports.length !== hosts.length) {
+    throw new UsageError('the database URL needs one port, or one for each host')
+  }
+  return hosts.map((it, index) => ({ host: it, port: ports[index] ?? ports[0] ?? PORT }))
+}
+
+export const isSocket = ({ host }: Host): boolean => host.startsWith('/')
+
+const isNear = (it: Host): boolean =>
+  isSocket(it) || it.host === 'localhost' || it.host === '::1' || /^127\.[\d.]+$/.test(it.host)
+
+/** `h1:5432`, `[::1]:5432`, or the path of a unix socket. */
+export const addressOf = (it: Host): string =>
+  isSocket(it)
+    ? `${it.host}/.s.PGSQL.${it.port}`
+    : `${it.host.includes(':') ? `[${it.host}]` : it.host}:${it.port}`
+
+function oneOf<Value extends string>(
+  name: Parameter,
+  value: string | undefined,
+  values: readonly Value[],
+): Value | undefined {
+  if (value === undefined) return undefined
+  const found = values.find((it) => it === value)
+  if (found === undefined) {
+    throw new UsageError(`the database URL: ${name} must be ${values.join(' or ')}`)
+  }
+  return found
+}
+
+function readTls(
+  hosts: readonly Host[],
+  { sslmode, sslrootcert }: Partial<Record<Parameter, string>>,
+) {
+  // A password must not cross a network to whoever answers, unless that is asked for.
+  const mode =
+    oneOf('sslmode', sslmode, sslModes) ?? (hosts.every(isNear) ? 'disable' : 'verify-full')
+  const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
+  if (sslrootcert !== undefined && mode === 'disable') {
+    throw new UsageError('the database URL: sslrootcert needs sslmode=verify-full or verify-ca')
+  }
+  // As libpq has it: who names a CA wants it checked.
+  return { sslmode: mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode, caFile }
+}
+
+/** The password of a file, without the line break at its end. */
+function readPasswordFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const { message } = error as Error
+    throw new UsageError(`cannot read PLANTSTORE_DATABASE_PASSWORD_FILE: ${message}`)
+  }
+}
+
+function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => string {
+  const { databasePassword, databasePasswordFile } = secrets
+  if (inUrl !== undefined && databasePasswordFile !== null) {
+    throw new UsageError(
+      'the database URL has a password: leave PLANTSTORE_DATABASE_PASSWORD_FILE out, or the password',
+    )
+  }
+  const password = inUrl === undefined ? (databasePassword ?? '') : decode(inUrl)
+  if (databasePasswordFile === null) return () => password
+  // A file that cannot be read is a wrong setting now, and a reason to try again later.
+  readPasswordFile(databasePasswordFile)
+  return () => readPasswordFile(databasePasswordFile)
+}
+
+/** Reads the URL of a server. Throws a {@link UsageError} that never shows a password. */
+export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): PostgresTarget {
+  const [, userInfo = '', authority = '', name = '', query = ''] = URL_FORM.exec(url) ?? []
+  if (name === '') throw malformed()
+  const [userText = '', ...passwords] = userInfo.split(':')
+  if (passwords.length > 1) throw malformed()
+  const [user, database] = [decode(userText), decode(name)]
+  if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
+  const parameters = readParameters(query)
+  const hosts = readHosts(authority, parameters)
+  // Every other value would have plantstore write to a server that cannot be written to.
+  oneOf('target_session_attrs', parameters.target_session_attrs, ['read-write', 'primary'])
+  const seconds = parameters.connect_timeout ?? String(CONNECT_SECONDS)
+  if (!/^[1-9]\d{0,2}$/.test(seconds)) {
+    throw new UsageError('the database URL: connect_timeout must be 1 to 999 seconds')
+  }
+  return {
+    hosts,
+    database,
+    user,
+    readPassword: passwordOf(passwords[0], secrets),
+    ...readTls(hosts, parameters),
+    searchPath: parameters.search_path || null,
+    prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',
+    connectMs: Number(seconds) * 1000,
+    redacted: withoutPassword(url),
+  }
+}

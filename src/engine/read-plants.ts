@@ -1,0 +1,35 @@
+// Every plant of a store as of one moment, of the engine that --database names.
+
+import { type DatabaseSecrets, isPostgresUrl } from '../database-url'
+import type { NewPlant } from '../plant'
+import { allPlants } from './sqlite/all-plants'
+import { readDatabase } from './sqlite/read-only'
+
+/** Plants in ascending order of their ids, in parts that fit in memory. `isShared`: a daemon may use the same file. */
+export type PlantParts = {
+  readonly parts: Iterable<readonly NewPlant[]> | AsyncIterable<readonly NewPlant[]>
+  readonly isShared: boolean
+}
+
+/**
+ * Has `read` read one moment of a store, and writes nothing to it. `repeatable`: it can be called again, from the start.
+ * Rejects with an `OpenError` where the store cannot be read.
+ */
+export async function readPlants<T>(
+  database: string,
+  secrets: DatabaseSecrets,
+  repeatable: 'repeatable' | 'once',
+  read: (plants: PlantParts) => Promise<T>,
+): Promise<T> {
+  if (!isPostgresUrl(database)) {
+    return readDatabase(database, repeatable, ({ db, isShared }) =>
+      read({ parts: allPlants(db), isShared }),
+    )
+  }
+  // Loaded by those alone who use it.
+  const { parsePostgresUrl } = await import('./postgres/url')
+  const postgres = await import('./postgres/snapshot')
+  return postgres.readSnapshot(parsePostgresUrl(database, secrets), (ask) =>
+    read({ parts: postgres.allPlants(ask), isShared: false }),
+  )
+}

@@ -1,0 +1,32 @@
+// Entity tags of plants (RFC 9110, section 8.8.3), and what a client may require of them (section 13.1).
+
+import type { Int64 } from './plant'
+
+// Of a SHA-256 in base64url: 132 bits.
+const TAG_CHARACTERS = 22
+
+/** What must hold of the stored plant for a request to be carried out, in entity tags; '*': that there is one. */
+export type Precondition = {
+  readonly ifMatch?: '*' | readonly string[]
+  readonly ifNoneMatch?: '*' | readonly string[]
+}
+
+/** A plant as the service or as an engine has it. */
+type Fields = {
+  readonly id: Int64 | number | string
+  readonly name: string
+  readonly tag?: string | null
+}
+
+/** The strong entity tag of a plant, with its quotes: the same for the same fields, on every engine and after a restore. */
+export function entityTagOf({ id, name, tag }: Fields): string {
+  const fields = JSON.stringify([String(id), name, tag])
+  return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
+}
+
+/** Whether a precondition holds of a stored plant (RFC 9110, section 13.2.2). */
+export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: Fields): boolean {
+  const tag = entityTagOf(plant)
+  const isAmong = (tags: '*' | readonly string[]) => tags === '*' || tags.includes(tag)
+  return (ifMatch === undefined || isAmong(ifMatch)) && !(ifNoneMatch && isAmong(ifNoneMatch))
+}

@@ -1,0 +1,74 @@
+import { useSignal } from '@preact/signals'
+import { Field } from './field.tsx'
+import { Leaf } from './leaf.tsx'
+import { Modal } from './modal.tsx'
+import type { Session } from './session.ts'
+
+function TokenForm({ session, hint }: { readonly session: Session; readonly hint: string }) {
+  const text = useSignal('')
+  const isBusy = useSignal(false)
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault()
+        if (isBusy.value) return
+        isBusy.value = true
+        await session.connect(text.value)
+        isBusy.value = false
+      }}
+    >
+      <Field
+        label="Token"
+        name="token"
+        text={text}
+        error={session.refusal.value ?? undefined}
+        hint={hint}
+        isSecret
+        isFirst
+      />
+      <div class="actions">
+        <button type="submit" class="primary" aria-disabled={isBusy.value}>
+          Connect
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** What a visitor sees first. */
+export function Welcome({ session }: { readonly session: Session }) {
+  return (
+    <main class="welcome">
+      <div class="card">
+        <Leaf />
+        <h1>plantstore</h1>
+        <p>Look at the plants of this store, change them, import and export them.</p>
+        <TokenForm
+          session={session}
+          hint="The first start printed one. It stays in this page’s memory, and is gone with it."
+        />
+        <p class="foot">
+          No token? On the host: <code>plantstore token create NAME</code>
+          <br />
+          For programs: <a href="docs">API reference</a>
+        </p>
+      </div>
+    </main>
+  )
+}
+
+type ReconnectProps = { readonly session: Session; readonly onForget: () => void }
+
+/** Asks for another token, over everything that is on the page. */
+export function Reconnect({ session, onForget }: ReconnectProps) {
+  return (
+    <Modal label="The token is no longer accepted">
+      <h2>The token is no longer accepted</h2>
+      <p>What you typed and what waits is kept. Give another token to go on.</p>
+      <TokenForm session={session} hint="It stays in this page’s memory." />
+      <button type="button" class="quiet" onClick={onForget}>
+        Forget everything and begin anew
+      </button>
+    </Modal>
+  )
+}

@@ -1,0 +1,93 @@
+// A TCP proxy whose connections a test cuts, at the moment that it chooses.
+import type { Socket } from 'bun'
+
+type Pair = { client: Socket<Side>; server: Socket<Side> | null; early: Buffer[] }
+type Side = { readonly pair: Pair; readonly isClient: boolean }
+
+/** Which way bytes are held back for good: the requests, or the answers. */
+export type Held = 'nothing' | 'requests' | 'answers'
+
+/** Starts a proxy to a port of this machine. `using` ends it. */
+export function startProxy(to: number) {
+  const pairs = new Set<Pair>()
+  let held: Held = 'nothing'
+  let from = ''
+  let seen = 0
+  let waiting: (() => void)[] = []
+
+  function isHeld(way: Held, bytes: Buffer): boolean {
+    if (held !== way || (seen === 0 && !bytes.includes(from))) return false
+    seen += 1
+    for (const resolve of waiting.splice(0)) resolve()
+    return true
+  }
+
+  const listener = Bun.listen<Side>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      async open(client) {
+        const pair: Pair = { client, server: null, early: [] }
+        client.data = { pair, isClient: true }
+        pairs.add(pair)
+        pair.server = await Bun.connect<Side>({
+          hostname: '127.0.0.1',
+          port: to,
+          data: { pair, isClient: false },
+          socket: {
+            data(_, bytes) {
+              if (!isHeld('answers', bytes)) client.write(bytes)
+            },
+            close() {
+              client.end()
+            },
+            error() {},
+          },
+        }).catch(() => null)
+        if (!pair.server) client.terminate()
+        for (const bytes of pair.early.splice(0)) pair.server?.write(bytes)
+      },
+      data({ data: { pair } }, bytes) {
+        if (isHeld('requests', bytes)) return
+        if (pair.server) pair.server.write(bytes)
+        else pair.early.push(Buffer.from(bytes))
+      },
+      close({ data: { pair } }) {
+        pairs.delete(pair)
+        pair.server?.end()
+      },
+      error() {},
+    },
+  })
+
+  return {
+    port: listener.port,
+    /** Holds back what is sent one way, from the next bytes that contain a word, until the connections are cut. */
+    hold(way: Held, word = ''): void {
+      held = way
+      from = word
+      seen = 0
+    },
+    /** Resolves once something was held back. */
+    async untilHeld(): Promise<void> {
+      while (seen === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+    /** Cuts every connection of the clients; new ones are let through. `keepServer`: the server does not notice. */
+    cut(keepServer = false): void {
+      held = 'nothing'
+      for (const pair of [...pairs]) {
+        if (keepServer) pair.server = null
+        pair.client.terminate()
+      }
+      pairs.clear()
+    },
+    [Symbol.dispose](): void {
+      for (const { client, server } of pairs) {
+        client.terminate()
+        server?.terminate()
+      }
+      waiting = []
+      listener.stop(true)
+    },
+  }
+}

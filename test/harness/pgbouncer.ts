@@ -1,0 +1,47 @@
+// PgBouncer in transaction mode, before a PostgreSQL server of a test.
+import { chmodSync, writeFileSync } from 'node:fs'
+import { AS_NOBODY } from './commands'
+import { PATIENCE_MS, temporaryFolder } from './daemon'
+import { freePort, PASSWORD, type PostgresServer } from './postgres'
+import { startProcess } from './process'
+
+export const hasPgBouncer = (): boolean => Bun.which('pgbouncer') !== null
+
+/** Starts a pooler with few server connections, so that sessions share them. */
+export async function startPgBouncer(server: PostgresServer, settings: readonly string[] = []) {
+  const folder = temporaryFolder()
+  const port = freePort()
+  // The folder of the test is made for one user, the pooler runs as another.
+  chmodSync(folder.path, 0o755)
+  writeFileSync(folder.file('users'), `"admin" "${PASSWORD}"\n`, { mode: 0o644 })
+  const lines = [
+    '[databases]',
+    `* = host=127.0.0.1 port=${server.port}`,
+    '[pgbouncer]',
+    `listen_port=${port}`,
+    'listen_addr=127.0.0.1',
+    'unix_socket_dir=',
+    'auth_type=scram-sha-256',
+    `auth_file=${folder.file('users')}`,
+    'pool_mode=transaction',
+    'default_pool_size=3',
+    ...settings,
+  ]
+  writeFileSync(folder.file('ini'), `${lines.join('\n')}\n`, { mode: 0o644 })
+  const under = process.getuid?.() === 0 ? AS_NOBODY : []
+  const child = startProcess([...under, '/usr/sbin/pgbouncer', folder.file('ini')])
+  const isUp = () => child.err().includes('process up')
+  const giveUp = setTimeout(() => child.signal('SIGKILL'), PATIENCE_MS)
+  const started = await child.prints(isUp)
+  clearTimeout(giveUp)
+  if (!started) throw new Error(child.err())
+
+  return {
+    url: (database = 'postgres') => `postgres://admin:${PASSWORD}@127.0.0.1:${port}/${database}`,
+    log: () => child.err(),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await child.kill()
+      folder[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+// Stores in databases of a PostgreSQL server of tests.
+import { openStore } from '../../src/engine/open-store'
+import { daemon } from '../../src/engine/role'
+import type { Store } from '../../src/store'
+import type { PostgresServer } from './postgres'
+import type { TestedStore } from './tested-store'
+
+/** An event that a store has logged. */
+export type Logged = { readonly event: string; readonly [field: string]: unknown }
+
+/** Opens a store as a daemon does. */
+export const openAt = (url: string, events: Logged[] = []): Promise<Store> =>
+  openStore(
+    url,
+    daemon(
+      (_, event, fields) => events.push({ event, ...fields }),
+      () => {},
+    ),
+  )
+
+let databases = 0
+
+/** Makes an empty database; resolves to its URL. */
+export function newDatabase(server: PostgresServer): Promise<string> {
+  databases += 1
+  return server.createDatabase(`plants_${databases}`)
+}
+
+/** An empty store in a database of its own. */
+export async function openTested(server: PostgresServer): Promise<TestedStore> {
+  const url = await newDatabase(server)
+  let store = await openAt(url)
+  return {
+    store,
+    async reopen() {
+      await store.close()
+      store = await openAt(url)
+      return store
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+}
