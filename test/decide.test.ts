@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { type Change, netEffect, type Row, type RowId } from '../src/engine/change'
@@ -7,7 +7,10 @@ import { prepareChanges } from '../src/engine/sqlite/apply-change'
 import { connect } from '../src/engine/sqlite/connection'
 import { migrate } from '../src/engine/sqlite/migrations'
 import { entityTagOf } from '../src/entity-tag'
+import { PATIENCE_MS } from './harness/daemon'
 import { temporaryFolder } from './harness/folder'
+
+setDefaultTimeout(PATIENCE_MS)
 
 // Few ids and fields, so that changes meet one another.
 const id = fc.constantFrom<RowId>(1, 2, 3, '-9007199254740993')
@@ -55,7 +58,7 @@ test('decides changes as SQLite carries them out, and writes what is new of them
       fc.array(row, { maxLength: 4 }),
       fc.array(change, { maxLength: 12 }),
       (rows, changes) => {
-        db.run('DELETE FROM plants')
+        db.run('BEGIN')
         for (const it of rows) apply(['create', it])
         const before = stored()
 
@@ -74,6 +77,7 @@ test('decides changes as SQLite carries them out, and writes what is new of them
         }
         for (const it of decided.deleted) expect(after.delete(it)).toBeTrue()
         expect(after).toEqual(stored())
+        db.run('ROLLBACK')
         // What is written is no more than what the outcomes say.
         const net = netEffect(changes, decided.outcomes)
         for (const [written] of [...decided.inserted, ...decided.updated])
