@@ -15,6 +15,7 @@ import { temporaryFolder, undoAll } from './lab.ts'
 import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
+import { postgresFaults } from './postgres.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
@@ -41,6 +42,7 @@ const faults: Fault[] = [
   ...fileFaults,
   ...memoryFaults,
   ...clockFaults,
+  ...postgresFaults,
 ]
 
 const { values } = parseArgs({
