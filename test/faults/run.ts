@@ -16,6 +16,8 @@ import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { postgresFaults } from './postgres.ts'
+import { postgresDiskFaults } from './postgres-disk.ts'
+import { postgresLaneFaults } from './postgres-lane.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
@@ -43,6 +45,8 @@ const faults: Fault[] = [
   ...memoryFaults,
   ...clockFaults,
   ...postgresFaults,
+  ...postgresDiskFaults,
+  ...postgresLaneFaults,
 ]
 
 const { values } = parseArgs({
