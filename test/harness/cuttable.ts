@@ -11,12 +11,15 @@ export type Held = 'nothing' | 'requests' | 'answers'
 export function startProxy(to: number) {
   const pairs = new Set<Pair>()
   let held: Held = 'nothing'
+  let from = ''
   let seen = 0
   let waiting: (() => void)[] = []
 
-  function hold(): void {
+  function isHeld(way: Held, bytes: Buffer): boolean {
+    if (held !== way || (seen === 0 && !bytes.includes(from))) return false
     seen += 1
     for (const resolve of waiting.splice(0)) resolve()
+    return true
   }
 
   const listener = Bun.listen<Side>({
@@ -33,20 +36,20 @@ export function startProxy(to: number) {
           data: { pair, isClient: false },
           socket: {
             data(_, bytes) {
-              if (held === 'answers') hold()
-              else client.write(bytes)
+              if (!isHeld('answers', bytes)) client.write(bytes)
             },
             close() {
               client.end()
             },
             error() {},
           },
-        })
-        for (const bytes of pair.early.splice(0)) pair.server.write(bytes)
+        }).catch(() => null)
+        if (!pair.server) client.terminate()
+        for (const bytes of pair.early.splice(0)) pair.server?.write(bytes)
       },
       data({ data: { pair } }, bytes) {
-        if (held === 'requests') hold()
-        else if (pair.server) pair.server.write(bytes)
+        if (isHeld('requests', bytes)) return
+        if (pair.server) pair.server.write(bytes)
         else pair.early.push(Buffer.from(bytes))
       },
       close({ data: { pair } }) {
@@ -59,9 +62,10 @@ export function startProxy(to: number) {
 
   return {
     port: listener.port,
-    /** Holds back all that is sent one way from now on, until the connections are cut. */
-    hold(which: Held): void {
-      held = which
+    /** Holds back what is sent one way, from the next bytes that contain a word, until the connections are cut. */
+    hold(way: Held, word = ''): void {
+      held = way
+      from = word
       seen = 0
     },
     /** Resolves once something was held back. */

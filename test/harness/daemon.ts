@@ -1,6 +1,7 @@
 // The program under test: its commands, and daemons.
 import { join, resolve } from 'node:path'
 import { type Process, type ProcessOptions, run, startProcess } from './process'
+import { serverEnvironment, withDatabase } from './server-database'
 
 export { temporaryFolder } from './folder'
 
@@ -32,19 +33,24 @@ export type RunOptions = ProcessOptions & {
 
 /** Starts a command of the program. */
 export function startProgram(args: readonly string[], options: RunOptions = {}): Process {
-  return startProcess(commandLine(args, options), options)
+  return startProcess(commandLine(args, options), environment(options))
 }
 
 /** Runs a command of the program to its end. */
 export function runProgram(args: readonly string[], options: RunOptions = {}) {
-  return run(commandLine(args, options), options)
+  return run(commandLine(args, options), environment(options))
 }
 
 const commandLine = (args: readonly string[], options: RunOptions) => [
   ...(options.under ?? []),
   ...(options.program ?? program),
-  ...args,
+  ...withDatabase(args),
 ]
+
+const environment = (options: RunOptions): RunOptions => ({
+  ...options,
+  env: { ...serverEnvironment, ...options.env },
+})
 
 export type DaemonOptions = RunOptions & {
   readonly args?: readonly string[]

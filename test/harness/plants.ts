@@ -2,6 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import type { ErrorNumber } from '../../src/errors'
+import { program } from './daemon'
+import { databaseAt, serverEnvironment } from './server-database'
 
 /** A row of the table. */
 export type StoredPlant = {
@@ -10,14 +12,30 @@ export type StoredPlant = {
   readonly tag: string | null
 }
 
-/** Every plant of a database in ascending order of ids, read from the file. */
+/** Every plant of a database in ascending order of ids, read from the file; from a server, by an export. */
 export function storedPlants(database: string): StoredPlant[] {
+  if (databaseAt(database) !== database) return exportedPlants(database)
   const db = new Database(database, { readonly: true, safeIntegers: true })
   try {
     return db.query<StoredPlant, []>('SELECT id, name, tag FROM plants ORDER BY id').all()
   } finally {
     db.close(true)
   }
+}
+
+function exportedPlants(database: string): StoredPlant[] {
+  const command = [...program, 'export', '--database', databaseAt(database)]
+  const env = { PATH: Bun.env.PATH ?? '', ...serverEnvironment }
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { env })
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return stdout
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => {
+      const { name, tag = null } = JSON.parse(line)
+      return { id: BigInt(/"id":(-?\d+)/.exec(line)?.[1] ?? ''), name, tag }
+    })
 }
 
 /** Expects a refusal: this error number, its status, and exactly an Error as the body. Resolves to the message. */

@@ -3,7 +3,7 @@
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { Findings } from '../findings'
-import { refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { SCHEMA_VERSION } from './migrations'
 import { type Ask, allPlants, readSnapshot } from './snapshot'
 import type { PostgresTarget } from './url'
 
@@ -46,21 +46,23 @@ async function checkSchema(ask: Ask): Promise<string[]> {
   return [...wrong, ...missing.map((name) => `index ${name} is missing or invalid`)]
 }
 
-/** Counts the rows of the table, past its indexes. */
-async function countRows(ask: Ask): Promise<number> {
-  await ask((sql) => sql`SET LOCAL enable_indexscan = off`)
-  await ask((sql) => sql`SET LOCAL enable_indexonlyscan = off`)
-  await ask((sql) => sql`SET LOCAL enable_bitmapscan = off`)
-  const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM plants`)
-  return Number(row?.count)
+/** Has the planner use an index, or none, wherever it can, until the transaction ends. */
+async function preferIndexes(ask: Ask, isPreferred: boolean): Promise<void> {
+  const plans = isPreferred ? ['seqscan'] : ['indexscan', 'indexonlyscan', 'bitmapscan']
+  for (const plan of ['seqscan', 'indexscan', 'indexonlyscan', 'bitmapscan']) {
+    await ask((sql) => sql.unsafe(`SET LOCAL enable_${plan} = ${!plans.includes(plan)}`))
+  }
 }
 
-/** Reads all plants by the index; returns how many, and what is wrong with them. */
+/** Reads all plants by the index, counts the rows of the table past it; returns how many, and what is wrong. */
 async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }> {
   let plants = 0
   try {
+    await preferIndexes(ask, true)
     for await (const part of allPlants(ask)) plants += part.length
-    const rows = await countRows(ask)
+    await preferIndexes(ask, false)
+    const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM plants`)
+    const rows = Number(row?.count)
     if (rows === plants) return { plants, problems: [] }
     return { plants, problems: [`the table has ${rows} plants, its index ${plants}; run REINDEX`] }
   } catch (error) {
@@ -71,20 +73,9 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
 
 /** Reads the whole database of a server, as of one moment. Rejects with an `OpenError` where it cannot be opened. */
 export function checkServer(target: PostgresTarget): Promise<Findings> {
-  return readSnapshot(target, async (ask) => {
-    const version = await ask(schemaVersion)
-    refuseNewer(version)
-    if (version === 0) {
-      throw new OpenError(
-        `no plantstore in ${target.redacted}; "plantstore serve" or "import" makes one there`,
-      )
-    }
-    if (version < SCHEMA_VERSION) {
-      throw new OpenError(
-        `the database has schema version ${version}; "plantstore serve" migrates it to ${SCHEMA_VERSION}`,
-      )
-    }
-    const schema = await checkSchema(ask)
+  return readSnapshot(target, async (ask, version) => {
+    // An older schema has what its version says; the daemon migrates it.
+    const schema = version === SCHEMA_VERSION ? await checkSchema(ask) : []
     if (schema.length > 0) {
       return { schemaVersion: version, plants: 0, tokens: 0, problems: schema }
     }

@@ -5,6 +5,7 @@ import { OpenError } from '../../errors'
 import type { NewPlant } from '../../plant'
 import { type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
+import { refuseNewer, schemaVersion } from './migrations'
 import type { PostgresTarget } from './url'
 
 const PLANTS_AT_ONCE = 1000
@@ -47,17 +48,23 @@ export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> 
 function explainReading(error: unknown, { host }: Connection): unknown {
   const state = sqlStateOf(error)
   if (error instanceof OpenError || !(error instanceof Error)) return error
-  if (state === '42P01' || state === '3F000') {
-    return new OpenError('the database has no plants; "plantstore serve" or "import" makes it')
-  }
   const isStorage = /^(53100|58|XX)/.test(state)
   return new OpenError(`cannot read from PostgreSQL at ${host}: ${error.message}`, isStorage)
 }
 
-/** Has `read` read one moment of a database. Rejects with an `OpenError` where it cannot be read. */
+async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
+  const version = await ask(schemaVersion)
+  refuseNewer(version)
+  if (version > 0) return version
+  throw new OpenError(
+    `no plantstore in ${redacted}; "plantstore serve" or "import" makes one there`,
+  )
+}
+
+/** Has `read` read one moment of a database, with the version of its schema. Rejects with an `OpenError` where it cannot be read. */
 export async function readSnapshot<T>(
   target: PostgresTarget,
-  read: (ask: Ask) => Promise<T>,
+  read: (ask: Ask, version: number) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(target)
   const ask: Ask = async (query) => {
@@ -69,7 +76,7 @@ export async function readSnapshot<T>(
   }
   try {
     await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
-    return await read(ask)
+    return await read(ask, await requireSchema(ask, target))
   } finally {
     await connection.close()
   }

@@ -38,7 +38,10 @@ export class Writer {
   sinceConfirmed = (): number => performance.now() - this.#confirmedAt
 
   /** Milliseconds that the oldest step has waited for its answer; 0 where none does. */
-  stalledFor = (): number => performance.now() - (this.#flight[0]?.sentAt ?? performance.now())
+  stalledFor = (): number => {
+    const [first] = this.#flight
+    return first ? performance.now() - first.sentAt : 0
+  }
 
   /**
    * Makes a step, after all that were asked for before. Rejects with what the server answered, or with 50302 where it is lost

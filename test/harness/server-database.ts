@@ -1,0 +1,31 @@
+// Runs tests that are written for a database file against PostgreSQL: where PLANTSTORE_TEST_DATABASE has the URL of a
+// server, each path that a test names stands for a schema there.
+
+import { join } from 'node:path'
+
+const server = Bun.env.PLANTSTORE_TEST_DATABASE || null
+
+/** What a program under test inherits to find the server. */
+export const serverEnvironment: Readonly<Record<string, string>> = server
+  ? { PGPASSWORD: Bun.env.PGPASSWORD ?? '' }
+  : {}
+
+const made = new Set<string>()
+
+/** What to name with --database for a path: itself, or the URL of a schema of its own, which is there afterwards. */
+export function databaseAt(path: string): string {
+  if (!server || path.startsWith('postgres')) return path
+  const schema = `p${Bun.hash(path).toString(36)}`
+  if (!made.has(schema)) {
+    // At once, as a file would be.
+    const script = join(import.meta.dir, 'make-schema.ts')
+    const { exitCode, stderr } = Bun.spawnSync([process.execPath, script, server, schema])
+    if (exitCode !== 0) throw new Error(stderr.toString())
+    made.add(schema)
+  }
+  return `${server}?search_path=${schema}`
+}
+
+/** The words of a command line, with what `--database` names. */
+export const withDatabase = (args: readonly string[]): string[] =>
+  args.map((word, index) => (args[index - 1] === '--database' ? databaseAt(word) : word))
