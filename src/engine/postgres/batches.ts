@@ -1,5 +1,6 @@
 // Batches of group commit as steps of the writer.
 
+import type { PlantError } from '../../errors'
 import { type Change, isDone, isRequested, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
@@ -26,7 +27,17 @@ export function createBatches(writer: Writer, sessions: Sessions, role: Role) {
       if (changes.length === 1) return [{ error: 50001, detail: `${state} ${error}` }]
       const half = changes.length >> 1
       const first = await attempt(changes.slice(0, half), onDoubt)
-      return [...first, ...(await attempt(changes.slice(half), onDoubt))]
+      return [...first, ...(await attemptMore(changes.slice(half), onDoubt))]
+    }
+  }
+
+  /** The same, where others of the batch may be stored by now: what fails is refused alone. */
+  async function attemptMore(changes: readonly Change[], onDoubt: () => void): Promise<Attempted> {
+    try {
+      return await attempt(changes, onDoubt)
+    } catch (error) {
+      const { error: number, message } = fail(error)
+      return changes.map(() => ({ error: number, message }))
     }
   }
 
@@ -37,7 +48,7 @@ export function createBatches(writer: Writer, sessions: Sessions, role: Role) {
       const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
       if (open.length === 0) return outcomes.map((it) => it ?? null)
       const missing = changes.filter((_, index) => outcomes[index] === undefined)
-      const again = await attempt(missing, onDoubt)
+      const again = await attemptMore(missing, onDoubt)
       for (const [place, index] of open.entries()) outcomes[index] = again[place]
     }
   }
@@ -54,7 +65,7 @@ export function createBatches(writer: Writer, sessions: Sessions, role: Role) {
     if (changed > 0) role.onCommit(changed, milliseconds)
   }
 
-  function fail(error: unknown): Error {
+  function fail(error: unknown): PlantError {
     const refusal = sessions.refuse(error)
     if (refusal.error === 50701 && performance.now() >= fullLoggedAt + FULL_LOGGED_EVERY_MS) {
       fullLoggedAt = performance.now()

@@ -213,8 +213,7 @@ export class Writer {
       try {
         return await this.sessions.read('points', ({ sql }) => ask(sql))
       } catch (error) {
-        const isLost = error instanceof PlantError && error.error === 50302
-        if (!isLost || !this.role.outlivesOutages) throw error
+        if (!(error instanceof PlantError && this.role.outlivesOutages)) throw error
         await Bun.sleep(READ_AGAIN_MS)
       }
     }
