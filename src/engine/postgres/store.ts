@@ -55,7 +55,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     begun: () => writer.resume(),
   })
   const writer: Writer = new Writer(sessions, role, counters, () => 1)
-  const changes = new GroupCommit<Change>(createBatches(writer, sessions, role), LIMITS)
+  const batches = createBatches(writer, sessions, role)
+  const changes = new GroupCommit<Change>(batches.commit, LIMITS)
   const points = <T>(ask: Parameters<typeof sessions.read<T>>[1]) => sessions.read('points', ask)
   const readPlant = shareReads(points)
   const leases = createLeases(
@@ -86,6 +87,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     }
     const problem = sessions.problem()
     if (problem) throw problem
+    if (batches.isFull()) throw new PlantError(50701)
     const seconds = Math.floor(writer.stalledFor() / 1000)
     if (seconds * 1000 >= STALLED_MS) {
       throw new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
