@@ -1,5 +1,5 @@
 // PostgreSQL servers that faults are injected into, and daemons before them.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../harness/daemon.ts'
 import type { StoredPlant } from '../harness/plants.ts'
@@ -99,6 +99,9 @@ export async function startServer(options: ServerOptions = {}, version = 0): Pro
 /** Starts a standby of a server, and waits until it streams. `synchronous`: no commit is confirmed without it. */
 export async function startStandby(primary: Server, isSynchronous: boolean): Promise<Server> {
   const version = installations.indexOf(primary.installation)
+  if (!existsSync(join(primary.installation.bin, 'pg_basebackup'))) {
+    throw new Skipped(`${primary.installation.name} is without pg_basebackup`)
+  }
   const standby = await startServer({ standbyOf: primary }, version)
   if (isSynchronous) {
     await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")

@@ -16,8 +16,10 @@ import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { postgresFaults } from './postgres.ts'
+import { postgresDaemonFaults } from './postgres-daemon.ts'
 import { postgresDiskFaults } from './postgres-disk.ts'
 import { postgresLaneFaults } from './postgres-lane.ts'
+import { postgresLinearFaults } from './postgres-linear.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
@@ -47,6 +49,8 @@ const faults: Fault[] = [
   ...postgresFaults,
   ...postgresDiskFaults,
   ...postgresLaneFaults,
+  ...postgresLinearFaults,
+  ...postgresDaemonFaults,
 ]
 
 const { values } = parseArgs({
