@@ -1,5 +1,6 @@
 // Builds one self-contained executable: `bun build.ts [--target bun-linux-arm64] [--outfile dist/plantstore]`.
 import { parseArgs } from 'node:util'
+import { buildPages } from './build-pages'
 
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
@@ -9,6 +10,9 @@ const { values } = parseArgs({
     metafile: { type: 'string' },
   },
 })
+
+// The packages of the pages are parts of the executable too.
+const pageInputs = await buildPages()
 
 const result = Bun.spawnSync(
   [
@@ -39,4 +43,9 @@ const result = Bun.spawnSync(
   ],
   { stdout: 'inherit', stderr: 'inherit', env: { ...process.env, NODE_ENV: 'production' } },
 )
+if (result.exitCode === 0 && values.metafile) {
+  const metafile = await Bun.file(values.metafile).json()
+  Object.assign(metafile.inputs, pageInputs)
+  await Bun.write(values.metafile, JSON.stringify(metafile))
+}
 process.exit(result.exitCode)

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
+import { buildClient, packClient } from './client-package'
 import { makeDeb } from './deb'
 import { makeSbom } from './sbom'
 
@@ -62,6 +63,10 @@ try {
     const outfile = add(`${name}_${version}_${architecture}.deb`)
     await makeDeb({ version, architecture, description, executable, outfile, epoch })
   }
+
+  const client = join(work, 'client')
+  await buildClient(client)
+  packClient(client, add(`${name}-client-${version}.tgz`))
 
   const meta = await Bun.file(metafile).json()
   const sbom = await makeSbom({ name, version, description, license, epoch, metafile: meta })

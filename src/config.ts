@@ -26,12 +26,16 @@ const SECRETS: readonly OptionName[] = [
 /** Whether an option has a flag. */
 export const isFlag = (name: OptionName): boolean => !SECRETS.includes(name)
 
-export const toFlag = (name: string): string =>
+const toLongFlag = (name: string): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+/** The flag of an option as help shows it: `--no-console` for one that is set by default. */
+export const toFlag = (name: OptionName): string =>
+  options[name].default === true ? `--no-${toLongFlag(name).slice(2)}` : toLongFlag(name)
 
 /** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const flags = new Map(names.filter(isFlag).map((name) => [toFlag(name).slice(2), name]))
+  const flags = new Map(names.filter(isFlag).map((name) => [toLongFlag(name).slice(2), name]))
   const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
   for (const [flag, name] of flags) {
     known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
@@ -103,7 +107,7 @@ export function describeOptions(names: readonly OptionName[]): string {
   const rows = names.map((name) => {
     const { value, env, help, default: preset } = options[name]
     const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
-    const isShown = preset !== null && preset !== false
+    const isShown = preset !== null && typeof preset !== 'boolean'
     const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
     return [flag, help, notes.filter(Boolean).join('; ')] as const
   })

@@ -144,6 +144,13 @@ export const options = {
     default: false,
     ...isSet,
   }),
+  console: option<boolean>({
+    env: 'PLANTSTORE_CONSOLE',
+    value: null,
+    help: 'leave out the page at /',
+    default: true,
+    ...isSet,
+  }),
   backupFolder: option<string | null>({
     env: 'PLANTSTORE_BACKUP_FOLDER',
     value: 'DIR',
@@ -179,6 +186,20 @@ export const options = {
     help: 'requests per second for each token; default: no limit',
     default: null,
     ...wholeNumber(1, 1_000_000),
+  }),
+  corsOrigin: option<string | null>({
+    env: 'PLANTSTORE_CORS_ORIGIN',
+    value: 'ORIGINS',
+    help: 'origins whose pages may call from a browser',
+    default: null,
+    ...nonEmpty,
+  }),
+  nameIndex: option<boolean>({
+    env: 'PLANTSTORE_NAME_INDEX',
+    value: null,
+    help: 'find plants by name; slows creates down',
+    default: false,
+    ...isSet,
   }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',

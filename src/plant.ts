@@ -39,10 +39,12 @@ export const Int64 = t.Unsafe<bigint>({
 })
 export type Int64 = bigint
 
-TypeRegistry.Set(
-  'Text',
-  (_, value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
-)
+/** Whether a database can hold a text faithfully. */
+export const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
+
+TypeRegistry.Set('Text', (_, value) => isText(value))
+const TEXT_RULE = 'expected a string without U+0000 and without unpaired surrogates'
 
 // Any text that a database can hold faithfully: no U+0000, no unpaired surrogate.
 const text = (description: string) =>
@@ -51,7 +53,7 @@ const text = (description: string) =>
     type: 'string',
     pattern: '^[^\\u0000]*$',
     description,
-    error: 'expected a string without U+0000 and without unpaired surrogates',
+    error: TEXT_RULE,
   })
 
 export const Name = text('Name of the plant.')
@@ -92,3 +94,32 @@ export const Replacement = t.Object(
   },
 )
 export type Replacement = typeof Replacement.static
+
+TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
+
+/** What a patch changes of a plant (RFC 7396). An id, if there is one, is the plant's own. */
+export const PlantPatch = t.Object(
+  {
+    id: t.Optional(Int64),
+    name: t.Optional(
+      t.Unsafe<string>({ ...Name, error: `${TEXT_RULE}; a name cannot be removed` }),
+    ),
+    tag: t.Optional(
+      t.Unsafe<string | null>({
+        ...Tag,
+        [Kind]: 'TextOrNull',
+        type: ['string', 'null'],
+        description: 'Tag that specifies the type of the plant; null removes it.',
+        error: `${TEXT_RULE}, or null`,
+      }),
+    ),
+  },
+  {
+    title: 'PlantPatch',
+    description:
+      'The fields of a plant that are to change. The id, if sent, must be that of the path.',
+    additionalProperties: true,
+    error: 'expected an object with name, tag, both or none',
+  },
+)
+export type PlantPatch = typeof PlantPatch.static

@@ -9,7 +9,18 @@ export type PlantQuery = {
   readonly tag: string | null
 }
 
-/** Plants in ascending order of their ids, and whether there are more behind them. */
+/** A place in the order of names: behind the plant that has, or had, this name and id. */
+export type NamePlace = { readonly name: string; readonly id: Int64 }
+
+/** What a page of plants found by their names is to be: those whose names begin with `prefix`, code point by code point. */
+export type NameQuery = {
+  readonly prefix: string
+  /** Its name begins with the prefix; null: the page is the first. */
+  readonly after: NamePlace | null
+  readonly limit: number
+}
+
+/** Plants in the order that was asked for, ascending by their ids if none was, and whether there are more behind them. */
 export type PlantPage = { readonly plants: readonly NewPlant[]; readonly hasMore: boolean }
 
 /** What a patch changes of a plant; null removes the tag (RFC 7396). */
@@ -74,6 +85,11 @@ export interface Store {
   readPlant(id: Int64): Promise<NewPlant | null>
   /** A page; it has fewer plants than its limit, but one at least, where they are so long that it would take much memory. */
   listPlants(query: PlantQuery): Promise<PlantPage>
+  /**
+   * A page of plants by the beginning of their names, in the order of the names' UTF-8 bytes, then of ids. It costs the
+   * same whatever the store holds. 40002: the store has no index of names.
+   */
+  findPlants(query: NameQuery): Promise<PlantPage>
 
   /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
   findToken(hash: string): Promise<Token | null>

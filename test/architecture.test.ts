@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
-const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts']
+const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx']
 
 // What every engine is made of; it knows no database.
 const SHARED_BY_ENGINES = [
@@ -25,12 +25,12 @@ const IMPORT =
   /^(?:import|export)\s+(?:type\s+)?([^'"]*?)\s*from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
 
 const source = join(root, 'src')
-const files = [...new Bun.Glob('**/*.ts').scanSync(source)].sort()
+const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(source)].sort()
 const textOf = (file: string) => readFileSync(join(source, file), 'utf8')
 
 // A module of ours is named by its path in src/, without `.ts`.
 const resolve = (from: string, to: string) =>
-  to.startsWith('.') ? normalize(join(dirname(from), to)).replace(/\.ts$/, '') : to
+  to.startsWith('.') ? normalize(join(dirname(from), to)).replace(/\.tsx?$/, '') : to
 
 const imports: Import[] = files.flatMap((from) =>
   [...textOf(from).matchAll(IMPORT)].map(([, names = '', ...targets]) => ({
@@ -42,7 +42,8 @@ const imports: Import[] = files.flatMap((from) =>
 
 const isRoot = (file: string) => !file.includes('/') && file !== 'main.ts'
 const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`)
-const isOurs = (to: string) => existsSync(join(source, `${to}.ts`))
+const isOurs = (to: string) =>
+  existsSync(join(source, `${to}.ts`)) || existsSync(join(source, `${to}.tsx`))
 const isSystem = (to: string) => to.startsWith('node:') || builtinModules.includes(to)
 const ofFiles = (matches: (file: string) => boolean) => imports.filter(({ from }) => matches(from))
 const show = ({ from, to }: Import) => `${from} imports ${to}`
@@ -75,6 +76,8 @@ describe('the source', () => {
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
+    // What runs in a browser has nothing of the program's.
+    ['web/console', ['web/console/', 'client/']],
     [
       'commands',
       [
@@ -86,6 +89,7 @@ describe('the source', () => {
         'sockets/',
         'terminal/',
         'http/',
+        'web/built',
         '../package.json',
       ],
     ],
@@ -105,6 +109,12 @@ describe('the source', () => {
     const wrong = ofFiles(inFolder('http')).filter(
       ({ to }) => isSystem(to) || to.startsWith('bun:') || to === 'config' || to === 'options',
     )
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
+    const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
 
     expect(wrong.map(show)).toEqual([])
   })
@@ -130,7 +140,9 @@ describe('the source', () => {
 
   test('imports have no cycles, types included', () => {
     const targets = (from: string) =>
-      imports.filter((it) => it.from === `${from}.ts` && isOurs(it.to)).map(({ to }) => to)
+      imports
+        .filter((it) => it.from.replace(/\.tsx?$/, '') === from && isOurs(it.to))
+        .map(({ to }) => to)
     const done = new Set<string>()
     const circles: string[] = []
     const visit = (file: string, path: readonly string[]) => {
@@ -139,7 +151,7 @@ describe('the source', () => {
       for (const to of targets(file)) visit(to, [...path, file])
       done.add(file)
     }
-    for (const file of files) visit(file.replace(/\.ts$/, ''), [])
+    for (const file of files) visit(file.replace(/\.tsx?$/, ''), [])
 
     expect(circles).toEqual([])
   })
@@ -150,6 +162,31 @@ describe('the source', () => {
     )
 
     expect(wrong.map(show)).toEqual([])
+  })
+
+  test('a start on SQLite loads nothing of PostgreSQL', () => {
+    // A plugin sees each file that is loaded, and Bun's own SQL is a getter that loads it.
+    const script = `
+      const loaded = []
+      Bun.plugin({ name: 'watch', setup: ({ onLoad }) => onLoad({ filter: /engine\\/postgres\\// }, ({ path }) => {
+        loaded.push(path)
+        return { contents: require('node:fs').readFileSync(path, 'utf8'), loader: 'ts' }
+      }) })
+      const { openStore } = await import(${JSON.stringify(source)} + '/engine/open-store.ts')
+      await import(${JSON.stringify(source)} + '/main.ts')
+      const { command } = await import(${JSON.stringify(source)} + '/engine/role.ts')
+      const folder = require('node:fs').mkdtempSync(require('node:os').tmpdir() + '/plantstore-')
+      const store = await openStore(folder + '/plants.db', command({ makesDatabase: true }))
+      await store.createPlant({ id: 1n, name: 'Rose' })
+      await store.close()
+      require('node:fs').rmSync(folder, { recursive: true })
+      const before = loaded.length
+      await openStore('postgres://nobody@127.0.0.1:1/none', command({ makesDatabase: true })).catch(() => {})
+      console.log(JSON.stringify({ before, after: loaded.length > 0 }))`
+    const { stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script], { cwd: root })
+
+    expect(stderr.toString()).toBe('')
+    expect(JSON.parse(stdout.toString())).toEqual({ before: 0, after: true })
   })
 
   test('only config.ts reads the environment', () => {

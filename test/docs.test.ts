@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { exitCodes } from '../src/command'
 import { isFlag, toFlag } from '../src/config'
+import { createCounters } from '../src/engine/postgres/counters'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
 import { type OptionName, options } from '../src/options'
@@ -127,7 +128,8 @@ describe('docs/configuration.md', () => {
   const page = 'docs/configuration.md'
 
   test('has every option with its variable and default, and no other', () => {
-    const shown = (value: unknown) => (value === false ? 'off' : value === null ? '' : `${value}`)
+    const shown = (value: unknown) =>
+      value === false ? 'off' : value === true ? 'on' : value === null ? '' : `${value}`
     const expected = (Object.keys(options) as OptionName[]).map((name) => {
       const { env, default: preset } = options[name]
       return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
@@ -161,7 +163,8 @@ describe('docs/configuration.md', () => {
   })
 
   test('has every metric, and no other', () => {
-    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
+    const server = createCounters()
+    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0, server }
     const served = [
       ...createMetrics({
         version: '',

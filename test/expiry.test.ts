@@ -24,6 +24,8 @@ const app = createApp({
   maxBodyBytes: 1000,
   logRequests: false,
   rateLimit: null,
+  cors: null,
+  loadPages: null,
   clientOf: () => null,
   isStopping: () => false,
 })

@@ -27,6 +27,8 @@ function appOf(store: Partial<Store>) {
     maxBodyBytes: 1000,
     logRequests: false,
     rateLimit: null,
+    cors: null,
+    loadPages: null,
     clientOf: () => null,
     isStopping: () => false,
   })

@@ -306,7 +306,7 @@ test('exports to standard output, and refuses a database that is not there', asy
   const { out, code } = await runProgram(['export', ...args])
 
   expect(none.code).toBe(1)
-  expect(none.err).toContain('does not exist')
+  expect(none.err).toContain('no database at')
   expect({ out, code }).toEqual({ out: '{"id":1,"name":"a"}\n', code: 0 })
 })
 

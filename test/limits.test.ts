@@ -56,6 +56,8 @@ function createService(rateLimit: number | null) {
     maxBodyBytes: 1000,
     logRequests: false,
     rateLimit,
+    cors: null,
+    loadPages: null,
     clientOf: (request) => request.headers.get('test-client') || null,
     isStopping: () => false,
   })

@@ -1,7 +1,15 @@
 // The checker of the linearizability faults, on short histories written by hand and on random ones.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { idsOf, type Operation, type Outcome, type Request, startHistory } from './faults/history'
+import {
+  idsOf,
+  joinFields,
+  type Operation,
+  type Outcome,
+  type Request,
+  splitFields,
+  startHistory,
+} from './faults/history'
 import { explainVerdict } from './faults/linear-report'
 import { checkHistory } from './faults/linearizable'
 
@@ -15,6 +23,15 @@ const create = (fields: string, id = 1): Request => ({ kind: 'create', id, field
 const replace = (fields: string, id = 1): Request => ({ kind: 'replace', id, fields })
 const remove = (id = 1): Request => ({ kind: 'delete', id })
 const read = (id = 1): Request => ({ kind: 'read', id })
+const patch = (tag: string, id = 1): Request => ({ kind: 'patch', id, tag })
+const swap = (expected: string, fields: string, id = 1): Request => ({
+  kind: 'swap',
+  id,
+  expected,
+  entityTag: '',
+  fields,
+})
+const mismatch: Outcome = { is: 'mismatch' }
 const batch = (fields: string, ...ids: number[]): Request => ({
   kind: 'batch',
   plants: ids.map((id) => ({ id, fields })),
@@ -100,6 +117,46 @@ test.each([
     historyOf([create('a', 2), done], [batch('b', 1, 2), exists(false, 2)], [read(1), absent]),
   ],
   [
+    'a swap of what is there, and none of what is not',
+    historyOf(
+      [swap('a', 'b'), absent],
+      [create('a'), done],
+      [swap('b', 'c'), mismatch],
+      [swap('a', 'b'), done],
+      [swap('a', 'c'), mismatch],
+      [read(), found('b')],
+    ),
+  ],
+  [
+    'one of two swaps of the same',
+    historyOf(
+      [create('a'), done],
+      [
+        [swap('a', 'b'), done],
+        [swap('a', 'c'), mismatch],
+      ],
+      [read(), found('b')],
+    ),
+  ],
+  [
+    'a swap without an answer that is sent again and finds its own',
+    historyOf([create('a'), done], [swap('a', 'b'), unknown], [swap('a', 'b'), mismatch]),
+  ],
+  [
+    'patches, each of which leaves the name',
+    historyOf(
+      [patch('b'), absent],
+      [create('a'), done],
+      [patch('b'), found('a with b')],
+      [read(), found('a with b')],
+      [patch('c'), found('a with c')],
+      [swap('a with c', 'd'), done],
+      [patch('e'), unknown],
+      [read(), found('d')],
+      [read(), found('d with e')],
+    ),
+  ],
+  [
     'two batches in either order',
     historyOf(
       [
@@ -179,6 +236,40 @@ test.each([
     'a change that is made after the process ended',
     historyOf([create('a'), unknown], 'end', [read(), absent], [read(), found('a')]),
   ],
+  [
+    'two swaps of the same that both succeed: a lost update',
+    historyOf(
+      [create('a'), done],
+      [
+        [swap('a', 'b'), done],
+        [swap('a', 'c'), done],
+      ],
+    ),
+  ],
+  ['a swap of what is not there', historyOf([create('a'), done], [swap('b', 'c'), done])],
+  [
+    'a swap that is refused for what is there',
+    historyOf([create('a'), done], [swap('a', 'b'), mismatch]),
+  ],
+  [
+    'a refused swap that was made',
+    historyOf([create('a'), done], [swap('b', 'c'), mismatch], [read(), found('c')]),
+  ],
+  [
+    'a patch that brings an older name back',
+    historyOf([create('a'), done], [replace('b'), done], [patch('c'), found('a with c')]),
+  ],
+  [
+    'a patch that loses a name written beside it',
+    historyOf(
+      [create('a'), done],
+      [
+        [replace('b'), done],
+        [patch('c'), found('a with c')],
+      ],
+      [read(), found('a with c')],
+    ),
+  ],
   ['half a batch', historyOf([batch('a', 1, 2), done], [read(1), found('a')], [read(2), absent])],
   [
     'half a batch that was refused',
@@ -228,6 +319,20 @@ function perform(request: Request, plants: Map<number, string>): Outcome {
       if (!plants.has(request.id)) return absent
       plants.set(request.id, request.fields)
       return done
+    case 'swap': {
+      const before = plants.get(request.id)
+      if (before === undefined) return absent
+      if (before !== request.expected) return mismatch
+      plants.set(request.id, request.fields)
+      return done
+    }
+    case 'patch': {
+      const before = plants.get(request.id)
+      if (before === undefined) return absent
+      const after = joinFields(splitFields(before)[0], request.tag)
+      plants.set(request.id, after)
+      return found(after)
+    }
     case 'delete':
       return plants.delete(request.id) ? done : absent
     case 'read': {
@@ -266,6 +371,8 @@ const fields = fc.constantFrom('a', 'b')
 const anyRequest: fc.Arbitrary<Request> = fc.oneof(
   fc.record({ kind: fc.constantFrom('create', 'replace'), id, fields }),
   fc.record({ kind: fc.constantFrom('delete', 'read'), id }),
+  fc.record({ kind: fc.constant('patch'), id, tag: fields }),
+  fc.tuple(fc.constantFrom('a', 'b', 'a with b'), fields, id).map(([a, b, of]) => swap(a, b, of)),
   fc
     .tuple(fields, fc.shuffledSubarray([1, 2, 3], { minLength: 2 }))
     .map(([it, ids]) => batch(it, ...ids)),

@@ -10,7 +10,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']
 
 test.each([
   ['/plants', ['GET', 'HEAD', 'POST']],
-  ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PUT']],
+  ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
   ['/plants/batch', ['POST']],
   ['/health', ['GET', 'HEAD']],
   ['/metrics', ['GET', 'HEAD']],
@@ -29,7 +29,7 @@ test.each([
 })
 
 test.each([
-  '/',
+  '/console',
   '/plant',
   '/plants/',
   '/Plants',

@@ -98,7 +98,7 @@ test('describes texts without U+0000, cursors as strings, and plants in one plac
       next: { anyOf: [ref('Cursor'), { type: 'null' }] },
     },
   })
-  expect(Cursor).toMatchObject({ type: 'string', pattern: '^-?[0-9]{1,19}$' })
+  expect(Cursor).toMatchObject({ type: 'string', pattern: '^-?[0-9]{1,19}([.~][A-Za-z0-9_-]*)?$' })
   expect(paths['/plants']?.get).toMatchObject({
     parameters: expect.arrayContaining([
       expect.objectContaining({ name: 'after', schema: ref('Cursor') }),
@@ -112,7 +112,12 @@ test('leads from a create to what can be done with the plant, and to itself unde
   const { paths, servers } = await describe(daemon.url)
 
   const links = paths['/plants']?.post?.responses['200']?.links
-  expect(Object.keys(links ?? {})).toEqual(['readPlant', 'replacePlant', 'deletePlant'])
+  expect(Object.keys(links ?? {})).toEqual([
+    'readPlant',
+    'replacePlant',
+    'patchPlant',
+    'deletePlant',
+  ])
   expect(links?.readPlant).toMatchObject({ parameters: { id: '$request.body#/id' } })
   const server = new URL(servers[0]?.url ?? '', 'https://example.org/garden/openapi.json')
   expect(server.href).toBe('https://example.org/garden/')
@@ -157,6 +162,7 @@ test('describes every route, each with an example of each of its answers', async
     'get /openapi.json',
     'get /plants',
     'get /plants/{id}',
+    'patch /plants/{id}',
     'post /plants',
     'post /plants/batch',
     'put /plants/{id}',
@@ -165,6 +171,7 @@ test('describes every route, each with an example of each of its answers', async
     for (const [status, response] of Object.entries(responses)) {
       if (
         status === '204' ||
+        status === '304' ||
         status === '4XX' ||
         (name === 'get /openapi.json' && status === '200')
       )
@@ -214,6 +221,7 @@ test('makes a client whose types compile, and which creates, reads, lists, repla
       read: { id: 1, name: 'Monstera', tag: 'aroid' },
       listed: { plants: [{ id: 1, name: 'Monstera', tag: 'aroid' }], next: null },
       replaced: { id: 1, name: 'Fern' },
+      tagged: { id: 1, name: 'Fern', tag: 'fern' },
       deleted: 204,
       gone: { error: 40402, message: catalogue[40402] },
     })

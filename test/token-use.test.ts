@@ -33,6 +33,8 @@ async function startService() {
     maxBodyBytes: 1000,
     logRequests: false,
     rateLimit: null,
+    cors: null,
+    loadPages: null,
     clientOf: () => null,
     isStopping: () => false,
   })

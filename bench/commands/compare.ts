@@ -4,7 +4,7 @@ import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildCommit, commitExists } from '../lib/commits.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
-import { build, plantstoreAt, project } from '../lib/plantstore.ts'
+import { build, plant, plantstoreAt, project, token } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
 import { removeFolder, run, temporaryFolder } from '../lib/processes.ts'
 import { type Running, type Server, startServer } from '../lib/server.ts'
@@ -22,6 +22,8 @@ const flags = readFlags(
     rounds: { default: '9', help: 'how often both are started and measured' },
     seconds: { default: '1', help: 'seconds of load at each number of connections' },
     connections: { default: '1,64,256', help: 'connections at once' },
+    names: { default: 'same', help: 'same, or random: of the plants that are created' },
+    'new-env': { default: '', help: 'NAME=VALUE in the environment of the second' },
     starts: { default: '15', help: 'how often the start of each is timed' },
     'fsync-ms': { default: '0', help: 'milliseconds added to each fsync' },
   },
@@ -30,6 +32,7 @@ const rounds = number(flags.rounds)
 const seconds = number(flags.seconds)
 const connections = numbers(flags.connections)
 const delay = number(flags['fsync-ms'])
+if (!['same', 'random'].includes(flags.names)) refuse('--names is same or random')
 
 function refuse(message: string): never {
   console.error(message)
@@ -139,7 +142,23 @@ copyFileSync(built.base, base)
 copyFileSync(built.other, other)
 // An fsync of a daemon must not wait for them.
 await run({ argv: ['sync', base, other] })
-const servers = { base: plantstoreAt(base, 'base'), other: plantstoreAt(other, 'new') }
+const named = flags.names === 'random' ? plant.replace('Monstera deliciosa', '$') : plant
+const [variable = '', value = ''] = flags['new-env'].split('=')
+function serverAt(executable: string, name: string, more: Record<string, string>): Server {
+  const server = plantstoreAt(executable, name)
+  return {
+    ...server,
+    command(port, folder) {
+      const command = server.command(port, folder)
+      return { ...command, env: { ...command.env, ...more } }
+    },
+    create: () => ({ path: '/plants', token, body: named }),
+  }
+}
+const servers = {
+  base: serverAt(base, 'base', {}),
+  other: serverAt(other, 'new', variable ? { [variable]: value } : {}),
+}
 // strace, which slows the disk, slows the start as well.
 if (delay === 0) await measureStarts(servers)
 for (let n = 1; n <= rounds; n++) {

@@ -40,6 +40,8 @@ const app = createApp({
   maxBodyBytes: 1_048_576,
   logRequests: false,
   rateLimit: null,
+  cors: null,
+  loadPages: null,
   clientOf: () => null,
   isStopping: () => false,
 })

@@ -18,6 +18,7 @@ import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import { quote, showFirstToken } from '../terminal/first-token'
 import { createLogWriter } from '../terminal/log-writer'
+import { loadPages } from '../web/built'
 
 const STDOUT = 1
 const STDERR = 2
@@ -52,6 +53,12 @@ async function openClients({ trustedProxies }: Config) {
   if (trustedProxies === null) return (peer: string | null): string | null => peer
   const { createTrustedProxies } = await import('../sockets/trusted-proxies')
   return createTrustedProxies(trustedProxies)
+}
+
+/** The pages of other origins that may call; null: none. */
+async function openCors({ corsOrigin }: Config) {
+  if (corsOrigin === null) return null
+  return (await import('../http/cors')).createCors(corsOrigin)
 }
 
 /** Listens where the configuration says. */
@@ -91,11 +98,14 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'console',
     'backupFolder',
     'backupEvery',
     'backupKeep',
     'trustedProxies',
     'rateLimit',
+    'corsOrigin',
+    'nameIndex',
     'token',
     'tokenFile',
   ],
@@ -111,6 +121,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)
+    const cors = await openCors(config)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,
@@ -126,7 +137,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const database = isFile ? resolve(config.database) : config.database
     const isNew = isFile && !existsSync(database)
     const shown = withoutPassword(database)
-    const opening = openStore(database, daemon(log, metrics.committed), config)
+    const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
+    const opening = openStore(database, role, config)
     let server: Server | undefined
     let isStopping = false
 
@@ -142,6 +154,8 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
+        cors,
+        loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         isStopping: () => isStopping,

@@ -10,16 +10,23 @@ export type Role = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
+  /** What becomes of the index of names when the store is opened. */
+  readonly nameIndex: 'make' | 'drop' | 'keep'
   readonly log: Log
   /** Told of each commit that changed something: how many changes shared it, and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
 }
 
 /** The process that serves a store to clients, for as long as it runs. */
-export const daemon = (log: Log, onCommit: Role['onCommit']): Role => ({
+export const daemon = (
+  log: Log,
+  onCommit: Role['onCommit'],
+  nameIndex: Role['nameIndex'] = 'keep',
+): Role => ({
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
+  nameIndex,
   log,
   onCommit,
 })
@@ -32,6 +39,11 @@ export const command = ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
+  nameIndex: 'keep',
   log,
   onCommit: () => {},
 })
+
+/** Why plants cannot be found by name, where the role does not make the index. */
+export const NO_NAME_INDEX =
+  'name: plants cannot be found by name here; the daemon must be started with --name-index'

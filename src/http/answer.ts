@@ -8,6 +8,9 @@ export const jsonHeaders = new Headers({
   'cache-control': 'no-store',
 })
 
+// RFC 9110, section 15.4.5: what a 200 would have said of caches, and no type of a body that is not there.
+const unchanged = new Headers({ 'cache-control': 'no-store' })
+
 const ok = { headers: jsonHeaders }
 
 /** 200 with a body that is JSON already. */
@@ -15,3 +18,10 @@ export const answerText = (json: string): Response => new Response(json, ok)
 
 /** 200 with a value as JSON. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), ok)
+
+/** 304: the client has the answer already, under this entity tag. */
+export function notModified(etag: string): Response {
+  const answer = new Response(null, { status: 304, headers: unchanged })
+  answer.headers.set('etag', etag)
+  return answer
+}

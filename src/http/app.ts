@@ -7,12 +7,15 @@ import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
 import { authenticate } from './auth'
-import { createBodies } from './body'
+import { ACCEPT_PATCH, createBodies } from './body'
+import type { Cors } from './cors'
 import { answerError, toPlantError } from './errors'
 import { createGuardedFind } from './guessing'
 import { health } from './health'
 import { metricsPage } from './metrics'
+import { onePlant } from './one-plant'
 import { type OpenApiRoute, openapi } from './openapi'
+import { type PageFile, pages } from './pages'
 import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
@@ -33,6 +36,10 @@ export type AppDeps = {
   readonly clientOf: (request: Request) => string | null
   /** Requests of each token a second; null: no limit, nor one of failed credentials. */
   readonly rateLimit: number | null
+  /** The pages of other origins that may call; null: none. */
+  readonly cors: Cors | null
+  /** The files of the pages for people; null: there are no pages. */
+  readonly loadPages: (() => Promise<readonly PageFile[]>) | null
   /** Whether the daemon is about to stop: its clients are told to close their connections. */
   readonly isStopping: () => boolean
 }
@@ -47,7 +54,7 @@ function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
 }
 
 export function createApp(deps: AppDeps) {
-  const { store, metrics, log, now, isStopping } = deps
+  const { store, metrics, log, now, cors, isStopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const findToken = rateLimit
@@ -61,6 +68,7 @@ export function createApp(deps: AppDeps) {
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
     rateLimit?.announce(request, response)
+    cors?.expose(request, response)
     requestLog?.end(request, response, milliseconds)
     // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
     if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
@@ -70,6 +78,11 @@ export function createApp(deps: AppDeps) {
   async function refuse(request: Request, error: PlantError, headers?: Record<string, string>) {
     await discardRest(request)
     return answerError(error, headers)
+  }
+
+  // A browser asks without a token, and by a method that no path has.
+  async function refuseRoute(request: Request, error: PlantError, headers = {}): Promise<Response> {
+    return cors?.answerPreflight(request) ?? (await refuse(request, error, headers))
   }
 
   // Set below, and read by requests only.
@@ -89,7 +102,8 @@ export function createApp(deps: AppDeps) {
     .onError(async ({ request, route, error, started }) => {
       const refusal = toPlantError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
-      const response = await refuse(request, refusal)
+      const accepts = refusal.error === 41501 && request.method === 'PATCH'
+      const response = await refuse(request, refusal, accepts ? ACCEPT_PATCH : {})
       observe(request, route, started ?? performance.now(), response)
       return response
     })
@@ -101,13 +115,16 @@ export function createApp(deps: AppDeps) {
           authenticate({ ...deps, requestLog, rateLimit, findToken, recordUse: store.recordUse }),
         )
         .use(metricsPage(store, metrics))
-        .use(plants({ store, metrics, bodies })),
+        .use(plants({ store, metrics, bodies }))
+        .use(onePlant({ store, bodies })),
     )
 
   routes = [...app.routes]
+  // Not of the API: so the description of the routes does not have them.
+  if (deps.loadPages) app.use(pages({ load: deps.loadPages }))
   // Each path also answers the methods that it lacks: so `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
-    app.all(path, async ({ request }) => refuse(request, new PlantError(40501), { allow }))
+    app.all(path, async ({ request }) => refuseRoute(request, new PlantError(40501), { allow }))
   }
-  return app.all('/*', async ({ request }) => refuse(request, new PlantError(40401)))
+  return app.all('/*', async ({ request }) => refuseRoute(request, new PlantError(40401)))
 }

@@ -9,6 +9,8 @@ import { parseBody } from '../plant-json'
 // Spaces only behind what must be there: two runs of them in a row would take the square of the time.
 const JSON_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
+const MERGE_PATCH_TYPE =
+  /^application\/(?:merge-patch\+)?json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
 const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const DIGITS = /^\d{1,15}$/
 
@@ -40,10 +42,25 @@ const parse = (bytes: Uint8Array): unknown =>
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-function requireJson(headers: Headers): void {
+/** What a body may be sent as. */
+type Media = { readonly types: readonly string[]; readonly pattern: RegExp; readonly rule?: string }
+
+const PLAIN_JSON: Media = { types: ['application/json'], pattern: JSON_TYPE }
+
+/** A patch (RFC 7396), which may also be sent as plain JSON. */
+export const MERGE_PATCH: Media = {
+  types: ['application/merge-patch+json', 'application/json'],
+  pattern: MERGE_PATCH_TYPE,
+  rule: 'send the body as "Content-Type: application/merge-patch+json" or "application/json", in UTF-8, without Content-Encoding',
+}
+
+/** Says what a patch may be sent as (RFC 5789, section 3.1). */
+export const ACCEPT_PATCH = { 'accept-patch': MERGE_PATCH.types.join(', ') }
+
+function requireType(headers: Headers, { pattern, rule }: Media): void {
   const type = headers['content-type'] ?? ''
-  if (type !== 'application/json' && !JSON_TYPE.test(type)) throw new PlantError(41501)
-  if (headers['content-encoding'] !== undefined) throw new PlantError(41501)
+  if (type !== 'application/json' && !pattern.test(type)) throw new PlantError(41501, rule)
+  if (headers['content-encoding'] !== undefined) throw new PlantError(41501, rule)
 }
 
 // The length that a request announces; null where it has none, or none that is a number.
@@ -90,11 +107,11 @@ export function createBodies(limit: number) {
      * What a route needs to have its body read as JSON that matches a schema, once its credentials are checked.
      * Refuses with 41501, 41301, 50301, 40001 and 40002.
      */
-    of<Schema extends TSchema>(body: Schema) {
+    of<Schema extends TSchema>(body: Schema, media: Media = PLAIN_JSON) {
       let schema: ReturnType<typeof getSchemaValidator> | undefined
 
       async function readBody(request: Request, headers: Headers): Promise<unknown> {
-        requireJson(headers)
+        requireType(headers, media)
         let bytes: Uint8Array
         try {
           bytes = await readBytes(request, toLength(headers['content-length']))

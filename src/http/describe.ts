@@ -14,7 +14,28 @@ export const READING = [...AUTHENTICATED, 50001, 50302] as const
 /** What a route refuses that changes something. */
 export const WRITING = [...AUTHENTICATED, 40301, 50001, 50301, 50302, 50701] as const
 
+const conditional = (name: string, description: string) => ({
+  name,
+  in: 'header' as const,
+  description,
+  required: false,
+  schema: { type: 'string' as const },
+  example: '"xyzzy"',
+})
+/** The headers of a request by which a client requires something of the stored plant. */
+export const CONDITIONS = {
+  parameters: [
+    conditional('If-Match', 'Entity tags of which the plant must have one, or *; else 412.'),
+    conditional(
+      'If-None-Match',
+      'Entity tags of which the plant must have none, or *; else 304 of a read, and 412 of a change.',
+    ),
+  ],
+}
+
 const HEADERS: Readonly<Record<string, string>> = {
+  'accept-patch': 'What a patch may be sent as (RFC 5789).',
+  etag: 'The entity tag of the plant: another one when a field has changed (RFC 9110, section 8.8.3).',
   link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
   ratelimit: 'How many requests the token has left. Only with --rate-limit.',
   'ratelimit-policy': 'How many requests the token has a second. Only with --rate-limit.',
@@ -35,7 +56,7 @@ type Answer = {
 }
 
 // Nothing where there are none.
-function headers(all: Readonly<Record<string, string>> = {}) {
+export function headers(all: Readonly<Record<string, string>> = {}) {
   const described = Object.entries(all).map(([name, example]) => header(name, example))
   return described.length > 0 ? { headers: Object.assign({}, ...described) } : {}
 }

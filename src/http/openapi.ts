@@ -20,6 +20,13 @@ export type OpenApiRoute = {
   }
 }
 
+/** What stands at a route, beside what the document takes as it is. */
+type Detail = Json & {
+  readonly parameters?: readonly Json[]
+  /** The media types of its body; JSON if not given. */
+  readonly bodyTypes?: readonly string[]
+}
+
 const TAGS = [
   { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
   { name: 'operations', description: 'For those who run the service.' },
@@ -53,10 +60,11 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
 }
 
 function operation({ body, params, query, detail }: OpenApiRoute['hooks']): Json {
-  const all = [...parameters('path', params), ...parameters('query', query)]
-  const content = { 'application/json': { schema: body } }
+  const { parameters: more = [], bodyTypes = ['application/json'], ...rest } = detail as Detail
+  const all = [...parameters('path', params), ...parameters('query', query), ...more]
+  const content = Object.fromEntries(bodyTypes.map((type) => [type, { schema: body }]))
   return {
-    ...detail,
+    ...rest,
     ...(typeof detail?.responses === 'function' ? { responses: detail.responses() } : {}),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(body ? { requestBody: { required: true, content } } : {}),

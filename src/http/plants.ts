@@ -1,21 +1,25 @@
-// The routes of plants.
+// The routes of all plants together.
 
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
-import { type Int64, NewPlant, Plant, Replacement } from '../plant'
+import { type Int64, NewPlant, Plant, parseInt64 } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
-import { answerJson, jsonHeaders } from './answer'
+import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
-import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage, PlantPath } from './schemas'
+import { findPlace, toCursor } from './name-cursor'
+import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage } from './schemas'
 
-const OTHER_ID = 'id: expected the id of the path, or none'
+const OTHER_LIST = 'after: expected the id of a plant; this is "next" of a page by name'
+const NAME_AND_TAG = 'name: expected without tag; use one of the two'
 
-const tags = ['plants']
+type Filter = { readonly tag?: string; readonly name?: string }
+
+export const tags = ['plants']
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
-const stored = { id: 1, ...monstera }
+export const storedExample = { id: 1, ...monstera }
 
 const link = (operationId: string, description: string) => ({
   [operationId]: { operationId, description, parameters: { id: '$request.body#/id' } },
@@ -23,6 +27,7 @@ const link = (operationId: string, description: string) => ({
 const toThePlant = {
   ...link('readPlant', 'Read the plant.'),
   ...link('replacePlant', 'Replace the plant.'),
+  ...link('patchPlant', 'Change some fields of the plant.'),
   ...link('deletePlant', 'Delete the plant.'),
 }
 const toTheNextPage = {
@@ -42,24 +47,47 @@ function refuseRepeated({ request: { url } }: { readonly request: Request }): vo
   if (repeated.length > 0) throw new PlantError(40002, `given twice: ${repeated.join(', ')}`)
 }
 
-const toInt64 = (text: string): Int64 => BigInt(text)
+export const toInt64 = (text: string): Int64 => BigInt(text)
 
 // Exactly the fields of the schema: unknown ones of the body are ignored.
-const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
+export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
 // Relative to the page itself (RFC 8288, section 3.1): it holds behind a proxy that serves it under a prefix.
-function nextPage(after: Int64, limit: number, tag: string | undefined): string {
-  const query = new URLSearchParams({ limit: String(limit), after: String(after) })
-  if (tag !== undefined) query.set('tag', tag)
+function nextPage(after: string, limit: number, filter: Filter): string {
+  const query = new URLSearchParams({ limit: String(limit), after, ...filter })
   return `<?${query}>; rel="next"`
 }
 
-function answerPage({ plants, hasMore }: StoredPage, limit: number, tag: string | undefined) {
+function answerPage(
+  { plants, hasMore }: StoredPage,
+  limit: number,
+  filter: Filter,
+  cursorOf: (last: NewPlant) => string,
+): Response {
   const last = hasMore ? plants.at(-1) : undefined
-  const answer = answerJson({ plants: plants.map(toJson), next: last ? String(last.id) : null })
-  if (last) answer.headers.set('link', nextPage(last.id, limit, tag))
+  const next = last ? cursorOf(last) : null
+  const answer = answerJson({ plants: plants.map(toJson), next })
+  if (next !== null) answer.headers.set('link', nextPage(next, limit, filter))
   return answer
+}
+
+type List = typeof PlantList.static
+
+async function listById(store: Store, { limit, after, tag }: List): Promise<Response> {
+  const most = Number(limit ?? DEFAULT_LIMIT)
+  const id = after === undefined ? null : parseInt64(after)
+  if (after !== undefined && id === null) throw new PlantError(40002, OTHER_LIST)
+  const page = await store.listPlants({ limit: most, after: id, tag: tag ?? null })
+  return answerPage(page, most, tag === undefined ? {} : { tag }, (last) => String(last.id))
+}
+
+async function listByName(store: Store, name: string, { limit, after, tag }: List) {
+  if (tag !== undefined) throw new PlantError(40002, NAME_AND_TAG)
+  const most = Number(limit ?? DEFAULT_LIMIT)
+  const place = after === undefined ? null : await findPlace(store, after, name)
+  const page = await store.findPlants({ prefix: name, after: place, limit: most })
+  return answerPage(page, most, { name }, toCursor)
 }
 
 export type PlantDeps = {
@@ -120,92 +148,24 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
     )
     .get(
       '/plants',
-      async ({ query }) => {
-        const limit = Number(query.limit ?? DEFAULT_LIMIT)
-        const after = query.after === undefined ? null : toInt64(query.after)
-        const page = await store.listPlants({ limit, after, tag: query.tag ?? null })
-        return answerPage(page, limit, query.tag)
-      },
+      async ({ query }) =>
+        query.name === undefined ? listById(store, query) : listByName(store, query.name, query),
       {
         query: PlantList,
         transform: refuseRepeated,
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
-          description: 'Page by page, in ascending order of their ids.',
+          description:
+            'Page by page, in ascending order of their ids; by `name`, in that of names.',
           tags,
           responses: responses(() => ({
             ...answers(200, 'A page of plants.', PlantPage, {
-              example: { plants: [stored], next: '1' },
+              example: { plants: [storedExample], next: '1' },
               headers: { link: '<?limit=1&after=1>; rel="next"' },
               links: toTheNextPage,
             }),
             ...refusals(40002, ...READING),
-          })),
-        },
-      },
-    )
-    .get(
-      '/plants/:id',
-      async ({ params }) => {
-        const plant = await store.readPlant(toInt64(params.id))
-        if (!plant) throw new PlantError(40402)
-        return answerJson(toJson(plant))
-      },
-      {
-        params: PlantPath,
-        detail: {
-          operationId: 'readPlant',
-          summary: 'Read a plant',
-          description: 'Sees every change that was answered before.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'The plant.', NewPlant, { example: stored }),
-            ...refusals(40002, 40402, ...READING),
-          })),
-        },
-      },
-    )
-    .put(
-      '/plants/:id',
-      async ({ params, body, request }) => {
-        const id = toInt64(params.id)
-        if (body.id !== undefined && body.id !== id) throw new PlantError(40002, OTHER_ID)
-        const plant = toNewPlant(id, body)
-        await store.replacePlant(plant, { signal: request.signal })
-        return answerJson(toJson(plant))
-      },
-      {
-        ...bodies.of(Replacement),
-        params: PlantPath,
-        detail: {
-          operationId: 'replacePlant',
-          summary: 'Replace a plant',
-          description: 'Replaces all its fields: a tag that is not sent is removed. Creates none.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'The plant as it is stored now.', NewPlant, { example: stored }),
-            ...refusals(...BODY, 40402, ...WRITING),
-          })),
-        },
-      },
-    )
-    .delete(
-      '/plants/:id',
-      async ({ params, request }) => {
-        await store.deletePlant(toInt64(params.id), { signal: request.signal })
-        return new Response(null, { status: 204, headers: jsonHeaders })
-      },
-      {
-        params: PlantPath,
-        detail: {
-          operationId: 'deletePlant',
-          summary: 'Delete a plant',
-          description: 'Answers once the deletion is durable. The id may be used again.',
-          tags,
-          responses: responses(() => ({
-            ...answers(204, 'The plant is gone.', null),
-            ...refusals(40002, 40402, ...WRITING),
           })),
         },
       },

@@ -2,7 +2,8 @@
 
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { Int64, NewPlant, parseInt64, Tag } from '../plant'
+import { Int64, isText, NewPlant, parseInt64, Tag } from '../plant'
+import { parseCursor } from './name-cursor'
 
 /** Plants of a page where the client names no limit. */
 export const DEFAULT_LIMIT = 100
@@ -13,6 +14,13 @@ TypeRegistry.Set(
   'LimitText',
   (_, text) => typeof text === 'string' && /^([1-9]\d{0,2}|1000)$/.test(text),
 )
+
+TypeRegistry.Set(
+  'CursorText',
+  (_, text) =>
+    typeof text === 'string' && (parseInt64(text) !== null || parseCursor(text) !== null),
+)
+TypeRegistry.Set('PrefixText', (_, text) => isText(text) && text.length <= LONGEST_PREFIX)
 
 // An int64 as text, which is what a path and a query hold.
 const DIGITS = { [Kind]: 'Int64Text', error: String(Int64.error) }
@@ -25,11 +33,25 @@ export const PlantPath = t.Object(
 
 // A string, as numbers of JavaScript are exact up to 2^53 only.
 const Cursor = t.Unsafe<string>({
-  ...DIGITS,
+  [Kind]: 'CursorText',
   title: 'Cursor',
   type: 'string',
-  pattern: '^-?[0-9]{1,19}$',
-  description: 'The id of the last plant of a page, in digits. The next page starts behind it.',
+  pattern: '^-?[0-9]{1,19}([.~][A-Za-z0-9_-]*)?$',
+  description:
+    'The id of the last plant of a page, in digits; of a page by name, its name too. The next page starts behind it.',
+  error: `${Int64.error}, or "next" of a page`,
+})
+
+// In a URL it takes up to 9 kB, beside the cursor, of the 16 that a request's head may have.
+const LONGEST_PREFIX = 1000
+
+const Prefix = t.Unsafe<string>({
+  ...Tag,
+  [Kind]: 'PrefixText',
+  maxLength: LONGEST_PREFIX,
+  description:
+    'Only plants whose name begins with this, in the order of their names, then ids. Not with `tag`. Needs --name-index.',
+  error: `${Tag.error}, of up to ${LONGEST_PREFIX} characters`,
 })
 
 const Limit = t.Unsafe<string>({
@@ -49,8 +71,9 @@ export const PlantList = t.Object(
     tag: t.Optional(
       t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
     ),
+    name: t.Optional(Prefix),
   },
-  { additionalProperties: false, error: 'unknown parameter; use limit, after or tag' },
+  { additionalProperties: false, error: 'unknown parameter; use limit, after, tag or name' },
 )
 
 /** The body of a batch. */
@@ -75,7 +98,9 @@ export const PlantBatch = t.Object(
 
 export const PlantPage = Type.Object(
   {
-    plants: Type.Array(NewPlant, { description: 'Plants in ascending order of their ids.' }),
+    plants: Type.Array(NewPlant, {
+      description: 'Plants in ascending order of their ids, or of names.',
+    }),
     next: Type.Union([Cursor, Type.Null()], {
       description: 'What to give as `after` for the next page; null on the last one.',
     }),

@@ -1,18 +1,34 @@
 // What clients asked of a store, what they were told, and in which order they saw it happen.
 
-/** The fields of a plant as one text, so that a mix of two plants is a plant that nobody wrote. */
+/** The fields of a plant as one text: what was written, or the name and the tag of two writes. */
 export type Fields = string
+
+const MIX = ' with '
+export const joinFields = (name: string, tag: string): Fields =>
+  name === tag ? name : `${name}${MIX}${tag}`
+
+/** The name and the tag. */
+export function splitFields(fields: Fields): [name: string, tag: string] {
+  const [name = '', tag = name] = fields.split(MIX)
+  return [name, tag]
+}
 
 export type Request =
   | { kind: 'create' | 'replace'; id: number; fields: Fields }
   | { kind: 'delete' | 'read'; id: number }
+  /** PATCH of the tag alone. */
+  | { kind: 'patch'; id: number; tag: string }
+  /** Compare-and-set: PUT with If-Match, the entity tag under which `expected` was seen. */
+  | { kind: 'swap'; id: number; expected: Fields; entityTag: string; fields: Fields }
   | { kind: 'batch'; plants: { id: number; fields: Fields }[] }
 
 export type Outcome =
-  /** It was done; `fields` are what a read found. */
+  /** It was done; `fields` are what a read found, or a patch left. */
   | { is: 'done'; fields?: Fields }
   /** 404: there is no such plant. */
   | { is: 'absent' }
+  /** 412: the plant is not what was expected. */
+  | { is: 'mismatch' }
   /** 409: this id is taken, by a plant with the same fields or with others. */
   | { is: 'exists'; id: number; same: boolean }
   /** 503 or 507: it had no effect. */
@@ -86,6 +102,10 @@ const asked = (request: Request): string => {
       return `create ${request.id} ${request.fields}`
     case 'replace':
       return `replace ${request.id} ${request.fields}`
+    case 'patch':
+      return `patch ${request.id} with ${request.tag}`
+    case 'swap':
+      return `swap ${request.id} ${request.expected} for ${request.fields}`
     case 'batch':
       return `batch ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
     default:

@@ -49,6 +49,9 @@ const failure = (error: number, message = '') =>
   Response.json({ error, message }, { status: Math.floor(error / 100) })
 const idOf = (path: string) => Number(path.slice('/plants/'.length))
 const absent = () => failure(40402)
+const entityTagOf = ({ name, tag }: Plant) => `"${name}/${tag}"`
+const answer = (id: number, plant: Plant = { name: '', tag: '' }) =>
+  Response.json({ id, ...plant }, { headers: { etag: entityTagOf(plant) } })
 
 function conflictOf(id: number, { name, tag }: Plant): Response | undefined {
   const taken = plants.get(id)
@@ -75,12 +78,20 @@ async function change(method: string, path: string, request: Request): Promise<R
   if (path === '/plants/batch') return createAll(body.plants, { created: body.plants.length })
   if (path === '/plants') return createAll([body], { name: body.name, tag: body.tag })
   const id = idOf(path)
-  if (!plants.has(id)) return absent()
+  const found = plants.get(id)
+  if (found === undefined) return absent()
+  const match = request.headers.get('if-match')
+  if (match !== null && match !== entityTagOf(found)) return failure(41201)
   // Others may come between the look and the change.
-  if (breaks === 'atomicity') await Bun.sleep(1)
+  const isTorn =
+    breaks === 'atomicity' ||
+    (breaks === 'conditions' && match !== null) ||
+    (breaks === 'patches' && method === 'PATCH')
+  if (isTorn) await Bun.sleep(5)
+  if (breaks === 'conditions' && !plants.has(id)) return absent()
   if (body === undefined) plants.delete(id)
-  else plants.set(id, body)
-  return body === undefined ? new Response(null, { status: 204 }) : Response.json({ id, ...body })
+  else plants.set(id, method === 'PATCH' ? { ...found, ...body } : body)
+  return body === undefined ? new Response(null, { status: 204 }) : answer(id, plants.get(id))
 }
 
 const server = Bun.serve({
@@ -91,7 +102,7 @@ const server = Bun.serve({
     if (request.method === 'GET') {
       const id = idOf(path)
       const plant = (breaks === 'fresh-reads' ? copy : plants).get(id)
-      return plant === undefined ? absent() : Response.json({ id, ...plant })
+      return plant === undefined ? absent() : answer(id, plant)
     }
     const response = await change(request.method, path, request)
     save()

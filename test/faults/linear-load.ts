@@ -3,7 +3,14 @@
 import { type Answer, type Connection, connect, request } from '../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { within } from './fault.ts'
-import { type History, type Outcome, type Request, startHistory } from './history.ts'
+import {
+  type Fields,
+  type History,
+  joinFields,
+  type Outcome,
+  type Request,
+  startHistory,
+} from './history.ts'
 
 const CLIENTS = 64
 const GROUPS = 4
@@ -22,27 +29,37 @@ function pickBatch(fields: string): Request {
   return { kind: 'batch', plants: ids.map((id) => ({ id, fields })) }
 }
 
+/** What was last seen of a plant by any client. */
+type Seen = Map<number, { expected: Fields; entityTag: string }>
+
 /** More deletes than creates, so that a batch finds its ids free now and then. */
-function pickRequest(fields: string): Request {
+function pickRequest(fields: string, seen: Seen): Request {
   const id = 1 + below(IDS.length)
+  const last = seen.get(id)
   const dice = Math.random()
   if (dice < 0.2) return { kind: 'create', id, fields }
-  if (dice < 0.4) return { kind: 'replace', id, fields }
-  if (dice < 0.65) return { kind: 'delete', id }
-  if (dice < 0.85) return { kind: 'read', id }
+  if (dice < 0.3) return { kind: 'replace', id, fields }
+  if (dice < 0.45 && last) return { kind: 'swap', id, ...last, fields }
+  if (dice < 0.55) return { kind: 'patch', id, tag: fields }
+  if (dice < 0.75) return { kind: 'delete', id }
+  if (dice < 0.9) return { kind: 'read', id }
   return pickBatch(fields)
 }
 
 const plantOf = (fields: string) => ({ name: fields, tag: fields })
 
 function textOf(token: string, it: Request): string {
-  const send = (method: string, path: string, body?: unknown) =>
-    request(method, path, token, body === undefined ? undefined : JSON.stringify(body))
+  const send = (method: string, path: string, body?: unknown, headers = {}) =>
+    request(method, path, token, body === undefined ? undefined : JSON.stringify(body), headers)
   switch (it.kind) {
     case 'create':
       return send('POST', '/plants', { id: it.id, ...plantOf(it.fields) })
     case 'replace':
       return send('PUT', `/plants/${it.id}`, plantOf(it.fields))
+    case 'swap':
+      return send('PUT', `/plants/${it.id}`, plantOf(it.fields), { 'if-match': it.entityTag })
+    case 'patch':
+      return send('PATCH', `/plants/${it.id}`, { tag: it.tag })
     case 'delete':
       return send('DELETE', `/plants/${it.id}`)
     case 'read':
@@ -59,10 +76,11 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   if (status === 204) return it.kind === 'delete' ? { is: 'done' } : undefined
   const { error, message, name, tag } = JSON.parse(body)
   if (status === 200) {
-    const fields = name === tag ? name : `${name} with ${tag}`
-    return it.kind === 'read' ? { is: 'done', fields } : { is: 'done' }
+    const isShown = it.kind === 'read' || it.kind === 'patch'
+    return isShown ? { is: 'done', fields: joinFields(name, tag) } : { is: 'done' }
   }
   if (error === 40402) return { is: 'absent' }
+  if (error === 41201) return it.kind === 'swap' ? { is: 'mismatch' } : undefined
   if (error === 40901 || error === 40902) {
     const id = it.kind === 'batch' ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
     const [taken] = it.kind === 'batch' ? it.plants.filter((plant) => plant.id === id) : [it]
@@ -78,6 +96,8 @@ export interface LinearLoad {
   refusals: () => number
   /** Changes that were acknowledged. */
   changes: () => number
+  /** Those of them that had to find what was expected. */
+  swaps: () => number
   /** The daemon that is asked from now on, in the place of one of the first. */
   turnTo: (daemon: Daemon, place?: number) => void
   /** The daemon of a place is not asked any more. */
@@ -97,8 +117,15 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
   const targets: (Daemon | undefined)[] = [...daemons]
   const placeOf = (client: number) => client % targets.length
   const ended = new Set<Daemon | undefined>()
+  const seen: Seen = new Map()
   let stopped = false
   let written = 0
+
+  function remember(it: Request, { headers, body }: Answer): void {
+    if (headers.etag === undefined || !('id' in it)) return
+    const { name, tag } = JSON.parse(body)
+    seen.set(it.id, { expected: joinFields(name, tag), entityTag: headers.etag })
+  }
 
   /** Asks, and writes down what came of it. */
   async function ask(client: number, daemon: Daemon, connection: Connection, it: Request) {
@@ -109,6 +136,7 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
       return { is: 'unknown' } as const
     }
     const outcome = outcomeOf(it, answer)
+    remember(it, answer)
     if (outcome === undefined) strange.push(`${it.kind} -> ${answer.status} ${answer.body}`)
     history.answer(operation, outcome ?? { is: 'unknown' })
     return outcome
@@ -118,7 +146,7 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
     const connection = await connect(current.port)
     let next = again
     while (!stopped && !connection.closed()) {
-      const it = next ?? pickRequest(`v${++written}`)
+      const it = next ?? pickRequest(`v${++written}`, seen)
       next = undefined
       const outcome = await ask(client, current, connection, it)
       // As clients are told to: what had no answer is sent again.
@@ -164,6 +192,7 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
     strange,
     refusals: () => endedAs('refused').length,
     changes: () => endedAs('done').length,
+    swaps: () => endedAs('done').filter(({ request }) => request.kind === 'swap').length,
     turnTo(next, place = 0) {
       targets[place] = next
     },

@@ -44,6 +44,7 @@ export function reportOn(about: string, load: LinearLoad, problems: string[]): O
   const verdict = checkHistory(operations)
   const tookMs = Math.round(performance.now() - began)
   if (load.changes() < 1000) problems.push('too few changes')
+  if (load.swaps() < 50) problems.push('too few changes with a condition')
   const explanation = explainVerdict(verdict, operations)
   const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
   const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`

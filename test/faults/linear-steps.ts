@@ -1,5 +1,5 @@
 // What the operations of a history require of the plants, and what they make of them.
-import { idsOf, type Operation } from './history.ts'
+import { idsOf, joinFields, type Operation, splitFields } from './history.ts'
 
 /** What is stored under an id; null for no plant. */
 export type Fields = string | null
@@ -9,8 +9,10 @@ export interface Step {
   operation: Operation
   ids: number[]
   allows: (plants: Plants) => boolean
-  /** The plants that it writes; none for an operation that only shows what was there. */
-  writes: [id: number, fields: Fields][]
+  /** The plants that it writes. */
+  writes: (plants: Plants) => [id: number, fields: Fields][]
+  /** What it does, the same text for two that do the same; null for an operation that only shows what was there. */
+  effect: string | null
   /** It may also never have taken effect. */
   isOptional: boolean
 }
@@ -20,16 +22,20 @@ export type Plants = ReadonlyMap<number, Fields>
 // Fields that no answer speaks of need not be told apart: that keeps the states few.
 const UNSEEN = 'fields that no answer showed'
 
-/** What each plant is written with, as far as answers tell it apart. */
+/** What a field of a plant is written with, as far as answers tell it apart. */
 export function createLabels(operations: Operation[]) {
   const seen = new Set<string>()
-  for (const { request, outcome } of operations) {
-    if (request.kind === 'read' && outcome.is === 'done')
-      seen.add(`${request.id} ${outcome.fields}`)
-    if (outcome.is !== 'exists') continue
-    for (const { id, fields } of writtenBy(request)) seen.add(`${id} ${fields}`)
+  const see = (id: number, fields: string) => {
+    for (const field of splitFields(fields)) seen.add(`${id} ${field}`)
   }
-  return (id: number, fields: string) => (seen.has(`${id} ${fields}`) ? fields : UNSEEN)
+  for (const { request, outcome } of operations) {
+    if ('id' in request && outcome.is === 'done' && outcome.fields !== undefined)
+      see(request.id, outcome.fields)
+    if (request.kind === 'swap') see(request.id, request.expected)
+    if (outcome.is !== 'exists') continue
+    for (const { id, fields } of writtenBy(request)) see(id, fields)
+  }
+  return (id: number, field: string) => (seen.has(`${id} ${field}`) ? field : UNSEEN)
 }
 
 const writtenBy = (request: Operation['request']): { id: number; fields: string }[] => {
@@ -37,32 +43,46 @@ const writtenBy = (request: Operation['request']): { id: number; fields: string 
   return 'fields' in request ? [request] : []
 }
 
+const withTag = (fields: string, tag: string) => joinFields(splitFields(fields)[0], tag)
+
 export function stepOf(operation: Operation, label: ReturnType<typeof createLabels>): Step | null {
   const { request, outcome } = operation
   const ids = idsOf(request)
-  const step = (allows: Step['allows'], writes: Step['writes'] = []): Step => ({
+  const isOptional = outcome.is === 'unknown'
+  const shows = (allows: Step['allows']): Step => ({
     operation,
     ids,
     allows,
-    writes,
-    isOptional: outcome.is === 'unknown',
+    writes: () => [],
+    effect: null,
+    isOptional,
   })
-  const writes = writtenBy(request).map(({ id, fields }): Step['writes'][0] => [
+  const [id = 0] = ids
+  const changes = (allows: Step['allows'], effect: string, writes: Step['writes']): Step => ({
+    ...shows(allows),
+    writes,
+    effect: `${request.kind} ${id} ${effect}`,
+  })
+  const written = writtenBy(request).map(({ id, fields }): [number, Fields] => [
     id,
     label(id, fields),
   ])
-  const [id = 0] = ids
+  const sets = (allows: Step['allows']) => changes(allows, JSON.stringify(written), () => written)
   switch (outcome.is) {
     case 'refused':
       return null
     case 'absent':
-      return step((plants) => plants.get(id) === null)
+      return shows((plants) => plants.get(id) === null)
     case 'exists': {
       const { id: taken, same } = outcome
-      const fields = writes.find(([it]) => it === taken)?.[1]
+      const fields = written.find(([it]) => it === taken)?.[1]
       const allows = (plants: Plants) =>
         plants.get(taken) !== null && (plants.get(taken) === fields) === same
-      return { ...step(allows), ids: [taken] }
+      return { ...shows(allows), ids: [taken] }
+    }
+    case 'mismatch': {
+      const expected = request.kind === 'swap' ? request.expected : null
+      return shows((plants) => ![null, expected].includes(plants.get(id) ?? null))
     }
   }
   switch (request.kind) {
@@ -70,13 +90,34 @@ export function stepOf(operation: Operation, label: ReturnType<typeof createLabe
       // Without an answer it has shown nothing.
       return outcome.is === 'unknown'
         ? null
-        : step((plants) => plants.get(id) === (outcome.fields ?? null))
+        : shows((plants) => plants.get(id) === (outcome.fields ?? null))
     case 'create':
     case 'batch':
-      return step((plants) => ids.every((it) => plants.get(it) === null), writes)
+      return sets((plants) => ids.every((it) => plants.get(it) === null))
     case 'replace':
-      return step((plants) => plants.get(id) !== null, writes)
+      return sets((plants) => plants.get(id) !== null)
     case 'delete':
-      return step((plants) => plants.get(id) !== null, [[id, null]])
+      return changes(
+        (plants) => plants.get(id) !== null,
+        '',
+        () => [[id, null]],
+      )
+    case 'swap':
+      return {
+        ...sets((plants) => plants.get(id) === request.expected),
+        effect: JSON.stringify(request),
+      }
+    case 'patch': {
+      const left = (plants: Plants) => {
+        const before = plants.get(id) ?? null
+        return before === null ? null : withTag(before, label(id, request.tag))
+      }
+      const isShown = (after: Fields) => after !== null && (isOptional || after === outcome.fields)
+      return changes(
+        (plants) => isShown(left(plants)),
+        request.tag,
+        (plants) => [[id, left(plants)]],
+      )
+    }
   }
 }

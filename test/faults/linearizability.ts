@@ -138,12 +138,24 @@ const loseDevice =
     }
   }
 
-const promises = ['durability', 'fresh-reads', 'atomicity', 'whole-batches', 'refusals']
+const promises = [
+  'durability',
+  'fresh-reads',
+  'atomicity',
+  'whole-batches',
+  'refusals',
+  'conditions',
+  'patches',
+]
 
 /** A server that breaks a promise is found out, and the same server without that is not. */
 async function findOut(folder: string, about: string): Promise<Outcome> {
   const wrong: string[] = []
-  const killOnce: Hurt = ({ restart }) => restart((daemon) => daemon.kill())
+  // On a busy machine a while is too short to show much.
+  const killOnce: Hurt = async ({ load, restart }) => {
+    await until(10_000, () => load.changes() >= 1000)
+    await restart((daemon) => daemon.kill())
+  }
   const control = [process.execPath, join(import.meta.dir, 'linear-control.ts'), '--breaks']
   for (const breaks of ['nothing', ...promises]) {
     const apart = join(folder, breaks)

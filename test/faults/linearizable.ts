@@ -75,19 +75,22 @@ const without = ({ plants, done }: State, step: Step): State => {
 
 /** Lets the operations that only show something take effect as soon as they can: that excludes nothing. */
 function observe({ plants, done }: State, pending: Iterable<Step>): State {
-  const seen = [...pending].filter((it) => it.writes.length === 0 && it.allows(plants))
+  const seen = [...pending].filter((it) => it.effect === null && it.allows(plants))
   return { plants, done: seen.length === 0 ? done : new Set([...done, ...seen]) }
 }
 
 function take({ plants, done }: State, step: Step, pending: Iterable<Step>): State {
-  const after = { plants: new Map([...plants, ...step.writes]), done: new Set([...done, step]) }
+  const after = {
+    plants: new Map([...plants, ...step.writes(plants)]),
+    done: new Set([...done, step]),
+  }
   return observe(after, pending)
 }
 
 /** The operations that could have to go before this one: those of its plants, and of plants that batches join to them. */
 function relevantTo(step: Step, pending: Iterable<Step>): Step[] {
   const ids = new Set(step.ids)
-  const writers = [...pending].filter((it) => it.writes.length > 0)
+  const writers = [...pending].filter((it) => it.effect !== null)
   for (let size = 0; size !== ids.size; ) {
     size = ids.size
     for (const it of writers) {
@@ -102,7 +105,7 @@ function earlierTwins(steps: Step[]): Map<Step, Step> {
   const twins = new Map<Step, Step>()
   const last = new Map<string, Step>()
   for (const step of steps.filter(({ isOptional }) => isOptional)) {
-    const key = JSON.stringify([step.operation.request.kind, step.writes])
+    const key = step.effect ?? ''
     const earlier = last.get(key)
     if (earlier && earlier.operation.ended <= step.operation.ended) twins.set(step, earlier)
     last.set(key, step)

@@ -165,11 +165,18 @@ export function head(line: string, headers: Readonly<Record<string, string>> = {
 }
 
 /** A whole request with a token and, if there is one, a body of JSON. */
-export function request(method: string, path: string, token: string, body?: string): string {
+export function request(
+  method: string,
+  path: string,
+  token: string,
+  body?: string,
+  headers: Readonly<Record<string, string>> = {},
+): string {
   const authorization = `Bearer ${token}`
-  if (body === undefined) return head(`${method} ${path}`, { authorization })
+  if (body === undefined) return head(`${method} ${path}`, { authorization, ...headers })
   return `${head(`${method} ${path}`, {
     authorization,
+    ...headers,
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
   })}${body}`

@@ -2,7 +2,6 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import type { ErrorNumber } from '../../src/errors'
-import { program } from './daemon'
 import { databaseAt, serverEnvironment } from './server-database'
 
 /** A row of the table. */
@@ -12,9 +11,9 @@ export type StoredPlant = {
   readonly tag: string | null
 }
 
-/** Every plant of a database in ascending order of ids, read from the file; from a server, by an export. */
+/** Every plant of a database in ascending order of ids, read from the file; or from a server. */
 export function storedPlants(database: string): StoredPlant[] {
-  if (databaseAt(database) !== database) return exportedPlants(database)
+  if (databaseAt(database) !== database) return plantsOfServer(database)
   const db = new Database(database, { readonly: true, safeIntegers: true })
   try {
     return db.query<StoredPlant, []>('SELECT id, name, tag FROM plants ORDER BY id').all()
@@ -23,8 +22,10 @@ export function storedPlants(database: string): StoredPlant[] {
   }
 }
 
-function exportedPlants(database: string): StoredPlant[] {
-  const command = [...program, 'export', '--database', databaseAt(database)]
+const SELECT = 'SELECT json_build_array(id::text, name, tag) FROM plants ORDER BY id'
+
+function plantsOfServer(database: string): StoredPlant[] {
+  const command = ['psql', '-AtX', databaseAt(database, 'libpq'), '-c', SELECT]
   const env = { PATH: Bun.env.PATH ?? '', ...serverEnvironment }
   const { stdout, stderr, exitCode } = Bun.spawnSync(command, { env })
   if (exitCode !== 0) throw new Error(stderr.toString())
@@ -33,8 +34,8 @@ function exportedPlants(database: string): StoredPlant[] {
     .split('\n')
     .filter(Boolean)
     .map((line) => {
-      const { name, tag = null } = JSON.parse(line)
-      return { id: BigInt(/"id":(-?\d+)/.exec(line)?.[1] ?? ''), name, tag }
+      const [id, name, tag] = JSON.parse(line)
+      return { id: BigInt(id), name, tag }
     })
 }
 

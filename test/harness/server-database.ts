@@ -12,8 +12,8 @@ export const serverEnvironment: Readonly<Record<string, string>> = server
 
 const made = new Set<string>()
 
-/** What to name with --database for a path: itself, or the URL of a schema of its own, which is there afterwards. */
-export function databaseAt(path: string): string {
+/** What to name with --database, or to psql, for a path: itself, or the URL of a schema of its own, which is there afterwards. */
+export function databaseAt(path: string, form: 'plantstore' | 'libpq' = 'plantstore'): string {
   if (!server || path.startsWith('postgres')) return path
   const schema = `p${Bun.hash(path).toString(36)}`
   if (!made.has(schema)) {
@@ -23,7 +23,9 @@ export function databaseAt(path: string): string {
     if (exitCode !== 0) throw new Error(stderr.toString())
     made.add(schema)
   }
-  return `${server}?search_path=${schema}`
+  return form === 'libpq'
+    ? `${server}?options=-csearch_path%3D${schema}`
+    : `${server}?search_path=${schema}`
 }
 
 /** The words of a command line, with what `--database` names. */

@@ -1,8 +1,29 @@
-import { type Body, bare, type Case, type Expected, type Row, request } from './case'
+import {
+  type Body,
+  bare,
+  type Case,
+  type Expected,
+  type RequestParts,
+  type Row,
+  request,
+} from './case'
 
 const put = (name: string, path: string, body: Body, answer: Expected, replaces?: Row): Case => ({
   name,
   bytes: request({ line: `PUT ${path} HTTP/1.1`, body }),
+  answers: [answer],
+  ...(replaces ? { replaces: [replaces] } : {}),
+})
+
+const patch = (
+  name: string,
+  body: Body,
+  answer: Expected,
+  replaces?: Row,
+  parts: RequestParts = {},
+): Case => ({
+  name,
+  bytes: request({ line: 'PATCH /plants/1 HTTP/1.1', body, ...parts }),
   answers: [answer],
   ...(replaces ? { replaces: [replaces] } : {}),
 })
@@ -87,6 +108,55 @@ export const changes: readonly Case[] = [
     bytes: request({ line: 'PUT /plants/1 HTTP/1.1', type: 'text/plain', body: '{"name":"b"}' }),
     answers: [41501],
   },
+  patch(
+    'patches a name',
+    '{"name":"b"}',
+    [200, '{"id":1,"name":"b","tag":"green"}'],
+    [1, 'b', 'green'],
+  ),
+  patch('removes a tag', '{"tag":null}', [200, '{"id":1,"name":"Fern"}'], [1, 'Fern'], {
+    type: 'application/merge-patch+json',
+  }),
+  patch('patches nothing by nothing', '{}', [200, '{"id":1,"name":"Fern","tag":"green"}']),
+  patch(
+    'patches nothing by __proto__ and constructor',
+    '{"__proto__":{"name":"x"},"constructor":{"tag":"x"}}',
+    [200, '{"id":1,"name":"Fern","tag":"green"}'],
+  ),
+  patch(
+    'patches by the last of two keys',
+    '{"tag":"a","tag":null}',
+    [200, '{"id":1,"name":"Fern"}'],
+    [1, 'Fern'],
+  ),
+  patch('refuses a patch that removes the name', '{"name":null}', 40002),
+  patch('refuses a patch whose last of two ids is another', '{"id":1,"id":2}', 40002),
+  patch('refuses a patch that is an array', '[{"op":"remove","path":"/tag"}]', 40002),
+  patch('refuses a patch that is null', 'null', 40002),
+  patch('refuses a patch with U+0000', '{"tag":"\\u0000"}', 40002),
+  patch('refuses a patch with an unpaired surrogate', '{"tag":"\\udc00"}', 40002),
+  patch('refuses a patch of another type', '{}', 41501, undefined, {
+    type: 'text/plain',
+  }),
+  patch('refuses a patch that is too long', `{"tag":"${'a'.repeat(1_048_576)}"}`, 41301),
+  patch('refuses a patch of 100,000 levels', '['.repeat(100_000), 40001),
+  ...['W/"x"', '"x"', '"x", "y"', '","', `"${'x'.repeat(5000)}"`, '"\xe9"'].map((tag) =>
+    patch(
+      `does not patch what has not the tag ${tag.slice(0, 20)}`,
+      '{"name":"b"}',
+      41201,
+      undefined,
+      {
+        fields: [`If-Match: ${tag}`],
+      },
+    ),
+  ),
+  ...['', 'x', '"x', '*, *', '"x" "y"', '", "', '"'.repeat(5001), ','.repeat(5000), '"\x7f"'].map(
+    (tag) =>
+      patch(`refuses a condition of ${tag.slice(0, 20)}`, '{"name":"b"}', 40002, undefined, {
+        fields: [`If-Match: ${tag}`],
+      }),
+  ),
   remove('deletes a plant', '/plants/1', 204, []),
   remove('deletes no plant that is missing', '/plants/2', 40402),
   remove('deletes nothing for what is no int64', '/plants/x', 40002),

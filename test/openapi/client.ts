@@ -11,6 +11,11 @@ export async function exercise(baseUrl: string, token: string) {
   const read = await client.GET('/plants/{id}', { params: { path } })
   const listed = await client.GET('/plants', { params: { query: { limit: 10, tag: 'aroid' } } })
   const replaced = await client.PUT('/plants/{id}', { params: { path }, body: { name: 'Fern' } })
+  const tagged = await client.PATCH('/plants/{id}', {
+    params: { path, header: { 'If-Match': replaced.response.headers.get('etag') ?? '' } },
+    body: { tag: 'fern' },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  })
   const deleted = await client.DELETE('/plants/{id}', { params: { path } })
   const gone = await client.GET('/plants/{id}', { params: { path } })
   return {
@@ -18,6 +23,7 @@ export async function exercise(baseUrl: string, token: string) {
     read: read.data,
     listed: listed.data,
     replaced: replaced.data,
+    tagged: tagged.data,
     deleted: deleted.response.status,
     gone: gone.error,
   }

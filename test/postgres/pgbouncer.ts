@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
-import { PATIENCE_MS } from '../harness/daemon'
+import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../harness/daemon'
 import { hasPgBouncer, startPgBouncer } from '../harness/pgbouncer'
 import { installations, isInstalled, startPostgres } from '../harness/postgres'
 
@@ -34,19 +34,20 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     const starting = startPostgres(it)
     afterAll(async () => (await starting)[Symbol.asyncDispose]())
 
-    test.each([[[]], [['ignore_startup_parameters=synchronous_commit,search_path']]])(
-      'is refused without prepare=false: %j',
-      async (settings) => {
-        await using pooler = await startPgBouncer(await starting, settings)
+    test.each([
+      [[]],
+      [['ignore_startup_parameters=synchronous_commit,search_path']],
+      [['ignore_startup_parameters=synchronous_commit,search_path,plantstore.session']],
+    ])('is refused without prepare=false: %j', async (settings) => {
+      await using pooler = await startPgBouncer(await starting, settings)
 
-        for (const query of ['', '?search_path=garden']) {
-          expect(await refusal(pooler.url() + query)).toEndWith(
-            ': a pooler is between: add prepare=false to the URL',
-          )
-        }
-        expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
-      },
-    )
+      for (const query of ['', '?search_path=garden']) {
+        expect(await refusal(pooler.url() + query)).toEndWith(
+          ': a pooler is between: add prepare=false to the URL',
+        )
+      }
+      expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
+    })
 
     test('says that the pooler drops the schema of the URL, and takes that of the role', async () => {
       const server = await starting
@@ -89,6 +90,38 @@ describe.each(installations.map((it) => [it.name, it] as const))(
 
       expect(wrong).toEqual([])
       expect(rows).toHaveLength(SESSIONS * ROUNDS)
+    })
+
+    test('two daemons serve one store, and the commands read it', async () => {
+      const server = await starting
+      await using pooler = await startPgBouncer(server)
+      await server.createDatabase('pooled')
+      const env = { PLANTSTORE_DATABASE: `${pooler.url('pooled')}?prepare=false` }
+      await using first = await startDaemon({ program: builtProgram, env })
+      await using second = await startDaemon({ program: builtProgram, env })
+      const daemons = [first, second]
+      const ids = Array.from({ length: 400 }, (_, id) => id)
+
+      const statuses = await Promise.all(
+        ids.flatMap((id) =>
+          daemons.map(async (daemon) => (await daemon.create(`{"id":${id},"name":"n"}`)).status),
+        ),
+      )
+      const replaced = await Promise.all(
+        ids.map(async (id) => {
+          const init = { method: 'PUT', json: { name: `n${id}`, tag: 't' } }
+          return (await (id % 2 ? first : second).fetch(`/plants/${id}`, init)).status
+        }),
+      )
+
+      // Of each id one daemon has made the plant, and the other found it there.
+      expect(statuses.filter((status) => status === 200)).toHaveLength(ids.length)
+      expect(statuses.filter((status) => status === 409)).toHaveLength(ids.length)
+      expect(replaced.filter((status) => status === 200)).toHaveLength(ids.length)
+      const { out } = await runProgram(['export'], { program: builtProgram, env })
+      expect(out).toBe(ids.map((id) => `{"id":${id},"name":"n${id}","tag":"t"}\n`).join(''))
+      const checked = await runProgram(['check'], { program: builtProgram, env })
+      expect(checked.out).toStartWith(`ok: ${ids.length} plants, `)
     })
   },
 )

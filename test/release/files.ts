@@ -38,6 +38,7 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     `plantstore-${version}-linux-x64-baseline`,
     `plantstore-${version}-linux-x64-musl`,
     `plantstore-${version}.cdx.json`,
+    `plantstore-client-${version}.tgz`,
     `plantstore_${version}_amd64.deb`,
     `plantstore_${version}_arm64.deb`,
   ])

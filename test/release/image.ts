@@ -32,13 +32,17 @@ test.skipIf(!hasMount)(
   },
 )
 
-test.skipIf(!hasCompose)('compose.yaml is valid', async () => {
-  using folder = temporaryFolder()
-  for (const name of ['compose.yaml', 'plantstore-token']) writeFileSync(folder.file(name), '')
-  const text = readFileSync(join(root, 'deploy/compose.yaml'), 'utf8')
-  writeFileSync(folder.file('compose.yaml'), text)
-  await sh(['docker-compose', '-f', folder.file('compose.yaml'), 'config', '--quiet'])
-})
+test.skipIf(!hasCompose).each(['compose.yaml', 'compose.scaling.yaml'])(
+  '%s is valid',
+  async (name) => {
+    using folder = temporaryFolder()
+    for (const secret of ['plantstore-token', 'database-password']) {
+      writeFileSync(folder.file(secret), '')
+    }
+    writeFileSync(folder.file(name), readFileSync(join(root, 'deploy', name), 'utf8'))
+    await sh(['docker-compose', '-f', folder.file(name), 'config', '--quiet'])
+  },
+)
 
 test('the image is labelled with the version of package.json', () => {
   expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain(`\nARG VERSION=${version}\n`)

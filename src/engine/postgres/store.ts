@@ -6,12 +6,13 @@ import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
-import type { Role } from '../role'
+import { NO_NAME_INDEX, type Role } from '../role'
 import { createBatches } from './batches'
 import { createCounters } from './counters'
 import { limitWaits } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { arrangeNameIndex, findPlants } from './names'
 import { listPlants, shareReads } from './plants'
 import { Sessions } from './sessions'
 import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
@@ -32,8 +33,6 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   let isMigrated = false
   const sessions: Sessions = new Sessions(target, role, counters, {
     async prepare(connection) {
-      // A pooler gives the session to others.
-      if (target.prepare) await limitWaits(connection)
       if (!isMigrated) {
         const before = role.makesDatabase
           ? await migrate(connection.sql)
@@ -48,8 +47,11 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
           if (!role.makesDatabase) await migrate(connection.sql)
           role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
         }
+        await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
+      // A pooler gives the session to others.
+      if (target.prepare) await limitWaits(connection)
       await writer.enter(connection)
     },
     begun: () => writer.resume(),
@@ -103,6 +105,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     ...plantChanges(changes),
     readPlant,
     listPlants: (query) => sessions.read('pages', ({ sql }) => listPlants(sql, query)),
+    findPlants: (query) => {
+      if (role.nameIndex !== 'make') return Promise.reject(new PlantError(40002, NO_NAME_INDEX))
+      return sessions.read('pages', ({ sql }) => findPlants(sql, query))
+    },
     findToken: leases.find,
     async createToken(token) {
       const isAdded = await run(createTokenStep(token))

@@ -38,10 +38,7 @@ export class Writer {
   sinceConfirmed = (): number => performance.now() - this.#confirmedAt
 
   /** Milliseconds that the oldest step has waited for its answer; 0 where none does. */
-  stalledFor = (): number => {
-    const [first] = this.#flight
-    return first ? performance.now() - first.sentAt : 0
-  }
+  stalledFor = (): number => (this.#flight[0] ? performance.now() - this.#flight[0].sentAt : 0)
 
   /**
    * Makes a step, after all that were asked for before. Rejects with what the server answered, or with 50302 where it is lost
@@ -110,9 +107,8 @@ export class Writer {
   #canSend(): boolean {
     const [next] = this.#queue
     if (!next || this.#isBroken) return false
-    if (this.#flight.length === 0) return true
-    const isPipelined = next.isPipelined && this.#flight.every((run) => run.isPipelined)
-    return isPipelined && this.#flight.length < Math.min(this.depth(), LONGEST_PIPELINE)
+    if (this.#flight.length >= Math.min(this.depth(), LONGEST_PIPELINE)) return false
+    return this.#flight.length === 0 || [next, ...this.#flight].every((run) => run.isPipelined)
   }
 
   #sendNext(session: Session): void {

@@ -2,7 +2,8 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Int64, NewPlant } from '../../plant'
-import type { PlantPage, PlantQuery } from '../../store'
+import type { NameQuery, PlantPage, PlantQuery } from '../../store'
+import { NAME_INDEX } from './name-index'
 
 type PlantRow = { id: bigint; name: string; tag: string | null }
 
@@ -23,6 +24,25 @@ function takePage(rows: Iterable<PlantRow>, limit: number): PlantPage {
   return { plants, hasMore: false }
 }
 
+// Greater than every text, as every blob is (https://sqlite.org/datatype3.html, section 4.1).
+const BEHIND_ALL = new Uint8Array(1)
+const LAST_CODE_POINT = 0x10ffff
+const SURROGATES = { before: 0xd7ff, behind: 0xe000 }
+
+/** The least text that is greater than all that begin with a prefix, in the order of UTF-8, which is that of code points. */
+function endOf(prefix: string): string | Uint8Array {
+  const points = Array.from(prefix, (it) => it.codePointAt(0) ?? 0)
+  const last = points.findLastIndex((point) => point !== LAST_CODE_POINT)
+  const point = points[last]
+  if (point === undefined) return BEHIND_ALL
+  const next = point === SURROGATES.before ? SURROGATES.behind : point + 1
+  return String.fromCodePoint(...points.slice(0, last), next)
+}
+
+function* inTurn<T>(...parts: (() => Iterable<T>)[]): Generator<T> {
+  for (const part of parts) yield* part()
+}
+
 /** Prepares the queries of a database's plants. Each is a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database) {
   const one = db.query<PlantRow, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
@@ -36,6 +56,20 @@ export function preparePlants(db: Database) {
   const afterOfTag = db.query<PlantRow, [string, bigint, number]>(
     'SELECT id, name, tag FROM plants WHERE tag = ? AND id > ? ORDER BY id LIMIT ?',
   )
+  // Prepared when they are first needed: without the index they cannot be. Named, so that no other way is taken.
+  const ofNames = `SELECT id, name, tag FROM plants INDEXED BY ${NAME_INDEX}`
+  const fromName = () =>
+    db.query<PlantRow, [string, string | Uint8Array, number]>(
+      `${ofNames} WHERE name >= ? AND name < ? ORDER BY name, id LIMIT ?`,
+    )
+  const sameName = () =>
+    db.query<PlantRow, [string, bigint, number]>(
+      `${ofNames} WHERE name = ? AND id > ? ORDER BY id LIMIT ?`,
+    )
+  const behindName = () =>
+    db.query<PlantRow, [string, string | Uint8Array, number]>(
+      `${ofNames} WHERE name > ? AND name < ? ORDER BY name, id LIMIT ?`,
+    )
 
   return {
     read(id: Int64): NewPlant | null {
@@ -49,6 +83,17 @@ export function preparePlants(db: Database) {
       const ofTag = (of: string) =>
         id === null ? firstOfTag.iterate(of, most) : afterOfTag.iterate(of, id, most)
       return takePage(tag === null ? ofAll() : ofTag(tag), limit)
+    },
+    find({ prefix, after, limit }: NameQuery): PlantPage {
+      const most = limit + 1
+      const end = endOf(prefix)
+      if (after === null) return takePage(fromName().iterate(prefix, end, most), limit)
+      // SQLite would read all plants of the name for `(name, id) > (?, ?)`: it seeks by the name alone.
+      const rest = inTurn(
+        () => sameName().iterate(after.name, after.id, most),
+        () => behindName().iterate(after.name, end, most),
+      )
+      return takePage(rest, limit)
     },
   }
 }

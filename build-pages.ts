@@ -1,0 +1,104 @@
+// Builds the pages of src/web into dist/web, each file compressed once: `bun build-pages.ts`.
+import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+const source = join(import.meta.dir, 'src/web')
+const built = join(import.meta.dir, 'dist/web')
+
+const PAGES = ['console', 'docs'] as const
+// The files of a page that are not bundled, and what bundling makes.
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+const typeOf = (name: string): string | undefined => TYPES[name.slice(name.lastIndexOf('.'))]
+
+type Built = { readonly name: string; readonly bytes: Uint8Array }
+
+/** The files of a page: `main.tsx` and `style.css` bundled, others as they are. */
+async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<string, unknown> }> {
+  const folder = join(source, page)
+  const names = readdirSync(folder)
+  const { outputs, metafile } = await Bun.build({
+    entrypoints: names
+      .filter((name) => /^main\.tsx?$|\.css$/.test(name))
+      .map((name) => join(folder, name)),
+    target: 'browser',
+    minify: true,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    metafile: true,
+    naming: '[name].[ext]',
+  })
+  const bundled = outputs.map(async (output) => ({
+    name: output.path.replace(/^.*\//, ''),
+    bytes: new Uint8Array(await output.arrayBuffer()),
+  }))
+  const copied = names
+    .filter((name) => /\.(html|svg)$/.test(name))
+    .map(async (name) => ({ name, bytes: await Bun.file(join(folder, name)).bytes() }))
+  return { files: await Promise.all([...bundled, ...copied]), inputs: metafile?.inputs ?? {} }
+}
+
+const compressions = {
+  br: (bytes: Uint8Array) =>
+    brotliCompressSync(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 11,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gz: (bytes: Uint8Array) => gzipSync(bytes, { level: 9 }),
+}
+
+/** Writes a file whole or not at all, and only where it changes: daemons and other builds may read it. */
+async function put(path: string, bytes: Uint8Array): Promise<void> {
+  if (existsSync(path) && Buffer.compare(await Bun.file(path).bytes(), bytes) === 0) return
+  const temporary = `${path}.${crypto.randomUUID()}`
+  await Bun.write(temporary, bytes)
+  renameSync(temporary, path)
+}
+
+/** Writes a page's files; returns the lines of the table that imports them. */
+async function write(page: string, files: readonly Built[]) {
+  const imports: string[] = []
+  const rows: string[] = []
+  for (const { name, bytes } of files.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const type = typeOf(name)
+    if (!type) throw new Error(`${page}/${name}: unknown type`)
+    const variables: string[] = []
+    for (const [extension, compress] of Object.entries(compressions)) {
+      const file = `${page}/${name}.${extension}`
+      const variable = `${page}${imports.length}`
+      await put(join(built, file), compress(bytes))
+      imports.push(`import ${variable} from './${file}' with { type: 'file' }`)
+      variables.push(variable)
+    }
+    const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('base64url').slice(0, 22)
+    const fields = JSON.stringify({ page, name, type, hash }).slice(0, -1)
+    rows.push(`  ${fields},"brotli":${variables[0]},"gzip":${variables[1]}},`)
+  }
+  return { imports, rows }
+}
+
+/** Builds every page of src/web; resolves to the sources that were bundled, as a metafile names them. */
+export async function buildPages(): Promise<Record<string, unknown>> {
+  const imports: string[] = []
+  const rows: string[] = []
+  const sources: Record<string, unknown> = {}
+  for (const page of PAGES.filter((name) => existsSync(join(source, name)))) {
+    const { files, inputs } = await bundle(page)
+    const lines = await write(page, files)
+    imports.push(...lines.imports)
+    rows.push(...lines.rows)
+    Object.assign(sources, inputs)
+  }
+  const table = [...imports, 'export const pages = [', ...rows, ']', ''].join('\n')
+  await put(join(built, 'pages.js'), Buffer.from(table))
+  return sources
+}
+
+if (import.meta.main) await buildPages()

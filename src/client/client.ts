@@ -1,0 +1,162 @@
+// A client of plantstore for browsers, Node, Deno and Bun: exact ids, typed by the description, errors as values.
+
+import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
+import { digitsOf, plantText, toCreated, toNewPlant, toPage, toPlant } from './json.ts'
+import { type CallOptions, type ChangeOptions, ClientError, type Result } from './result.ts'
+import { type Call, type Fetch, type Sender, send } from './send.ts'
+import type {
+  Created,
+  ListPlantsQuery,
+  NewPlant,
+  Operation,
+  Plant,
+  PlantPage,
+  PlantPatch,
+} from './types.ts'
+
+export type { BatchOutcome, Plants, Refusal } from './batches.ts'
+export {
+  type CallOptions,
+  type ChangeOptions,
+  ClientError,
+  type Failure,
+  type Result,
+  type Success,
+} from './result.ts'
+export type { Fetch } from './send.ts'
+export type { Created, KnownError, NewPlant, Plant, PlantPage } from './types.ts'
+
+export type ClientOptions = {
+  /** Where the daemon is; a path in it is kept. */
+  readonly url: string | URL
+  readonly token: string
+  /** In place of the platform's `fetch`. */
+  readonly fetch?: Fetch
+  /** How often a request may be sent again; 3 if not given, 0 for never. */
+  readonly retries?: number
+}
+
+export type ListQuery = Omit<ListPlantsQuery, 'after'> & {
+  /** Only what comes behind this id, or behind the page whose `next` it is. */
+  readonly after?: bigint | string
+}
+
+/** The fields that are to change. */
+export type PlantChange = Omit<PlantPatch, 'id'>
+
+export type Client = ReturnType<typeof createClient>
+
+/** Makes a client. Throws a TypeError for a URL or a token that no request can have. */
+export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) {
+  const sender: Sender = {
+    base: folderOf(url),
+    headers: new Headers({ authorization: `Bearer ${token}` }),
+    fetch: fetch ?? ((to, init) => globalThis.fetch(to, init)),
+    retries,
+  }
+  const call = <T>(
+    method: Call<T>['method'],
+    path: string,
+    more: Omit<Call<T>, 'method' | 'path'>,
+  ) => send(sender, { method, path, ...more })
+
+  const listPlants = (
+    query: ListQuery = {},
+    options: CallOptions = {},
+  ): Promise<Result<PlantPage>> =>
+    call('GET', 'plants', { query: searchOf(query), read: toPage, ...options })
+
+  const createBatch = (
+    plants: readonly NewPlant[],
+    options: CallOptions & { readonly isRepeatable?: boolean },
+  ): Promise<Result<Created>> => {
+    const body = `{"plants":[${plants.map(plantText).join(',')}]}`
+    return call('POST', 'plants/batch', { body, read: toCreated, ...options })
+  }
+
+  return {
+    /** Creates a plant. It is sent again when no answer came; 40901 then says that it was stored before. */
+    createPlant: (plant: NewPlant, options: CallOptions = {}): Promise<Result<Plant>> => {
+      const again = { isRepeatable: true, landed: withoutId(plant) }
+      return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
+    },
+
+    /** Creates 1 to 1000 plants: all or none. */
+    createPlants: (
+      plants: readonly NewPlant[],
+      options: CallOptions = {},
+    ): Promise<Result<Created>> => createBatch(plants, options),
+
+    /** Creates any number of plants, and yields what became of each batch. Throws a {@link ClientError}. */
+    createAll: <P extends NewPlant>(
+      plants: Plants<P>,
+      options: CallOptions = {},
+    ): AsyncGenerator<BatchOutcome<P>, void, void> =>
+      // Where a batch was stored without an answer, its plants are found to be known.
+      createInBatches((batch) => createBatch(batch, { isRepeatable: true, ...options }), plants),
+
+    /** Reads a plant, with its `etag`. */
+    readPlant: (id: bigint, options: CallOptions = {}): Promise<Result<NewPlant>> =>
+      call('GET', `plants/${digitsOf(id)}`, { read: toNewPlant, ...options }),
+
+    /** A page of plants, in ascending order. */
+    listPlants,
+
+    /** Every plant, page by page; `limit` is that of a page. Throws a {@link ClientError}. */
+    async *plants(
+      { after, ...query }: ListQuery = {},
+      options: CallOptions = {},
+    ): AsyncGenerator<NewPlant, void, void> {
+      for (let next = after; ; ) {
+        const from = next === undefined ? {} : { after: next }
+        const page = await listPlants({ limit: 1000, ...query, ...from }, options)
+        if (!page.ok) throw new ClientError(page)
+        yield* page.value.plants
+        if (page.value.next === null) return
+        next = page.value.next
+      }
+    },
+
+    /** Replaces all fields of a plant: a tag that is not given is removed. */
+    replacePlant: (plant: NewPlant, options: ChangeOptions = {}): Promise<Result<NewPlant>> => {
+      const body = plantText(plant)
+      return call('PUT', `plants/${digitsOf(plant.id)}`, { body, read: toNewPlant, ...options })
+    },
+
+    /** Changes the fields that are given; a tag that is null is removed. */
+    patchPlant: (
+      id: bigint,
+      { name, tag }: PlantChange,
+      options: ChangeOptions = {},
+    ): Promise<Result<NewPlant>> => {
+      const body = JSON.stringify({ name, tag })
+      return call('PATCH', `plants/${digitsOf(id)}`, { body, read: toNewPlant, ...options })
+    },
+
+    /** Deletes a plant. */
+    deletePlant: (id: bigint, options: ChangeOptions = {}): Promise<Result<null>> =>
+      call('DELETE', `plants/${digitsOf(id)}`, {
+        read: (_, status) => (status === 204 ? null : undefined),
+        ...options,
+      }),
+  } satisfies Record<Operation, unknown> & Record<string, unknown>
+}
+
+// With a slash at its end: what follows is resolved below it, not beside it.
+function folderOf(url: string | URL): URL {
+  const folder = new URL(url)
+  folder.search = ''
+  folder.hash = ''
+  if (!folder.pathname.endsWith('/')) folder.pathname += '/'
+  return folder
+}
+
+function searchOf(query: ListQuery): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value))
+  }
+  return search.toString()
+}
+
+const withoutId = ({ name, tag }: NewPlant): Plant => (tag === undefined ? { name } : { name, tag })

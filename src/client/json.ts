@@ -1,0 +1,90 @@
+// Plants as JSON with exact ids, on engines whose JSON.parse and JSON.stringify know numbers up to 2^53 only.
+
+import type { Created, NewPlant, Plant, PlantPage } from './types.ts'
+
+const ID = '"id"'
+const DIGITS = /^-?\d{1,19}$/
+
+// Behind the quote that ends the string, which a quote after an odd number of backslashes does not.
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let first = end
+    while (text[first - 1] === '\\') first--
+    if ((end - first) % 2 === 0) return end + 1
+  }
+  return text.length
+}
+
+function skip(text: string, characters: string, start: number): number {
+  let end = start
+  while (end < text.length && characters.includes(text.charAt(end))) end++
+  return end
+}
+
+/** As `JSON.parse`, but an integer in a field `id` becomes the string of its digits. */
+export function parseJson(text: string): unknown {
+  let quoted = ''
+  let copied = 0
+  for (let at = text.indexOf('"'); at >= 0; ) {
+    const end = endOfString(text, at)
+    if (end - at === ID.length && text.startsWith(ID, at)) {
+      const start = skip(text, ': \t\n\r', end)
+      const stop = skip(text, '-0123456789', start)
+      if (stop > start && !'.eE'.includes(text.charAt(stop))) {
+        quoted += `${text.slice(copied, start)}"${text.slice(start, stop)}"`
+        copied = stop
+      }
+    }
+    at = text.indexOf('"', end)
+  }
+  return JSON.parse(quoted + text.slice(copied))
+}
+
+type Fields = { readonly [name: string]: unknown }
+
+/** The value, if it is an object of JSON. */
+export const fieldsOf = (value: unknown): Fields | undefined =>
+  isFields(value) ? value : undefined
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A plant as a create answers it; undefined where the value is none. */
+export function toPlant(value: unknown): Plant | undefined {
+  const { name, tag } = fieldsOf(value) ?? {}
+  if (typeof name !== 'string') return undefined
+  if (tag === undefined) return { name }
+  return typeof tag === 'string' ? { name, tag } : undefined
+}
+
+/** A plant with its id; undefined where the value is none. */
+export function toNewPlant(value: unknown): NewPlant | undefined {
+  const id = fieldsOf(value)?.id
+  const plant = toPlant(value)
+  if (typeof id !== 'string' || !DIGITS.test(id) || plant === undefined) return undefined
+  return { id: BigInt(id), ...plant }
+}
+
+/** A page of plants; undefined where the value is none. */
+export function toPage(value: unknown): PlantPage | undefined {
+  const { plants, next } = fieldsOf(value) ?? {}
+  if (!Array.isArray(plants) || (next !== null && typeof next !== 'string')) return undefined
+  const read = plants.map(toNewPlant).filter((plant) => plant !== undefined)
+  return read.length === plants.length ? { plants: read, next } : undefined
+}
+
+/** How many plants a batch created; undefined where the value does not say it. */
+export function toCreated(value: unknown): Created | undefined {
+  const { created } = fieldsOf(value) ?? {}
+  return typeof created === 'number' ? { created } : undefined
+}
+
+/** The digits of an id. Throws a TypeError for anything but a bigint: a number may have been rounded already. */
+export function digitsOf(id: bigint): string {
+  if (typeof id !== 'bigint') throw new TypeError('an id must be a bigint, such as 1n')
+  return String(id)
+}
+
+/** A plant as JSON text. A tag that is undefined is left out. */
+export const plantText = ({ id, name, tag }: NewPlant): string =>
+  `{"id":${digitsOf(id)},${JSON.stringify({ name, tag }).slice(1)}`

@@ -1,0 +1,153 @@
+// Sends one request, again where that is safe, and reads its answer.
+
+import { fieldsOf, parseJson } from './json.ts'
+import type { ChangeOptions, Failure, Result } from './result.ts'
+
+const FIRST_PAUSE_SECONDS = 0.25
+const BUSY_PAUSE_SECONDS = 1
+const LONGEST_PAUSE_SECONDS = 30
+// Nothing was stored, and it passes.
+const PASSING: readonly number[] = [42901, 50301]
+
+/** What sends a request: the platform's `fetch`, or one in its place. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export type Sender = {
+  readonly base: URL
+  /** What every request has. */
+  readonly headers: Headers
+  readonly fetch: Fetch
+  /** How often a request may be sent again. */
+  readonly retries: number
+}
+
+export type Call<T> = ChangeOptions & {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Relative to the base, without a slash at its start. */
+  readonly path: string
+  readonly query?: string
+  readonly body?: string
+  /** Reads the body of a success; undefined where it is not what plantstore answers. */
+  readonly read: (body: unknown, status: number) => T | undefined
+  /** Whether it may be sent again when no answer came. */
+  readonly isRepeatable?: boolean
+  /** What the call comes to if 40901 answers a repetition: the try before it was carried out. */
+  readonly landed?: T
+}
+
+/** Resolves to what the request comes to. It rejects only for an `ifMatch` that no header can hold. */
+export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
+  let unanswered: Failure | undefined
+  for (let tries = 0; ; tries++) {
+    const result = await attempt(sender, call)
+    if (result.ok) return result
+    if (unanswered && call.landed !== undefined && result.error === 40901) {
+      return { ok: true, value: call.landed }
+    }
+    if (isUnanswered(result)) unanswered = result
+    const seconds = pauseBefore(result, call, tries)
+    if (seconds === undefined || tries >= sender.retries || call.signal?.aborted) {
+      // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
+      return unanswered && call.landed && result.status !== 409 ? unanswered : result
+    }
+    await pause(seconds, call.signal)
+  }
+}
+
+const isUnanswered = ({ error, status }: Failure): boolean =>
+  error === 0 && (status === 0 || status >= 500)
+
+// Undefined: it is not to be sent again.
+function pauseBefore(
+  failure: Failure,
+  { method, isRepeatable }: Call<unknown>,
+  tries: number,
+): number | undefined {
+  const { error, retryAfter } = failure
+  const mayRepeat = method === 'GET' || isRepeatable
+  const mayPass = PASSING.includes(error) || (mayRepeat && isUnanswered(failure))
+  const shortest = error === 0 ? FIRST_PAUSE_SECONDS * 2 ** tries : BUSY_PAUSE_SECONDS
+  const seconds = retryAfter ?? shortest
+  return mayPass && seconds <= LONGEST_PAUSE_SECONDS ? seconds : undefined
+}
+
+/** Resolves after some seconds, or as soon as the signal is aborted. */
+function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, seconds * 1000)
+    signal?.addEventListener('abort', end)
+    if (signal?.aborted) end()
+  })
+}
+
+async function attempt<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
+  const { method, path, query = '', body, ifMatch, signal } = call
+  const url = new URL(path, sender.base)
+  url.search = query
+  const headers = new Headers(sender.headers)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  try {
+    signal?.throwIfAborted()
+    const init = { method, headers, body: body ?? null, signal: signal ?? null }
+    const response = await sender.fetch(url.href, init)
+    return readAnswer(response, await response.text(), call.read)
+  } catch (cause) {
+    const reason = signal?.aborted ? signal.reason : cause
+    return { ok: false, error: 0, status: 0, message: explain(reason), cause: reason }
+  }
+}
+
+function readAnswer<T>(
+  { ok, status, headers }: Response,
+  text: string,
+  read: (body: unknown, status: number) => T | undefined,
+): Result<T> {
+  const body = parsed(text)
+  if (ok) {
+    const value = read(body, status)
+    if (value !== undefined) return { ok, value, ...etagOf(headers) }
+  } else {
+    const { error, message } = fieldsOf(body) ?? {}
+    if (typeof error === 'number' && typeof message === 'string') {
+      return { ok, error, status, message, ...retryAfterOf(headers) }
+    }
+  }
+  const message = `not an answer of plantstore, with status ${status}`
+  return { ok: false, error: 0, status, message, ...retryAfterOf(headers) }
+}
+
+// Undefined where the text is no JSON: of a proxy, or empty, as that of 204.
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+// A proxy that compresses makes it weak, which `If-Match` never takes. The plant is the same.
+function etagOf(headers: Headers): { etag?: string } {
+  const etag = headers.get('etag')
+  return etag === null ? {} : { etag: etag.replace(/^W\//, '') }
+}
+
+// Seconds or a date (RFC 9110, section 10.2.3).
+function retryAfterOf(headers: Headers): { retryAfter?: number } {
+  const text = headers.get('retry-after') ?? ''
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? {} : { retryAfter: Math.max(0, seconds) }
+}
+
+// Node's fetch has what happened in the cause of its error.
+function explain(reason: unknown): string {
+  if (!(reason instanceof Error)) return `no answer: ${reason}`
+  const { message, cause } = reason
+  const detail = cause instanceof Error && cause.message ? `: ${cause.message}` : ''
+  return `no answer: ${message}${detail}`
+}

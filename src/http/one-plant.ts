@@ -1,0 +1,163 @@
+// The routes of one plant.
+
+import { Elysia } from 'elysia'
+import { entityTagOf, holds } from '../entity-tag'
+import { PlantError } from '../errors'
+import { type Int64, NewPlant, PlantPatch, Replacement } from '../plant'
+import { toJson } from '../plant-json'
+import type { ChangeOptions, PlantPatch as StoredPatch } from '../store'
+import { answerJson, jsonHeaders, notModified } from './answer'
+import { ACCEPT_PATCH, MERGE_PATCH } from './body'
+import {
+  answers,
+  BODY,
+  CONDITIONS,
+  headers,
+  READING,
+  refusals,
+  responses,
+  WRITING,
+} from './describe'
+import { type PlantDeps, storedExample, tags, toInt64, toNewPlant } from './plants'
+import { readPrecondition } from './precondition'
+import { PlantPath } from './schemas'
+
+const OTHER_ID = 'id: expected the id of the path, or none'
+
+const example = storedExample
+const tagged = { example, headers: { etag: entityTagOf({ ...example, id: 1n }) } }
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+function requireSameId(sent: Int64 | undefined, id: Int64): void {
+  if (sent !== undefined && sent !== id) throw new PlantError(40002, OTHER_ID)
+}
+
+// Exactly the fields of the schema, as of a new plant.
+const toPatch = ({ name, tag }: PlantPatch): StoredPatch => ({
+  ...(name === undefined ? {} : { name }),
+  ...(tag === undefined ? {} : { tag }),
+})
+
+function optionsOf({ signal }: Request, headers: Headers): ChangeOptions {
+  const precondition = readPrecondition(headers)
+  return precondition ? { signal, precondition } : { signal }
+}
+
+function answerPlant(plant: NewPlant): Response {
+  const answer = answerJson(toJson(plant))
+  answer.headers.set('etag', entityTagOf(plant))
+  return answer
+}
+
+// RFC 9110, section 13.2.2: If-Match is looked at first.
+function answerRead(plant: NewPlant, headers: Headers): Response {
+  const { ifMatch, ifNoneMatch } = readPrecondition(headers) ?? {}
+  if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
+  if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
+  return answerPlant(plant)
+}
+
+function patchRefusals() {
+  const refused: Record<string, object> = refusals(...BODY, 40402, 41201, ...WRITING)
+  return { ...refused, 415: { ...refused['415'], ...headers(ACCEPT_PATCH) } }
+}
+
+export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>) {
+  return new Elysia({ name: 'one-plant' })
+    .get(
+      '/plants/:id',
+      async ({ params, headers }) => {
+        const plant = await store.readPlant(toInt64(params.id))
+        if (!plant) throw new PlantError(40402)
+        return answerRead(plant, headers)
+      },
+      {
+        params: PlantPath,
+        detail: {
+          operationId: 'readPlant',
+          summary: 'Read a plant',
+          description: 'Sees every change that was answered before.',
+          tags,
+          ...CONDITIONS,
+          responses: responses(() => ({
+            ...answers(200, 'The plant.', NewPlant, tagged),
+            ...answers(304, 'The plant is as If-None-Match has it.', null, tagged),
+            ...refusals(40002, 40402, 41201, ...READING),
+          })),
+        },
+      },
+    )
+    .put(
+      '/plants/:id',
+      async ({ params, headers, body, request }) => {
+        const id = toInt64(params.id)
+        requireSameId(body.id, id)
+        const plant = toNewPlant(id, body)
+        await store.replacePlant(plant, optionsOf(request, headers))
+        return answerPlant(plant)
+      },
+      {
+        ...bodies.of(Replacement),
+        params: PlantPath,
+        detail: {
+          operationId: 'replacePlant',
+          summary: 'Replace a plant',
+          description: 'Replaces all its fields: a tag that is not sent is removed. Creates none.',
+          tags,
+          ...CONDITIONS,
+          responses: responses(() => ({
+            ...answers(200, 'The plant as it is stored now.', NewPlant, tagged),
+            ...refusals(...BODY, 40402, 41201, ...WRITING),
+          })),
+        },
+      },
+    )
+    .patch(
+      '/plants/:id',
+      async ({ params, headers, body, request }) => {
+        const id = toInt64(params.id)
+        requireSameId(body.id, id)
+        const options = optionsOf(request, headers)
+        return answerPlant(await store.patchPlant(id, toPatch(body), options))
+      },
+      {
+        ...bodies.of(PlantPatch, MERGE_PATCH),
+        params: PlantPath,
+        detail: {
+          operationId: 'patchPlant',
+          summary: 'Change some fields of a plant',
+          description:
+            'By a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
+          tags,
+          ...CONDITIONS,
+          bodyTypes: MERGE_PATCH.types,
+          responses: responses(() => ({
+            ...answers(200, 'The plant as it is stored now.', NewPlant, tagged),
+            ...patchRefusals(),
+          })),
+        },
+      },
+    )
+    .delete(
+      '/plants/:id',
+      async ({ params, headers, request }) => {
+        await store.deletePlant(toInt64(params.id), optionsOf(request, headers))
+        return new Response(null, { status: 204, headers: jsonHeaders })
+      },
+      {
+        params: PlantPath,
+        detail: {
+          operationId: 'deletePlant',
+          summary: 'Delete a plant',
+          description: 'Answers once the deletion is durable. The id may be used again.',
+          tags,
+          ...CONDITIONS,
+          responses: responses(() => ({
+            ...answers(204, 'The plant is gone.', null),
+            ...refusals(40002, 40402, 41201, ...WRITING),
+          })),
+        },
+      },
+    )
+}

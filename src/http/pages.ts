@@ -1,0 +1,94 @@
+// The pages for people: files that were bundled and compressed when the program was built, read when they are asked for.
+
+import { Elysia } from 'elysia'
+import { PlantError } from '../errors'
+
+/** A file of a page: the path of each compressed form, and the hash of what it decompresses to. */
+export type PageFile = {
+  readonly page: string
+  readonly name: string
+  readonly type: string
+  readonly hash: string
+  readonly brotli: string
+  readonly gzip: string
+}
+
+export type PageDeps = {
+  /** The files of all pages. */
+  readonly load: () => Promise<readonly PageFile[]>
+}
+
+type Coding = 'br' | 'gzip' | 'identity'
+
+/** What a page may load and do (CSP, level 3): its own scripts, styles and pictures, and requests to its own origin. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const pageHeaders = {
+  'content-security-policy': CONTENT_POLICY,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  // Asked for again each time, and answered with 304: the page and its files are always of one build.
+  'cache-control': 'no-cache',
+  vary: 'accept-encoding',
+}
+
+/** Whether a coding is among those of an `Accept-Encoding` (RFC 9110, section 12.5.3). */
+function accepts(header: string, coding: Coding): boolean {
+  return header.split(',').some((part) => {
+    const [name = '', ...parameters] = part.split(';').map((it) => it.trim().toLowerCase())
+    return name === coding && !parameters.some((it) => /^q=0(?:\.0{0,3})?$/.test(it))
+  })
+}
+
+function chooseCoding(header: string | null): Coding {
+  if (header === null) return 'identity'
+  return accepts(header, 'br') ? 'br' : accepts(header, 'gzip') ? 'gzip' : 'identity'
+}
+
+/** Whether an `If-None-Match` names an entity tag (RFC 9110, section 13.1.2); a proxy may have made it weak. */
+const isKnown = (header: string | null, tag: string): boolean | undefined =>
+  header?.split(',').some((it) => it.trim() === '*' || it.trim().replace(/^W\//, '') === tag)
+
+async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
+  if (coding === 'identity') return Bun.gunzipSync(await Bun.file(gzip).bytes())
+  return Bun.file(coding === 'br' ? brotli : gzip).bytes()
+}
+
+async function answerFile(file: PageFile, { headers: asked }: Request): Promise<Response> {
+  const coding = chooseCoding(asked.get('accept-encoding'))
+  const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
+  const headers = new Headers({ ...pageHeaders, etag: tag })
+  if (isKnown(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers })
+  headers.set('content-type', file.type)
+  if (coding !== 'identity') headers.set('content-encoding', coding)
+  return new Response(await read(file, coding), { headers })
+}
+
+/** The console at `/`, and its files below `/console/`. */
+export function pages({ load }: PageDeps) {
+  async function answer(request: Request, page: string, name: string): Promise<Response> {
+    const files = await load()
+    const file = files.find((it) => it.page === page && it.name === name)
+    if (!file) throw new PlantError(40401)
+    return answerFile(file, request)
+  }
+
+  return new Elysia({ name: 'pages' })
+    .get('/', ({ request }) => answer(request, 'console', 'index.html'))
+    .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
+}

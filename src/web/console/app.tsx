@@ -1,0 +1,143 @@
+import { useSignal } from '@preact/signals'
+import { Reconnect, Welcome } from './connect.tsx'
+import type { Console } from './console.ts'
+import { EditorForm } from './editor-form.tsx'
+import { ImportPanel } from './import-panel.tsx'
+import { PlantTable } from './plant-table.tsx'
+import { Strip } from './strip.tsx'
+import { Toolbar } from './toolbar.tsx'
+import { UndoList } from './undo-list.tsx'
+
+function Header({ console: { session, monitor } }: { readonly console: Console }) {
+  return (
+    <header class="bar">
+      <h1 class="title">
+        plantstore <small>{monitor.latest.value?.version}</small>
+      </h1>
+      <nav>
+        {session.isReadOnly.value ? <span class="badge">read-only token</span> : null}
+        <a href="docs">API reference</a>
+        <button type="button" class="quiet" onClick={session.disconnect}>
+          Disconnect
+        </button>
+      </nav>
+    </header>
+  )
+}
+
+/** What stands in the place of rows where there are none. */
+function Empty({ console: { finder, session } }: { readonly console: Console }) {
+  if (finder.shownTag.value !== undefined) {
+    return (
+      <div class="empty">
+        <p>
+          No plant has the tag <bdi>{finder.shownTag.value}</bdi>.
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div class="empty">
+      <h2>No plants yet</h2>
+      <p>
+        {session.isReadOnly.value
+          ? 'This token is read-only: whoever has a write token can add some.'
+          : 'Add the first one, or drop a file here: NDJSON or CSV, as “Export” makes it.'}
+      </p>
+    </div>
+  )
+}
+
+function countOf({ pages, finder }: Console): string {
+  const total = pages.total.value
+  const plants = total === 1 ? 'plant' : 'plants'
+  if (finder.isOne.value) return 'The plant with this ID'
+  return pages.isComplete.value
+    ? `${total.toLocaleString()} ${plants}`
+    : `${total.toLocaleString()} ${plants} so far; scroll for more`
+}
+
+/** The page. */
+export function App({ console: all }: { readonly console: Console }) {
+  const { session, pages, scroll, finder, editor, deletions, importer, exporter, monitor } = all
+  const isOver = useSignal(false)
+  if (!session.isKnown.value) return <Welcome session={session} />
+  const isReadOnly = session.isReadOnly.value
+  const isEmpty = pages.isComplete.value && pages.total.value === 0
+  const onFiles = (files: Iterable<File>) => void importer.add(files)
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: files are dropped anywhere; a button does the same.
+    <div
+      class={isOver.value ? 'page over' : 'page'}
+      onDragOver={(event) => {
+        if (isReadOnly || !event.dataTransfer?.types.includes('Files')) return
+        event.preventDefault()
+        isOver.value = true
+      }}
+      onDragLeave={(event) => {
+        if (event.relatedTarget === null) isOver.value = false
+      }}
+      onDrop={(event) => {
+        if (isReadOnly) return
+        event.preventDefault()
+        isOver.value = false
+        onFiles([...(event.dataTransfer?.files ?? [])])
+      }}
+    >
+      <Header console={all} />
+      <main>
+        <Strip monitor={monitor} />
+        <Toolbar
+          finder={finder}
+          exporter={exporter}
+          isReadOnly={isReadOnly}
+          onAdd={editor.add}
+          onFiles={onFiles}
+        />
+        <ImportPanel
+          importer={importer}
+          isWaiting={!session.isReachable.value || !session.isConnected.value}
+        />
+        {pages.failure.value ? (
+          <p class="error" role="alert">
+            {pages.failure.value}
+          </p>
+        ) : null}
+        <div class="table">
+          <PlantTable
+            pages={pages}
+            scroll={scroll}
+            isReadOnly={isReadOnly}
+            onEdit={(plant) => void editor.edit(plant)}
+            onDelete={(plant) => void deletions.remove(plant)}
+            onTag={(tag) => void finder.showTag(tag)}
+            onUndo={() => deletions.undo()}
+          />
+          {isEmpty ? <Empty console={all} /> : null}
+        </div>
+        <p class="count">
+          <span>{countOf(all)}</span>
+          {isReadOnly ? null : (
+            <span class="keys" aria-hidden="true">
+              <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Enter</kbd> edit <kbd>Del</kbd> delete{' '}
+              <kbd>Ctrl Z</kbd> undo
+            </span>
+          )}
+        </p>
+      </main>
+      <div class="notes">
+        <p class="said" role="status">
+          {all.said.value}
+        </p>
+        <UndoList deletions={deletions} />
+      </div>
+      {editor.isOpen.value ? <EditorForm editor={editor} /> : null}
+      {session.isConnected.value ? null : <Reconnect session={session} />}
+      {isOver.value ? (
+        <div class="drop" aria-hidden="true">
+          Drop to import
+        </div>
+      ) : null}
+    </div>
+  )
+}

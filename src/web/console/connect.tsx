@@ -1,0 +1,73 @@
+import { useSignal } from '@preact/signals'
+import { Field } from './field.tsx'
+import { Modal } from './modal.tsx'
+import type { Session } from './session.ts'
+
+function TokenForm({ session, hint }: { readonly session: Session; readonly hint: string }) {
+  const text = useSignal('')
+  const isBusy = useSignal(false)
+  return (
+    <form
+      onSubmit={async (event) => {
+        event.preventDefault()
+        if (isBusy.value) return
+        isBusy.value = true
+        await session.connect(text.value)
+        isBusy.value = false
+      }}
+    >
+      <Field
+        label="Token"
+        name="token"
+        text={text}
+        error={session.refusal.value ?? undefined}
+        hint={hint}
+        isSecret
+        isFirst
+      />
+      <div class="actions">
+        <button type="submit" class="primary" aria-disabled={isBusy.value}>
+          Connect
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** What a visitor sees first. */
+export function Welcome({ session }: { readonly session: Session }) {
+  return (
+    <main class="welcome">
+      <div class="card">
+        <svg class="leaf" viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M27 4C14 4 6 9 6 18c0 2 .5 3.700 1.300 5C10 17 15 13 21 11c-6 4-10.500 9-13 17l2 .6c.7-2 1.300-3.600 2-5C23 25 28 17 27 4Z" />
+        </svg>
+        <h1>plantstore</h1>
+        <p>Look at the plants of this store, change them, import and export them.</p>
+        <TokenForm
+          session={session}
+          hint="The first start printed one. It stays in this page’s memory, and is gone with it."
+        />
+        <p class="foot">
+          No token? On the host: <code>plantstore token create NAME</code>
+          <br />
+          For programs: <a href="docs">API reference</a>
+        </p>
+      </div>
+    </main>
+  )
+}
+
+/** Asks for another token, over everything that is on the page. */
+export function Reconnect({ session }: { readonly session: Session }) {
+  return (
+    <Modal label="The token is no longer accepted">
+      <h2>The token is no longer accepted</h2>
+      <p>What you typed and what waits is kept. Give another token to go on.</p>
+      <TokenForm session={session} hint="It stays in this page’s memory." />
+      <button type="button" class="quiet" onClick={session.disconnect}>
+        Forget everything and begin anew
+      </button>
+    </Modal>
+  )
+}

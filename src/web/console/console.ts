@@ -1,0 +1,59 @@
+// The parts of the console, put together.
+
+import { effect, signal, untracked } from '@preact/signals'
+import { createDeletions } from './deletions.ts'
+import { createEditor } from './editor.ts'
+import { createExporter } from './exporter.ts'
+import { createFinder } from './finder.ts'
+import { createImporter } from './importer.ts'
+import { createMonitor } from './monitor.ts'
+import { createPlantPages } from './plant-pages.ts'
+import { createSession } from './session.ts'
+import { createTableScroll } from './table-scroll.ts'
+
+const SAID_MS = 6000
+
+export type Console = ReturnType<typeof createConsole>
+
+/** A console of the service below a URL; it begins to watch it. */
+export function createConsole(base: URL) {
+  /** What was just done, in a sentence. */
+  const said = signal('')
+  let timer = 0
+  function say(text: string): void {
+    said.value = text
+    clearTimeout(timer)
+    timer = window.setTimeout(() => {
+      said.value = ''
+    }, SAID_MS)
+  }
+
+  const session = createSession(base)
+  const pages = createPlantPages(session)
+  const scroll = createTableScroll(pages)
+  const finder = createFinder(session, pages, scroll)
+  const editor = createEditor(session, pages, say)
+  const deletions = createDeletions(session, pages, say)
+  const importer = createImporter(session, () => void finder.reload())
+  const exporter = createExporter(session, say)
+  const monitor = createMonitor(session)
+
+  effect(() => {
+    const isKnown = session.isKnown.value
+    untracked(() => {
+      if (isKnown) void finder.showAll()
+      else editor.close()
+    })
+  })
+  addEventListener('pagehide', deletions.leave)
+  // A page that comes back from the browser's cache shows what it has deleted as it left.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && session.isKnown.value) void finder.reload()
+  })
+  addEventListener('beforeunload', (event) => {
+    if (importer.current.value?.state === 'running') event.preventDefault()
+  })
+  void monitor.watch()
+
+  return { session, pages, scroll, finder, editor, deletions, importer, exporter, monitor, said }
+}

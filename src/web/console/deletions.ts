@@ -1,0 +1,109 @@
+// Deletes that can be undone: a plant is deleted only when the time to undo it is over, so that undoing loses nothing.
+
+import { signal } from '@preact/signals'
+import { createClient, type NewPlant } from '../../client/client.ts'
+import type { PlantPages } from './plant-pages.ts'
+import type { Session } from './session.ts'
+
+const UNDO_MS = 8000
+const TICK_MS = 250
+
+export type Deletion = {
+  readonly plant: NewPlant
+  /** What the plant must still be when it is deleted. */
+  readonly etag: string | undefined
+  readonly leftMs: number
+}
+
+export type Deletions = ReturnType<typeof createDeletions>
+
+const isSame = (a: NewPlant, b: NewPlant): boolean => a.name === b.name && a.tag === b.tag
+
+const ifMatch = (etag: string | undefined) => (etag === undefined ? {} : { ifMatch: etag })
+
+export function createDeletions(session: Session, pages: PlantPages, say: (text: string) => void) {
+  const waiting = signal<readonly Deletion[]>([])
+  /** Whether time stands still, as somebody is about to press a button. */
+  const isPaused = signal(false)
+  let timer: number | undefined
+
+  const take = (id: bigint): Deletion | undefined => {
+    const found = waiting.value.find(({ plant }) => plant.id === id)
+    waiting.value = waiting.value.filter((it) => it !== found)
+    return found
+  }
+
+  async function show(id: bigint): Promise<void> {
+    const now = await session.call((client) => client.readPlant(id))
+    pages.forget(id)
+    if (now.ok) pages.put(now.value)
+  }
+
+  /** Deletes a plant, unless it was changed since. */
+  async function carryOut({ plant, etag }: Deletion): Promise<void> {
+    const { id } = plant
+    const result = await session.persist((client) => client.deletePlant(id, ifMatch(etag)))
+    // Gone is gone, whoever deleted it.
+    if (result.ok || result.error === 40402) return pages.forget(id)
+    const changed = result.error === 41201
+    say(`Plant ${id} was not deleted: ${changed ? 'it was changed meanwhile' : result.message}`)
+    await show(id)
+  }
+
+  function tick(): void {
+    if (isPaused.value) return
+    const all = waiting.value.map((it) => ({ ...it, leftMs: it.leftMs - TICK_MS }))
+    waiting.value = all.filter(({ leftMs }) => leftMs > 0)
+    for (const it of all.filter(({ leftMs }) => leftMs <= 0)) void carryOut(it)
+    if (waiting.value.length > 0) return
+    clearInterval(timer)
+    timer = undefined
+    isPaused.value = false
+  }
+
+  return {
+    waiting,
+    isPaused,
+
+    /** Takes a plant out of the table, to delete it after the time to undo that. */
+    async remove(plant: NewPlant): Promise<void> {
+      const now = await session.call((client) => client.readPlant(plant.id))
+      if (!now.ok) {
+        if (now.error === 40402) pages.hide(plant.id)
+        say(`Plant ${plant.id}: ${now.message}`)
+        return
+      }
+      if (!isSame(now.value, plant)) {
+        pages.put(now.value)
+        say(`Plant ${plant.id} was changed meanwhile; look at it before you delete it`)
+        return
+      }
+      if (session.isReadOnly.value || waiting.value.some((it) => it.plant.id === plant.id)) return
+      pages.hide(plant.id)
+      waiting.value = [...waiting.value, { plant, etag: now.etag, leftMs: UNDO_MS }]
+      timer ??= window.setInterval(tick, TICK_MS)
+    },
+
+    /** Puts a plant back: the last one that was taken out, unless an id is given. */
+    undo(id = waiting.value.at(-1)?.plant.id): void {
+      const found = id === undefined ? undefined : take(id)
+      if (!found) return
+      pages.put(found.plant)
+      say(`Plant ${found.plant.id} was kept`)
+    },
+
+    /** Deletes all that wait, now, as the page is about to go; their answers come too late for it. */
+    leave(): void {
+      const token = session.token()
+      if (token === null) return
+      const client = createClient({
+        url: session.base,
+        token,
+        retries: 0,
+        fetch: (url, init) => fetch(url, { ...init, keepalive: true }),
+      })
+      for (const { plant, etag } of waiting.value) void client.deletePlant(plant.id, ifMatch(etag))
+      waiting.value = []
+    },
+  }
+}

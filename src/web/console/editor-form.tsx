@@ -1,0 +1,97 @@
+import type { Editor } from './editor.ts'
+import { Field } from './field.tsx'
+import { Modal } from './modal.tsx'
+
+/** What another stored while the form was open. */
+function Conflict({ editor }: { readonly editor: Editor }) {
+  const theirs = editor.conflict.value?.plant
+  if (!theirs) return null
+  return (
+    <div class="conflict" role="alert">
+      <p>
+        <strong>This plant was changed after you opened it.</strong> It is stored now as:
+      </p>
+      <dl>
+        <dt>Name</dt>
+        <dd>
+          <bdi>{theirs.name}</bdi>
+        </dd>
+        <dt>Tag</dt>
+        <dd>{theirs.tag === undefined ? <i>none</i> : <bdi>{theirs.tag}</bdi>}</dd>
+      </dl>
+      <div class="actions">
+        <button type="button" onClick={() => editor.resolve('mine')}>
+          Save mine
+        </button>
+        <button type="button" onClick={() => editor.resolve('theirs')}>
+          Take theirs
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** A form over the page for a new plant, or for one that is stored. */
+export function EditorForm({ editor }: { readonly editor: Editor }) {
+  const { stored, id, name, tag, isSaving } = editor
+  const errors = editor.errors.value
+  const plant = stored.value?.plant
+  const title = plant ? `Edit plant ${plant.id}` : 'Add a plant'
+  return (
+    <Modal label={title} onEscape={editor.close}>
+      <h2>{title}</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void editor.save()
+        }}
+      >
+        {plant ? null : (
+          <Field
+            label="ID"
+            name="id"
+            text={id}
+            error={errors.id}
+            hint="A whole number; it names one plant."
+            isFirst
+          />
+        )}
+        {plant && errors.id ? (
+          <p class="error" role="alert">
+            {errors.id}
+          </p>
+        ) : null}
+        <Field
+          label="Name"
+          name="name"
+          text={name}
+          error={errors.name}
+          isLong
+          isFirst={plant !== undefined}
+        />
+        <Field
+          label="Tag"
+          name="tag"
+          text={tag}
+          error={errors.tag}
+          hint="Left empty: the plant has none."
+          isLong
+        />
+        {errors.form ? (
+          <p class="error" role="alert">
+            {errors.form}
+          </p>
+        ) : null}
+        <Conflict editor={editor} />
+        <div class="actions">
+          <button type="submit" class="primary" aria-disabled={isSaving.value}>
+            {plant ? 'Save' : 'Add'}
+          </button>
+          <button type="button" onClick={editor.close}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Modal>
+  )
+}

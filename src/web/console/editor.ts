@@ -1,0 +1,139 @@
+// One plant in a form: a new one, or a change to one that is stored.
+
+import { signal } from '@preact/signals'
+import type { NewPlant } from '../../client/client.ts'
+import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.ts'
+import type { PlantPages } from './plant-pages.ts'
+import type { Session } from './session.ts'
+
+/** What is stored of a plant that is edited. */
+type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
+
+export type Editor = ReturnType<typeof createEditor>
+
+// As a text field shows it: one that was not touched is not sent.
+const shown = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
+
+export function createEditor(session: Session, pages: PlantPages, say: (text: string) => void) {
+  const isOpen = signal(false)
+  const stored = signal<Stored | null>(null)
+  const id = signal('')
+  const name = signal('')
+  const tag = signal('')
+  const errors = signal<FieldErrors>({})
+  /** The plant as another made it after it was opened here. */
+  const conflict = signal<Stored | null>(null)
+  const isSaving = signal(false)
+
+  function open(plant: Stored | null): void {
+    stored.value = plant
+    id.value = plant ? String(plant.plant.id) : ''
+    name.value = shown(plant?.plant.name ?? '')
+    tag.value = shown(plant?.plant.tag ?? '')
+    errors.value = {}
+    conflict.value = null
+    isOpen.value = true
+  }
+
+  function close(): void {
+    isOpen.value = false
+  }
+
+  async function create(): Promise<void> {
+    const parsed = parseId(id.value)
+    if (parsed === null) {
+      errors.value = { id: id.value.trim() === '' ? 'id is missing' : INT64_RULE }
+      return
+    }
+    const plant = { id: parsed, name: name.value, ...(tag.value === '' ? {} : { tag: tag.value }) }
+    const result = await session.call((client) => client.createPlant(plant))
+    if (!result.ok) {
+      errors.value = byField(result)
+      return
+    }
+    close()
+    pages.put(plant)
+    say(`Plant ${plant.id} was created`)
+  }
+
+  /** The fields that differ from what is stored. */
+  function changes({ plant }: Stored): { name?: string; tag?: string | null } {
+    const isTagKept = tag.value === shown(plant.tag ?? '')
+    return {
+      ...(name.value === shown(plant.name) ? {} : { name: name.value }),
+      ...(isTagKept ? {} : { tag: tag.value === '' ? null : tag.value }),
+    }
+  }
+
+  async function readAgain(plantId: bigint): Promise<Stored | null> {
+    const now = await session.call((client) => client.readPlant(plantId))
+    if (!now.ok) {
+      errors.value = byField(now)
+      return null
+    }
+    pages.put(now.value)
+    return { plant: now.value, etag: now.etag }
+  }
+
+  async function change(before: Stored): Promise<void> {
+    const { plant, etag } = before
+    const patch = changes(before)
+    if (Object.keys(patch).length === 0) return close()
+    const options = etag === undefined ? {} : { ifMatch: etag }
+    const result = await session.call((client) => client.patchPlant(plant.id, patch, options))
+    if (result.ok) {
+      close()
+      pages.put(result.value)
+      say(`Plant ${plant.id} was changed`)
+    } else if (result.error === 41201) {
+      conflict.value = await readAgain(plant.id)
+    } else {
+      errors.value = byField(result)
+    }
+  }
+
+  return {
+    isOpen,
+    stored,
+    id,
+    name,
+    tag,
+    errors,
+    conflict,
+    isSaving,
+    close,
+    add: () => open(null),
+
+    /** Opens a plant as it is stored now. */
+    async edit({ id: plantId }: NewPlant): Promise<void> {
+      const now = await session.call((client) => client.readPlant(plantId))
+      if (now.ok) {
+        pages.put(now.value)
+        open({ plant: now.value, etag: now.etag })
+        return
+      }
+      if (now.error === 40402) pages.hide(plantId)
+      say(`Plant ${plantId}: ${now.message}`)
+    },
+
+    /** Stores what the form has; where that fails, the form stays as it is and says why. */
+    async save(): Promise<void> {
+      if (isSaving.value) return
+      isSaving.value = true
+      errors.value = {}
+      conflict.value = null
+      await (stored.value ? change(stored.value) : create()).finally(() => {
+        isSaving.value = false
+      })
+    },
+
+    /** Ends a conflict: what is typed here wins, or what another stored. */
+    async resolve(winner: 'mine' | 'theirs'): Promise<void> {
+      const theirs = conflict.value
+      if (!theirs) return
+      if (winner === 'theirs') return open(theirs)
+      stored.value = theirs
+      await this.save()
+    },
+  }
+}

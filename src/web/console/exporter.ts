@@ -1,0 +1,125 @@
+// The plants of the table as a file: streamed where the browser can write one, else made in memory.
+
+import { signal } from '@preact/signals'
+import { ClientError, type NewPlant } from '../../client/client.ts'
+import { csvHeader, csvLine } from './csv.ts'
+import { ndjsonLine } from './ndjson.ts'
+import type { Format } from './plants-file.ts'
+import type { Session } from './session.ts'
+
+const PAGE_PLANTS = 1000
+const TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
+const formats = {
+  ndjson: { header: '', line: ndjsonLine },
+  csv: { header: csvHeader, line: csvLine },
+} as const satisfies Record<Format, { header: string; line: (plant: NewPlant) => string }>
+
+/** What takes the text of a file. */
+type Target = {
+  write(text: string): Promise<void>
+  close(): Promise<void>
+  abort(): Promise<void>
+}
+
+declare global {
+  interface Window {
+    // Chromium's, on secure origins.
+    showSaveFilePicker?(options: { suggestedName: string }): Promise<FileSystemFileHandle>
+  }
+}
+
+async function openPicked(picker: Promise<FileSystemFileHandle>): Promise<Target> {
+  const stream = await (await picker).createWritable()
+  return {
+    write: (text) => stream.write(text),
+    close: () => stream.close(),
+    abort: () => stream.abort(),
+  }
+}
+
+function openDownload(name: string, type: string): Target {
+  const parts: Blob[] = []
+  return {
+    async write(text) {
+      parts.push(new Blob([text]))
+    },
+    async close() {
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(new Blob(parts, { type }))
+      link.download = name
+      link.click()
+      // The download has begun by then, and keeps the blob itself.
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+    },
+    async abort() {
+      parts.length = 0
+    },
+  }
+}
+
+export type Exporter = ReturnType<typeof createExporter>
+
+export function createExporter(session: Session, say: (text: string) => void) {
+  /** How many plants are written so far; null: no export runs. */
+  const written = signal<number | null>(null)
+  let abort = new AbortController()
+
+  async function* pages(tag: string | undefined) {
+    const { signal } = abort
+    let after: string | undefined
+    do {
+      const query = {
+        limit: PAGE_PLANTS,
+        ...(after === undefined ? {} : { after }),
+        ...(tag === undefined ? {} : { tag }),
+      }
+      const page = await session.persist((client) => client.listPlants(query, { signal }), signal)
+      if (!page.ok) throw new ClientError(page)
+      yield page.value.plants
+      after = page.value.next ?? undefined
+    } while (after !== undefined)
+  }
+
+  async function write(target: Target, format: Format, tag: string | undefined): Promise<void> {
+    const { header, line } = formats[format]
+    written.value = 0
+    try {
+      await target.write(header)
+      for await (const plants of pages(tag)) {
+        await target.write(plants.map(line).join(''))
+        written.value += plants.length
+      }
+      await target.close()
+      say(`Exported ${written.value.toLocaleString()} plants`)
+    } catch (error) {
+      await target.abort()
+      const why = error instanceof Error ? error.message : String(error)
+      say(abort.signal.aborted ? 'The export was stopped' : `The export failed: ${why}`)
+    } finally {
+      written.value = null
+    }
+  }
+
+  return {
+    written,
+
+    /** Writes all plants, or those of a tag, in the order of their ids. */
+    async start(format: Format, tag: string | undefined): Promise<void> {
+      if (written.value !== null) return
+      const name = `plants.${format}`
+      abort = new AbortController()
+      let target: Target
+      try {
+        const picker = window.showSaveFilePicker?.({ suggestedName: name })
+        target = picker ? await openPicked(picker) : openDownload(name, TYPES[format])
+      } catch (error) {
+        // Nobody chose a file.
+        if (error instanceof DOMException && error.name === 'AbortError') return
+        return say(`The export failed: ${error instanceof Error ? error.message : error}`)
+      }
+      await write(target, format, tag)
+    },
+
+    stop: (): void => abort.abort(),
+  }
+}

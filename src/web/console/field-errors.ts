@@ -1,0 +1,30 @@
+// Which field of a form a message of the service names.
+
+import type { Failure } from '../../client/client.ts'
+
+const NAMED = /^(id|name|tag)(?:: | is missing)/
+// A plant with this id exists, or none does.
+const OF_ID: readonly number[] = [40402, 40901, 40902]
+
+/** Messages by the field that they name; those that name none are under `form`. */
+export type FieldErrors = { readonly [field in 'id' | 'name' | 'tag' | 'form']?: string }
+
+export const INT64_RULE = 'id: expected an integer from -9223372036854775808 to 9223372036854775807'
+
+/** The id of a text; null where it is no integer. */
+export const parseId = (text: string): bigint | null =>
+  /^\s*-?\d{1,30}\s*$/.test(text) ? BigInt(text.trim()) : null
+
+/** What a failure says of each field. */
+export function byField({ error, message }: Failure): FieldErrors {
+  if (OF_ID.includes(error)) return { id: message }
+  if (error !== 40002) return { form: message }
+  const named: Record<string, string[]> = {}
+  for (const part of message.split('; ')) {
+    const field = NAMED.exec(part)?.[1] ?? 'form'
+    named[field] = [...(named[field] ?? []), part]
+  }
+  return Object.fromEntries(
+    Object.entries(named).map(([field, parts]) => [field, parts.join('; ')]),
+  )
+}

@@ -1,0 +1,61 @@
+import type { Signal } from '@preact/signals'
+
+type FieldProps = {
+  readonly label: string
+  readonly name: string
+  readonly text: Signal<string>
+  readonly error: string | undefined
+  readonly hint?: string
+  /** Whether the text may have several lines. */
+  readonly isLong?: boolean
+  readonly isSecret?: boolean
+  readonly isFirst?: boolean
+}
+
+/** A labelled text field, with what is wrong with it beside it. */
+export function Field({ label, name, text, error, hint, isLong, isSecret, isFirst }: FieldProps) {
+  const note = `${name}-note`
+  const common = {
+    id: name,
+    name,
+    value: text.value,
+    dir: isSecret ? 'ltr' : 'auto',
+    autoComplete: 'off',
+    spellcheck: false,
+    autoFocus: isFirst ?? false,
+    'aria-invalid': error !== undefined,
+    'aria-describedby': error || hint ? note : undefined,
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) => {
+      text.value = event.currentTarget.value
+    },
+  } as const
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {isSecret ? (
+        <input {...common} type="password" />
+      ) : isLong ? (
+        <textarea
+          {...common}
+          rows={1}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+            event.preventDefault()
+            event.currentTarget.form?.requestSubmit()
+          }}
+        />
+      ) : (
+        <input {...common} type="text" autoCapitalize="none" />
+      )}
+      {error ? (
+        <p class="error" id={note} role="alert">
+          {error}
+        </p>
+      ) : hint ? (
+        <p class="hint" id={note}>
+          {hint}
+        </p>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,73 @@
+import type { Import, Importer } from './importer.ts'
+
+const SHOWN = 100
+
+const count = (value: number, word: string): string => `${value.toLocaleString()} ${word}`
+
+function summary({ created, known, refused, state, reason }: Import): string {
+  const counts = [
+    count(created, 'created'),
+    ...(known > 0 ? [count(known, 'already stored')] : []),
+    count(refused, 'refused'),
+  ].join(', ')
+  switch (state) {
+    case 'running':
+      return counts
+    case 'done':
+      return `Done: ${counts}`
+    case 'stopped':
+      return `Stopped: ${counts}; import the file again to complete it`
+    case 'failed':
+      return `Failed: ${reason}; ${counts}`
+  }
+}
+
+type ImportPanelProps = { readonly importer: Importer; readonly isWaiting: boolean }
+
+/** How an import goes: a bar, what was done, and the lines that were refused. */
+export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
+  const it = importer.current.value
+  if (!it) return null
+  const isRunning = it.state === 'running'
+  return (
+    <section class="panel import" aria-label="Import">
+      <div class="panel-head">
+        <h2>
+          Import of <bdi>{it.name}</bdi>
+        </h2>
+        {isRunning ? (
+          <button type="button" onClick={importer.stop}>
+            Stop
+          </button>
+        ) : (
+          <button type="button" onClick={importer.dismiss}>
+            Close
+          </button>
+        )}
+      </div>
+      <progress
+        aria-label={`Import of ${it.name}`}
+        max={Math.max(it.bytes, 1)}
+        value={it.state === 'done' ? Math.max(it.bytes, 1) : it.bytesRead}
+      />
+      <p role="status">
+        {summary(it)}
+        {isRunning && isWaiting ? '. It waits, and goes on by itself.' : null}
+      </p>
+      {it.lines.length > 0 ? (
+        <>
+          <h3 id="refused">Refused lines</h3>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
+          <ul class="refused" aria-labelledby="refused" tabIndex={0}>
+            {it.lines.slice(0, SHOWN).map(({ line, problem }) => (
+              <li key={line}>
+                <b>line {line}</b> {problem}
+              </li>
+            ))}
+          </ul>
+          {it.refused > SHOWN ? <p>{count(it.refused - SHOWN, 'more were refused')}</p> : null}
+        </>
+      ) : null}
+    </section>
+  )
+}

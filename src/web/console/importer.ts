@@ -1,0 +1,168 @@
+// A file of plants into the store, in batches; a batch that is refused, in smaller ones, down to the plants at fault.
+
+import { signal } from '@preact/signals'
+import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
+import { type Entry, type Format, formatOf, readPlants } from './plants-file.ts'
+import { FileError } from './raw-entry.ts'
+import type { Session } from './session.ts'
+
+const BATCH_PLANTS = 1000
+const BATCH_CHARACTERS = 300_000
+/** How many refused lines are kept to be shown. */
+const REFUSED_KEPT = 1000
+
+export type Refused = { readonly line: number; readonly problem: string }
+
+export type Import = {
+  readonly name: string
+  readonly bytes: number
+  readonly bytesRead: number
+  readonly created: number
+  /** Stored before, with the same fields. */
+  readonly known: number
+  readonly refused: number
+  /** The first of them. */
+  readonly lines: readonly Refused[]
+  readonly state: 'running' | 'done' | 'stopped' | 'failed'
+  /** Why it failed. */
+  readonly reason?: string
+}
+
+export type Importer = ReturnType<typeof createImporter>
+
+/** Groups of entries that one request can have. */
+async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
+  let group: Entry[] = []
+  let characters = 0
+  for await (const entry of entries) {
+    const more =
+      'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) + 60 : 0
+    if (
+      group.length === BATCH_PLANTS ||
+      (group.length > 0 && characters + more > BATCH_CHARACTERS)
+    ) {
+      yield group
+      group = []
+      characters = 0
+    }
+    group.push(entry)
+    characters += more
+  }
+  if (group.length > 0) yield group
+}
+
+const IDLE = { created: 0, known: 0, refused: 0, bytesRead: 0, lines: [] }
+
+export function createImporter(session: Session, onChange: () => void) {
+  const current = signal<Import | null>(null)
+  const waiting: File[] = []
+  let abort = new AbortController()
+
+  function update(change: (before: Import) => Partial<Import>): void {
+    if (current.value) current.value = { ...current.value, ...change(current.value) }
+  }
+
+  function refuse(all: readonly Refused[]): void {
+    update(({ refused, lines }) => ({
+      refused: refused + all.length,
+      lines: [...lines, ...all].slice(0, REFUSED_KEPT),
+    }))
+  }
+
+  /** Creates plants, again after a silence or with a new token: what is sent twice is found stored. */
+  const createPlants = (plants: readonly NewPlant[], signal: AbortSignal) =>
+    session.persist(async (client): Promise<Result<BatchOutcome>> => {
+      let sum: BatchOutcome = { created: 0, known: 0, refused: [] }
+      try {
+        for await (const { created, known, refused } of client.createAll(plants, { signal })) {
+          sum = {
+            created: sum.created + created,
+            known: sum.known + known,
+            refused: [...sum.refused, ...refused],
+          }
+        }
+        return { ok: true, value: sum }
+      } catch (error) {
+        if (error instanceof ClientError) return error.failure
+        throw error
+      }
+    }, signal)
+
+  async function importGroup(group: readonly Entry[], signal: AbortSignal): Promise<void> {
+    const lines = new Map<NewPlant, number>()
+    const problems: Refused[] = []
+    for (const entry of group) {
+      if ('plant' in entry) lines.set(entry.plant, entry.line)
+      else problems.push(entry)
+    }
+    if (lines.size > 0) {
+      const result = await createPlants([...lines.keys()], signal)
+      if (!result.ok) throw new ClientError(result)
+      const { created, known, refused } = result.value
+      update((it) => ({ created: it.created + created, known: it.known + known }))
+      for (const { plant, failure } of refused) {
+        const problem = failure.message.includes(String(plant.id))
+          ? failure.message
+          : `id ${plant.id}: ${failure.message}`
+        problems.push({ line: lines.get(plant) ?? 0, problem })
+      }
+    }
+    if (problems.length > 0) refuse(problems.toSorted((a, b) => a.line - b.line))
+  }
+
+  async function importFile(file: File, format: Format): Promise<void> {
+    const { signal } = abort
+    current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'running' }
+    let bytesRead = 0
+    const entries = readPlants(file, format, (bytes) => {
+      bytesRead += bytes
+    })
+    try {
+      for await (const group of grouped(entries)) {
+        if (signal.aborted) break
+        await importGroup(group, signal)
+        update(() => ({ bytesRead }))
+      }
+      update(() => ({ bytesRead, state: signal.aborted ? 'stopped' : 'done' }))
+    } catch (error) {
+      const isKnown = error instanceof FileError || error instanceof ClientError
+      const reason = isKnown ? error.message : 'the file cannot be read'
+      update(() => (signal.aborted ? { state: 'stopped' } : { state: 'failed', reason }))
+    }
+    onChange()
+  }
+
+  async function next(): Promise<void> {
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      const format = formatOf(file.name)
+      if (format) {
+        await importFile(file, format)
+        continue
+      }
+      const reason = 'unknown format; the name must end in .ndjson, .jsonl or .csv'
+      current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'failed', reason }
+    }
+  }
+
+  return {
+    current,
+
+    /** Imports files, one after another. */
+    async add(files: Iterable<File>): Promise<void> {
+      waiting.push(...files)
+      if (current.value?.state === 'running') return
+      abort = new AbortController()
+      await next()
+    },
+
+    /** Stops behind the batch that is under way. */
+    stop(): void {
+      waiting.length = 0
+      abort.abort()
+    },
+
+    dismiss(): void {
+      current.value = null
+    },
+  }
+}

@@ -1,0 +1,78 @@
+// What the strip shows of `/metrics`, in the Prometheus text format.
+
+const DURATION = 'plantstore_http_request_duration_seconds_bucket'
+const CREATES = ['route="/plants"', 'route="/plants/batch"']
+
+/** Requests that took up to `seconds`; Infinity for all. */
+type Bucket = { readonly seconds: number; readonly count: number }
+
+export type Sample = {
+  /** Milliseconds of a clock that only goes forward. */
+  readonly at: number
+  readonly created: number
+  /** Of requests that create plants, in ascending order of seconds. */
+  readonly buckets: readonly Bucket[]
+  readonly version: string
+}
+
+const toSeconds = (le: string): number => (le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le))
+
+const labelOf = (labels: string, name: string): string => {
+  const [, rest = ''] = labels.split(`${name}="`)
+  return rest.split('"')[0] ?? ''
+}
+
+/** Reads a sample. */
+export function parseMetrics(text: string, at: number): Sample {
+  let created = 0
+  let version = ''
+  const counts = new Map<number, number>()
+  for (const line of text.split('\n')) {
+    const space = line.lastIndexOf(' ')
+    const [name = '', labels = ''] = line.slice(0, space).split(/[{}]/)
+    const value = Number(line.slice(space + 1))
+    if (name === 'plantstore_plants_created_total') created = value
+    if (name === 'plantstore_build_info') version = labelOf(labels, 'version')
+    if (name !== DURATION || !labels.includes('method="POST"')) continue
+    if (!CREATES.some((route) => labels.includes(route))) continue
+    const seconds = toSeconds(labelOf(labels, 'le'))
+    counts.set(seconds, (counts.get(seconds) ?? 0) + value)
+  }
+  const buckets = [...counts]
+    .map(([seconds, count]) => ({ seconds, count }))
+    .sort((a, b) => a.seconds - b.seconds)
+  return { at, created, buckets, version }
+}
+
+/** Plants created a second between two samples; null where the daemon was restarted between them. */
+export function createRate(before: Sample, after: Sample): number | null {
+  const seconds = (after.at - before.at) / 1000
+  const created = after.created - before.created
+  return seconds > 0 && created >= 0 ? created / seconds : null
+}
+
+/**
+ * The time that 99 of 100 creates between two samples took at most, in seconds, as Prometheus interpolates it; null
+ * where there were none.
+ */
+export function createP99(before: Sample, after: Sample): number | null {
+  const earlier = new Map(before.buckets.map(({ seconds, count }) => [seconds, count]))
+  const counts = after.buckets.map(({ seconds, count }) => ({
+    seconds,
+    count: count - (earlier.get(seconds) ?? 0),
+  }))
+  const all = counts.at(-1)?.count ?? 0
+  if (all <= 0) return null
+  const wanted = all * 0.99
+  let lower = { seconds: 0, count: 0 }
+  for (const bucket of counts) {
+    if (bucket.count < wanted) {
+      lower = bucket
+      continue
+    }
+    if (bucket.seconds === Number.POSITIVE_INFINITY) return lower.seconds
+    const share = (wanted - lower.count) / (bucket.count - lower.count)
+    return lower.seconds + (bucket.seconds - lower.seconds) * share
+  }
+  return null
+}

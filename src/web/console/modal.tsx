@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+type ModalProps = {
+  readonly label: string
+  /** What Escape does; nothing where it is left out. */
+  readonly onEscape?: () => void
+  readonly children: ComponentChildren
+}
+
+/** A dialog that is open as long as it is drawn; the newest one is on top. */
+export function Modal({ label, onEscape, children }: ModalProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const opener = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={label}
+      onCancel={(event) => {
+        event.preventDefault()
+        onEscape?.()
+      }}
+    >
+      {children}
+    </dialog>
+  )
+}

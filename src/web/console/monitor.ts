@@ -1,0 +1,90 @@
+// Watches the daemon: its health, and its metrics while there is a token.
+
+import { signal } from '@preact/signals'
+import { createP99, createRate, parseMetrics, type Sample } from './metrics-text.ts'
+import type { Session } from './session.ts'
+
+const PERIOD_MS = 2000
+const PERIOD_SILENT_MS = 1000
+const ANSWER_MS = 5000
+// Two minutes.
+export const POINTS = 60
+// p99 is of so many periods, as a quiet store has few creates in each.
+const P99_PERIODS = 5
+
+export type Health =
+  | { readonly state: 'unknown' | 'healthy' | 'silent' }
+  | { readonly state: 'failing'; readonly message: string }
+
+export type Point = { readonly rate: number | null; readonly p99: number | null }
+
+export type Monitor = ReturnType<typeof createMonitor>
+
+/** Watches the service of a session until the page is closed. */
+export function createMonitor(session: Session) {
+  const health = signal<Health>({ state: 'unknown' })
+  const latest = signal<Sample | null>(null)
+  const points = signal<readonly Point[]>([])
+  let samples: readonly Sample[] = []
+
+  const get = (path: string, token?: string) =>
+    fetch(new URL(path, session.base), {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(ANSWER_MS),
+      cache: 'no-store',
+    })
+
+  async function readHealth(): Promise<Health> {
+    try {
+      const answer = await get('health')
+      if (answer.ok) return { state: 'healthy' }
+      const { message } = await answer.json()
+      return typeof message === 'string' ? { state: 'failing', message } : { state: 'silent' }
+    } catch {
+      return { state: 'silent' }
+    }
+  }
+
+  function take(sample: Sample): void {
+    const before = samples.at(-1)
+    // A restart begins the counters again.
+    if (before && sample.created < before.created) samples = []
+    const base = samples.at(-P99_PERIODS) ?? samples[0]
+    samples = [...samples.slice(-P99_PERIODS), sample]
+    latest.value = sample
+    if (!before) return
+    const point = {
+      rate: createRate(before, sample),
+      p99: base ? createP99(base, sample) : null,
+    }
+    points.value = [...points.value, point].slice(-POINTS)
+  }
+
+  async function readMetrics(token: string): Promise<void> {
+    try {
+      const answer = await get('metrics', token)
+      if (answer.ok) return take(parseMetrics(await answer.text(), performance.now()))
+      const { error, message } = await answer.json()
+      if (error === 40102 && token === session.token()) session.refuse(String(message))
+    } catch {
+      // The next look at its health says what there is to say.
+    }
+  }
+
+  async function look(): Promise<void> {
+    health.value = await readHealth()
+    session.isReachable.value = health.value.state !== 'silent'
+    const token = session.token()
+    if (token !== null && session.isReachable.value) await readMetrics(token)
+  }
+
+  async function watch(): Promise<never> {
+    for (;;) {
+      if (!document.hidden) await look()
+      const pause = health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS
+      await new Promise((resolve) => setTimeout(resolve, pause))
+    }
+  }
+
+  return { health, latest, points, watch }
+}

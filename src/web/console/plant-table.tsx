@@ -1,0 +1,170 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows is no <table>; this one has the same roles.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names the active row.
+// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see the role of a row.
+import { useEffect, useRef } from 'preact/hooks'
+import type { NewPlant } from '../../client/client.ts'
+import type { PlantPages } from './plant-pages.ts'
+import type { TableScroll } from './table-scroll.ts'
+
+export type RowActions = {
+  readonly onEdit: (plant: NewPlant) => void
+  readonly onDelete: (plant: NewPlant) => void
+  readonly onTag: (tag: string) => void
+  readonly onUndo: () => void
+}
+
+type RowProps = RowActions & {
+  readonly plant: NewPlant | undefined
+  readonly at: number
+  readonly isActive: boolean
+  readonly isReadOnly: boolean
+}
+
+const rowId = (at: number): string => `row-${at}`
+
+function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowProps) {
+  // Row 1 is the head.
+  const common = { class: 'row', role: 'row', id: rowId(at), 'aria-rowindex': at + 2 } as const
+  if (!plant) {
+    return (
+      <div {...common} aria-selected={isActive} tabIndex={-1}>
+        <span role="gridcell" class="waiting">
+          Loading…
+        </span>
+      </div>
+    )
+  }
+  const { id, name, tag } = plant
+  const tabIndex = isActive ? 0 : -1
+  return (
+    <div {...common} data-row={at} aria-selected={isActive} tabIndex={-1}>
+      <span role="gridcell" class="id">
+        {String(id)}
+      </span>
+      <span role="gridcell" class="name">
+        <bdi>{name}</bdi>
+      </span>
+      <span role="gridcell" class="tag">
+        {tag === undefined ? null : (
+          <button
+            type="button"
+            class="chip"
+            tabIndex={tabIndex}
+            title="Show only plants with this tag"
+            onClick={() => onTag(tag)}
+          >
+            <bdi>{tag === '' ? '(empty)' : tag}</bdi>
+          </button>
+        )}
+      </span>
+      <span role="gridcell" class="row-actions">
+        {isReadOnly ? null : (
+          <>
+            <button
+              type="button"
+              class="quiet"
+              tabIndex={tabIndex}
+              aria-label={`Edit plant ${id}`}
+              onClick={() => onEdit(plant)}
+            >
+              Edit
+            </button>
+            <button
+              type="button"
+              class="quiet danger"
+              tabIndex={tabIndex}
+              aria-label={`Delete plant ${id}`}
+              onClick={() => onDelete(plant)}
+            >
+              Delete
+            </button>
+          </>
+        )}
+      </span>
+    </div>
+  )
+}
+
+type TableProps = RowActions & {
+  readonly pages: PlantPages
+  readonly scroll: TableScroll
+  readonly isReadOnly: boolean
+}
+
+/** The plants, of which only those that are seen are in the document. */
+export function PlantTable({ pages, scroll, isReadOnly, ...actions }: TableProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const probe = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (scroller.current && probe.current) return scroll.attach(scroller.current, probe.current)
+  }, [scroll])
+  pages.version.value
+  const { first, end, offset } = scroll.drawn.value
+  const active = scroll.active.value
+  const isDrawn = active >= first && active < end && pages.total.value > 0
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const plant = pages.row(active)
+    const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey)
+    const isInButton = event.target instanceof HTMLButtonElement
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      if (!isUndo) return
+      actions.onUndo()
+    } else if (event.key === 'Delete' && plant && !isReadOnly) actions.onDelete(plant)
+    else if ((event.key === 'Enter' || event.key === 'F2') && plant && !isInButton && !isReadOnly) {
+      actions.onEdit(plant)
+    } else if (!scroll.onKey(event.key)) return
+    event.preventDefault()
+  }
+
+  const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
+  return (
+    <div
+      class="grid"
+      role="grid"
+      aria-label="Plants"
+      aria-rowcount={pages.isComplete.value ? pages.total.value + 1 : -1}
+      aria-colcount={4}
+      aria-readonly={isReadOnly}
+      aria-activedescendant={isDrawn ? rowId(active) : undefined}
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+    >
+      <div class="head row" role="row" aria-rowindex={1} tabIndex={-1}>
+        <span role="columnheader">ID</span>
+        <span role="columnheader">Name</span>
+        <span role="columnheader">Tag</span>
+        <span role="columnheader">
+          <span class="visually-hidden">Actions</span>
+        </span>
+      </div>
+      <div
+        class="scroller"
+        role="rowgroup"
+        ref={scroller}
+        tabIndex={-1}
+        onScroll={scroll.onScroll}
+        onPointerDown={(event) => {
+          const row = event.target instanceof Element ? event.target.closest('[data-row]') : null
+          if (row instanceof HTMLElement) scroll.active.value = Number(row.dataset.row)
+        }}
+      >
+        <div class="row probe" ref={probe} aria-hidden="true" />
+        <div class="track" role="presentation" style={{ height: `${scroll.extent.value.track}px` }}>
+          <div class="rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
+            {rows.map((at) => (
+              <Row
+                key={at}
+                at={at}
+                plant={pages.row(at)}
+                isActive={at === active}
+                isReadOnly={isReadOnly}
+                {...actions}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+import type { Health, Monitor } from './monitor.ts'
+import { POINTS } from './monitor.ts'
+import { Sparkline } from './sparkline.tsx'
+
+const HEALTH = {
+  unknown: 'Looking…',
+  healthy: 'Healthy',
+  failing: 'Cannot write',
+  silent: 'No answer, trying again…',
+} as const satisfies Record<Health['state'], string>
+
+const toRate = (rate: number | null | undefined): string =>
+  rate == null ? '–' : rate.toLocaleString(undefined, { maximumFractionDigits: rate < 10 ? 1 : 0 })
+
+function toTime(seconds: number | null | undefined): string {
+  if (seconds == null) return '–'
+  const milliseconds = seconds * 1000
+  return `${milliseconds.toLocaleString(undefined, { maximumSignificantDigits: 2 })} ms`
+}
+
+/** The state of the store: healthy or not, how many creates, how fast. */
+export function Strip({ monitor }: { readonly monitor: Monitor }) {
+  const health = monitor.health.value
+  const points = monitor.points.value
+  const now = points.at(-1)
+  const rate = toRate(now?.rate)
+  const p99 = toTime(now?.p99)
+  return (
+    <section class="strip" aria-label="State of the store">
+      <p class={`health ${health.state}`} role="status">
+        <span class="dot" aria-hidden="true" />
+        {HEALTH[health.state]}
+        {health.state === 'failing' ? <span class="why">: {health.message}</span> : null}
+      </p>
+      <dl>
+        <div>
+          <dt>Created since the start</dt>
+          <dd>{monitor.latest.value?.created.toLocaleString() ?? '–'}</dd>
+        </div>
+        <div>
+          <dt>Creates a second</dt>
+          <dd>
+            {rate}
+            <Sparkline
+              label={`Creates a second in the last two minutes; now ${rate}`}
+              values={points.map((point) => point.rate)}
+              most={POINTS}
+            />
+          </dd>
+        </div>
+        <div>
+          <dt>
+            <abbr title="99 of 100 creates took less">p99</abbr> of creates
+          </dt>
+          <dd>
+            {p99}
+            <Sparkline
+              label={`p99 of creates in the last two minutes; now ${p99}`}
+              values={points.map((point) => point.p99)}
+              most={POINTS}
+            />
+          </dd>
+        </div>
+      </dl>
+    </section>
+  )
+}

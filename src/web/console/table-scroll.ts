@@ -1,0 +1,151 @@
+// What of the table is seen, and which row is the active one.
+
+import { computed, effect, signal, untracked } from '@preact/signals'
+import type { PlantPages } from './plant-pages.ts'
+import { extentOf, move, toScroll } from './scroll-map.ts'
+
+// Rows above and below those that are seen: what a fast finger reaches before the next frame.
+const SPARE_ROWS = 12
+const IDLE_MS = 150
+
+export type TableScroll = ReturnType<typeof createTableScroll>
+
+export function createTableScroll(pages: PlantPages) {
+  const rowHeight = signal(44)
+  const view = signal(0)
+  /** The place in the content, in pixels. */
+  const top = signal(0)
+  /** The place of the scroll bar. */
+  const scroll = signal(0)
+  const active = signal(0)
+  const isGoingToEnd = signal(false)
+  let element: HTMLElement | undefined
+  let idle = 0
+
+  /** All rows, and one that says that there are more. */
+  const rows = computed(() => pages.total.value + (pages.isComplete.value ? 0 : 1))
+  const extent = computed(() => extentOf(rows.value, rowHeight.value, view.value))
+
+  /** The rows that are drawn, and how far below the top of the scrolled element they begin. */
+  const drawn = computed(() => {
+    const height = rowHeight.value
+    const first = Math.max(0, Math.floor(top.value / height) - SPARE_ROWS)
+    const end = Math.min(rows.value, Math.ceil((top.value + view.value) / height) + SPARE_ROWS)
+    return { first, end, offset: first * height - top.value + scroll.value }
+  })
+
+  function setScroll(to: number): void {
+    if (!element) return
+    if (Math.abs(element.scrollTop - to) > 0.5) element.scrollTop = to
+    scroll.value = element.scrollTop
+  }
+
+  function setTop(to: number): void {
+    top.value = Math.max(0, Math.min(to, extent.value.content - view.value))
+    setScroll(toScroll(top.value, extent.value))
+  }
+
+  function onScroll(): void {
+    if (!element) return
+    const to = element.scrollTop
+    if (to < scroll.value) isGoingToEnd.value = false
+    top.value = move(top.value, scroll.value, to, extent.value)
+    scroll.value = to
+    clearTimeout(idle)
+    // The scroll bar shows the place again, which small moves leave behind.
+    idle = window.setTimeout(() => setScroll(toScroll(top.value, extent.value)), IDLE_MS)
+  }
+
+  function show(row: number): void {
+    const above = row * rowHeight.value
+    const below = above + rowHeight.value - view.value
+    if (above < top.value) setTop(above)
+    else if (below > top.value) setTop(below)
+  }
+
+  function activate(row: number): void {
+    active.value = Math.max(0, Math.min(row, pages.total.value - 1))
+    show(active.value)
+  }
+
+  function goToEnd(): void {
+    isGoingToEnd.value = !pages.isComplete.value
+    activate(pages.total.value - 1)
+    setTop(extent.value.content)
+  }
+
+  /** Follows an element that scrolls and one that is as high as a row; ends with the function that it returns. */
+  function attach(scroller: HTMLElement, probe: HTMLElement): () => void {
+    element = scroller
+    const sizes = new ResizeObserver(() => {
+      const row = Math.floor(top.value / rowHeight.value)
+      const isTaller = probe.offsetHeight !== rowHeight.value
+      rowHeight.value = probe.offsetHeight
+      view.value = scroller.clientHeight
+      if (isTaller) setTop(row * rowHeight.value)
+    })
+    sizes.observe(scroller)
+    sizes.observe(probe)
+    const stop = effect(() => {
+      const { first, end } = drawn.value
+      pages.version.value
+      const isToEnd = isGoingToEnd.value
+      untracked(() => pages.want(first, end, isToEnd))
+    })
+    // When the content has another height, the scroll bar stands elsewhere for the same place.
+    const stopFollowing = effect(() => {
+      const { content } = extent.value
+      if (isGoingToEnd.peek()) {
+        queueMicrotask(() => {
+          setTop(content)
+          active.value = Math.max(0, pages.total.value - 1)
+          if (pages.isComplete.value) isGoingToEnd.value = false
+        })
+      } else queueMicrotask(() => setTop(top.peek()))
+    })
+    return () => {
+      sizes.disconnect()
+      stop()
+      stopFollowing()
+    }
+  }
+
+  /** Begins anew at the first row. */
+  function reset(): void {
+    isGoingToEnd.value = false
+    active.value = 0
+    setTop(0)
+  }
+
+  const pageRows = () => Math.max(1, Math.floor(view.value / rowHeight.value) - 1)
+
+  /** Moves by a key; false for one that moves nothing. */
+  function onKey(key: string): boolean {
+    const moves: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => activate(active.value + 1),
+      ArrowUp: () => activate(active.value - 1),
+      PageDown: () => activate(active.value + pageRows()),
+      PageUp: () => activate(active.value - pageRows()),
+      Home: () => activate(0),
+      End: goToEnd,
+    }
+    const go = moves[key]
+    if (!go) return false
+    if (key !== 'End') isGoingToEnd.value = false
+    go()
+    return true
+  }
+
+  return {
+    rowHeight,
+    extent,
+    drawn,
+    active,
+    isGoingToEnd,
+    attach,
+    onScroll,
+    activate,
+    onKey,
+    reset,
+  }
+}

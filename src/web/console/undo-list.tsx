@@ -1,0 +1,44 @@
+import type { Deletions } from './deletions.ts'
+
+const SHOWN = 3
+
+/** The plants that are about to be deleted, each with a button that keeps it. */
+export function UndoList({ deletions }: { readonly deletions: Deletions }) {
+  const all = deletions.waiting.value
+  if (all.length === 0) return null
+  const pause = (isPaused: boolean) => () => {
+    deletions.isPaused.value = isPaused
+  }
+  return (
+    <section
+      class="undo"
+      aria-label="About to be deleted"
+      onPointerEnter={pause(true)}
+      onPointerLeave={pause(false)}
+      onFocusIn={pause(true)}
+      onFocusOut={pause(false)}
+    >
+      <ul>
+        {all.slice(-SHOWN).map(({ plant, leftMs }) => (
+          <li key={String(plant.id)}>
+            <span>
+              Deleting <b>{String(plant.id)}</b> <bdi>{plant.name}</bdi>
+              <span class="seconds" aria-hidden="true">
+                {' '}
+                in {Math.ceil(leftMs / 1000)} s
+              </span>
+            </span>
+            <button
+              type="button"
+              aria-label={`Undo the deletion of plant ${plant.id}`}
+              onClick={() => deletions.undo(plant.id)}
+            >
+              Undo
+            </button>
+          </li>
+        ))}
+      </ul>
+      {all.length > SHOWN ? <p>and {all.length - SHOWN} more</p> : null}
+    </section>
+  )
+}

@@ -1,0 +1,61 @@
+// A page of the program in a real Chromium, watched: what it asks of other hosts, and what the browser objects to.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+
+const CHROMIUM = Bun.env.CHROMIUM ?? Bun.which('chromium') ?? '/usr/bin/chromium'
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Starts a Chromium without a window. As root it has no sandbox: it opens pages of this program alone. */
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+
+declare global {
+  var violations: string[]
+}
+
+const MESSAGE_OF_REFUSALS = 'Failed to load resource: the server responded with a status of 4'
+
+/** Opens an address in a profile of its own and watches it. */
+export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const page = await context.newPage()
+  const requests: string[] = []
+  const complaints: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  // Chromium says itself that an answer was an error; whoever expects such an answer does not expect silence.
+  page.on('console', (message) => {
+    if (!message.text().startsWith(MESSAGE_OF_REFUSALS)) complaints.push(message.text())
+  })
+  await page.addInitScript(() => {
+    globalThis.violations = []
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
+      globalThis.violations.push(`${effectiveDirective} ${blockedURI}`)
+    })
+  })
+  await page.goto(url)
+
+  return {
+    page,
+    /** The addresses that it asked for, of any host. */
+    requests: (): readonly string[] => requests,
+    /** Errors, warnings and other lines of the console, and violations of the content policy. */
+    complaints: async (): Promise<string[]> => [
+      ...complaints,
+      ...(await page.evaluate(() => globalThis.violations)),
+    ],
+    /** What axe-core finds that is serious or critical: rule and element. */
+    async barriers(): Promise<string[]> {
+      const found = await page.evaluate(`${axe}; axe.run()`)
+      const { violations } = found as {
+        violations: { id: string; impact: string; nodes: { html: string }[] }[]
+      }
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+    },
+    close: () => context.close(),
+    [Symbol.asyncDispose]: () => context.close(),
+  }
+}

@@ -1,0 +1,73 @@
+// What a user does with the client; the same on every platform that it is for. Its text alone is sent to them: only types are imported.
+import type { Client } from '../../src/client/client'
+
+const LEAST = -(2n ** 63n)
+const MOST = 2n ** 63n - 1n
+
+/** Ids at both ends, at both ends of what a number holds, and around zero. */
+export const IDS = [
+  LEAST,
+  LEAST + 1n,
+  -(2n ** 53n) - 1n,
+  -1n,
+  0n,
+  2n ** 53n - 1n,
+  2n ** 53n + 1n,
+  MOST - 1n,
+  MOST,
+]
+
+/** Texts that a careless reader of JSON would take for something else. */
+const NAMES = [
+  '',
+  '"id":1',
+  '\\"id\\":2,\\',
+  '{"id":9007199254740993}',
+  'Schefflera \u{1F331} אזוב',
+  '\u2028\\\\"',
+]
+
+/** Writes, reads, replaces, lists and deletes plants, and resolves to what does not hold; the store is empty again after it. */
+export async function exercise(client: Client): Promise<string[]> {
+  const wrong: string[] = []
+  const show = (value: unknown) =>
+    JSON.stringify(value, (_, it) => (typeof it === 'bigint' ? `${it}n` : it))
+  const expect = (what: string, found: unknown, wanted: unknown) => {
+    if (show(found) !== show(wanted)) wrong.push(`${what}: ${show(found)}, not ${show(wanted)}`)
+  }
+  const plants = IDS.map((id, index) => {
+    const name = NAMES[index % NAMES.length] ?? ''
+    return index % 2 === 0 ? { id, name, tag: `${name}, "id":3` } : { id, name }
+  })
+
+  for (const plant of plants) {
+    const { id, ...rest } = plant
+    expect(`create ${id}`, await client.createPlant(plant), { ok: true, value: rest })
+    const found = await client.readPlant(id)
+    expect(`read ${id}`, found.ok && found.value, plant)
+  }
+  const listed = []
+  for await (const plant of client.plants({ limit: 2 })) listed.push(plant)
+  expect('all pages', listed, plants)
+  const behind = await client.listPlants({ after: MOST - 1n, limit: 5 })
+  expect('the last page', behind.ok && behind.value, { plants: plants.slice(-1), next: null })
+
+  const known = await client.createPlant({ id: MOST, name: 'other' })
+  expect('a taken id', !known.ok && [known.error, known.status], [40902, 409])
+  const replaced = await client.replacePlant({ id: MOST, name: 'new' })
+  expect('replace', replaced.ok && replaced.value, { id: MOST, name: 'new' })
+  const version = replaced.ok ? replaced.etag : undefined
+  const patched = await client.patchPlant(MOST, { tag: 't' }, { ifMatch: version })
+  expect('patch', patched.ok && patched.value, { id: MOST, name: 'new', tag: 't' })
+  const late = await client.replacePlant({ id: MOST, name: 'late' }, { ifMatch: version })
+  expect('a lost update', !late.ok && [late.error, late.status], [41201, 412])
+  const untagged = await client.patchPlant(MOST, { tag: null })
+  expect('the same fields have the same etag', untagged.ok && untagged.etag, version)
+  const batch = await client.createPlants([{ id: 7n, name: 'seven' }])
+  expect('a batch', batch.ok && batch.value, { created: 1 })
+  for (const id of [7n, ...IDS])
+    expect(`delete ${id}`, await client.deletePlant(id), { ok: true, value: null })
+  const gone = await client.readPlant(MOST)
+  expect('a deleted plant', !gone.ok && gone.error, 40402)
+  return wrong
+}
