@@ -14,7 +14,8 @@ import {
 } from './postgres-server.ts'
 import { faultsOf } from './verify.ts'
 
-const TIMES = 6
+const TIMES = 5
+const STARTS = 5
 // Half of the deadline that a daemon has by default.
 const SOON_MS = 4000
 
@@ -162,11 +163,11 @@ async function startWithout(about: string): Promise<Outcome> {
     }
   }
   const url = urlOf([server]).replace(DATABASE, 'started')
-  for (let i = 0; i < 8; i++) {
+  for (let i = 0; i < STARTS; i++) {
     await server.query('DROP DATABASE IF EXISTS started WITH (FORCE)')
     await server.query('CREATE DATABASE started')
     const run = launchBefore(url)
-    await Bun.sleep(100 + i * 40)
+    await Bun.sleep(100 + i * 50)
     await server.killAll()
     let hasEnded = false
     void run.exited.then(() => {
@@ -191,7 +192,7 @@ async function startWithout(about: string): Promise<Outcome> {
   expectLine(code, run.stderr())
   return {
     tried: about,
-    many: `8 kills: ${count.refused} times one line, ${count.served} times it served later`,
+    many: `${STARTS} kills: ${count.refused} times one line, ${count.served} times it served later`,
     lost: 'every later start works',
     problems,
   }

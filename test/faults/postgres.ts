@@ -2,7 +2,7 @@
 import { once, request } from '../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { count, type Fault, until } from './fault.ts'
-import { acknowledged, errorOf, health } from './load.ts'
+import { acknowledged, errorOf, health, recovers } from './load.ts'
 import {
   answered,
   type GuardedScene,
@@ -13,7 +13,7 @@ import {
   underGuardedLoad,
   underLoad,
 } from './postgres-load.ts'
-import { failOver, type Server } from './postgres-server.ts'
+import { failOver, type Server, serveBefore, urlOf } from './postgres-server.ts'
 
 const HANG_MS = 5000
 
@@ -25,12 +25,12 @@ async function killAllOnce({ server, problems, load }: Scene): Promise<void> {
 }
 
 const killServer: Hurt<Scene> = async (scene) => {
-  for (let i = 0; i < 3; i++) await killAllOnce(scene)
+  for (let i = 0; i < 2; i++) await killAllOnce(scene)
   return undefined
 }
 
 const stopImmediately: Hurt<Scene> = async ({ server, load }) => {
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     await server.stop('SIGQUIT')
     await server.restart()
     await acknowledged(load.ledger, 500, HEALED_MS)
@@ -122,6 +122,17 @@ const failOverToStandby: Hurt<GuardedScene> = async ({ server, standby }) => {
   return standby
 }
 
+/** The standby is promoted though the server lives on: it takes writes, and can confirm none of them. */
+const promoteBeside: Hurt<GuardedScene> = async (scene) => {
+  const { server, standby, load, problems } = scene
+  await standby.query('SELECT pg_promote()')
+  if (!(await acknowledged(load.ledger, 500, HEALED_MS))) problems.push('it did not move')
+  const another = await serveBefore(urlOf([server, standby]))
+  if (!(await recovers(another, load.ledger, HEALED_MS))) problems.push('another does not work')
+  await another.stop()
+  return standby
+}
+
 /** An asynchronous standby that lags when the server dies: what sends it the log stands still. */
 const failOverBehind: Hurt<GuardedScene> = async (scene) => {
   const { server, load } = scene
@@ -170,6 +181,11 @@ export const postgresFaults: Fault[] = [
     'failover',
     'PostgreSQL is killed, and its synchronous standby promoted',
     failOverToStandby,
+  ),
+  guarded(
+    'deposed',
+    'the standby is promoted beside PostgreSQL: daemons leave the one that cannot confirm',
+    promoteBeside,
   ),
   {
     name: 'postgres-failover-control',
