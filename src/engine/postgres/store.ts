@@ -1,6 +1,7 @@
 // Keeps plants in PostgreSQL: changes by group commit, one step of a lane for each batch; reads by other connections.
 
 import { OpenError, PlantError } from '../../errors'
+import { IN_DOUBT } from '../../shutdown'
 import type { Store } from '../../store'
 import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
@@ -140,8 +141,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       clearInterval(touching)
       // In an outage there may be no end to wait for.
       if (!sessions.problem()) await changes.drained()
+      const problem = writer.isBusy ? sessions.problem() : null
       await writer.leave().catch(() => {})
       await sessions.close()
+      if (problem) throw new OpenError(`${problem.message}; ${IN_DOUBT}`, true)
     },
   }
 }

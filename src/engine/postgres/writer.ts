@@ -40,6 +40,11 @@ export class Writer {
   /** Milliseconds that the oldest step has waited for its answer; 0 where none does. */
   stalledFor = (): number => (this.#flight[0] ? performance.now() - this.#flight[0].sentAt : 0)
 
+  /** Whether steps wait whose end is not known, or that are not made. */
+  get isBusy(): boolean {
+    return this.#flight.length + this.#queue.length > 0
+  }
+
   /**
    * Makes a step, after all that were asked for before. Rejects with what the server answered, or with 50302 where it is lost
    * for too long: then it was not made. `onDoubt` is told where its end is not known until the server is found again.
