@@ -16,6 +16,8 @@ export type GroupCommitLimits = {
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
+  /** Commits that may be under way at a time, where that is more than one: of a server that is far. */
+  readonly commits?: () => number
 }
 
 type Waiting<Change> = {
@@ -53,11 +55,14 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
  * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
  * are answered. Those clients are likely to come back: on a slow disk the next batch is held for as many changes as
  * the last round had, for at most half a commit's time. Without that, two half batches would take turns.
+ * Where several commits may be under way, none is held: each takes what waits, in the order of the changes.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
+  /** 'gathering': a batch is about to be taken; else 'committing' while one is under way. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
+  #underWay = 0
   /** How many changes the next batch may be held for, and until when. */
   #expected = 0
   #holdUntil = 0
@@ -114,13 +119,20 @@ export class GroupCommit<Change> {
     this.#waitingBytes += bytes
     if (this.#state === 'idle') {
       if (!this.#isHeld()) this.#flushAfterTurn()
-    } else if (this.#hold && this.#waiting.length >= this.#expected) this.#endHold()
+    } else if (this.#hold) {
+      if (this.#waiting.length >= this.#expected) this.#endHold()
+    } else if (this.#state === 'committing' && this.#underWay < this.#most) this.#flushAfterTurn()
+  }
+
+  get #most(): number {
+    return this.limits.commits?.() ?? 1
   }
 
   // On a slow disk, waits for what the clients just answered send next; false where that is not worth it.
   #isHeld(): boolean {
     const hold = this.#holdUntil - performance.now()
     if (this.#waiting.length >= this.#expected || hold < SHORTEST_HOLD_MS) return false
+    if (this.#most > 1) return false
     this.#state = 'gathering'
     this.#hold = setTimeout(() => this.#endHold(), hold)
     return true
@@ -146,6 +158,7 @@ export class GroupCommit<Change> {
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
+    this.#underWay += 1
     const batch = this.#takeBatch()
     const started = performance.now()
     const [result] = await Promise.allSettled([
@@ -164,8 +177,12 @@ export class GroupCommit<Change> {
   #ended(changes: number, milliseconds: number): void {
     this.#expected = changes + this.#waiting.length
     this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
-    this.#state = 'idle'
-    if (this.#waiting.length === 0) for (const resolve of this.#drained.splice(0)) resolve()
-    else if (!this.#isHeld()) this.#flush()
+    this.#underWay -= 1
+    // The next batch is to be taken anyway.
+    if (this.#state === 'gathering') return
+    this.#state = this.#underWay > 0 ? 'committing' : 'idle'
+    if (this.#waiting.length > 0) {
+      if (!this.#isHeld()) this.#flush()
+    } else if (this.#underWay === 0) for (const resolve of this.#drained.splice(0)) resolve()
   }
 }

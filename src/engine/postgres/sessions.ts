@@ -6,28 +6,17 @@ import type { Role } from '../role'
 import { type Connection, connect } from './connection'
 import type { Counters } from './counters'
 import { errorNumberOf, explainOpening, isInDoubt, isReadOnlyServer } from './errors'
+import { connectionsOf, measure, READ_DEADLINE_MS, type Session } from './session'
 import { addressOf, type PostgresTarget } from './url'
 
 /** How long a change waits for a server that is lost, and a read. Then it is refused. */
 export const PATIENCE_MS = 10_000
 const READ_PATIENCE_MS = 2000
-const READ_DEADLINE_MS = 15_000
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
 // While the server is away, the log says so from time to time.
 const LOGGED_EVERY_MS = 10_000
-
-/** Connections of one host. */
-export type Session = {
-  readonly writer: Connection
-  /** For rows by their keys: short queries. */
-  readonly points: Connection
-  /** For pages. */
-  readonly pages: Connection
-}
-
-const connectionsOf = ({ writer, points, pages }: Session) => new Set([writer, points, pages])
 
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
@@ -80,6 +69,9 @@ export class Sessions {
     const seconds = Math.floor((performance.now() - (this.#lostAt ?? 0)) / 1000)
     return new PlantError(50302, `the database server is lost since ${seconds} s`)
   }
+
+  /** The round trip to the server, in milliseconds; 0 while it is lost. */
+  roundTrip = (): number => this.#current?.roundTrip ?? 0
 
   /** The session; where there is none, it is waited for until the last one is lost for so long. Rejects with 50302. */
   async ready(patience = PATIENCE_MS): Promise<Session> {
@@ -178,7 +170,8 @@ export class Sessions {
     const opened = [writer]
     try {
       await this.hooks.prepare(writer)
-      if (!this.role.outlivesOutages) return { writer, points: writer, pages: writer }
+      const roundTrip = await measure(writer)
+      if (!this.role.outlivesOutages) return { writer, points: writer, pages: writer, roundTrip }
       const hosts = this.#hosts.filter((it) => addressOf(it) === writer.host)
       const connectReader = async () => {
         const reader = await connect({ ...this.target, hosts })
@@ -186,7 +179,7 @@ export class Sessions {
         return reader
       }
       const [points, pages] = await Promise.all([connectReader(), connectReader()])
-      return { writer, points, pages }
+      return { writer, points, pages, roundTrip }
     } catch (error) {
       for (const connection of opened) connection.close().catch(() => {})
       // The next host may be the one that can confirm.

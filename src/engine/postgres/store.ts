@@ -10,7 +10,7 @@ import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import { NO_NAME_INDEX, type Role } from '../role'
 import { createBatches } from './batches'
 import { createCounters } from './counters'
-import { limitWaits } from './lane'
+import { LONGEST_PIPELINE, limitWaits } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { arrangeNameIndex, findPlants } from './names'
@@ -25,6 +25,8 @@ const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
 // A server that keeps a commit waiting for so long counts as one that cannot confirm.
 const STALLED_MS = 3000
+// A round trip of a server that is far.
+const FAR_MS = 2
 // A lane that is not used for days is removed by others.
 const TOUCH_EVERY_MS = 3_600_000
 
@@ -57,9 +59,11 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     },
     begun: () => writer.resume(),
   })
-  const writer: Writer = new Writer(sessions, role, counters, () => 1)
+  // Of a server that is near, the next batch is better gathered while it commits the last.
+  const commits = () => (sessions.roundTrip() < FAR_MS ? 1 : LONGEST_PIPELINE)
+  const writer: Writer = new Writer(sessions, role, counters, commits)
   const batches = createBatches(writer, sessions, role)
-  const changes = new GroupCommit<Change>(batches.commit, LIMITS)
+  const changes = new GroupCommit<Change>(batches.commit, { ...LIMITS, commits })
   const points = <T>(ask: Parameters<typeof sessions.read<T>>[1]) => sessions.read('points', ask)
   const readPlant = shareReads(points)
   const leases = createLeases(
@@ -141,7 +145,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       clearInterval(touching)
       // In an outage there may be no end to wait for.
       if (!sessions.problem()) await changes.drained()
-      const problem = writer.isBusy ? sessions.problem() : null
+      const problem = writer.isBusy() ? sessions.problem() : null
       await writer.leave().catch(() => {})
       await sessions.close()
       if (problem) throw new OpenError(`${problem.message}; ${IN_DOUBT}`, true)

@@ -6,9 +6,10 @@ import { PlantError } from '../../errors'
 import type { Role } from '../role'
 import type { Connection } from './connection'
 import type { Counters } from './counters'
-import { enterLane, type Fence, fence, LONGEST_PIPELINE, leaveLane, type Step } from './lane'
+import { enterLane, type Fence, fence, leaveLane, type Step } from './lane'
 import { createRun, type Failure, failureOf, giveUp, isSentAgain, pauseOf, type Run } from './run'
-import { PATIENCE_MS, type Session, type Sessions } from './sessions'
+import type { Session } from './session'
+import { PATIENCE_MS, type Sessions } from './sessions'
 
 // A server that takes longer to confirm a commit is left: the commit is in doubt, and another connection settles it.
 const DEADLINE_MS = 5000
@@ -30,7 +31,7 @@ export class Writer {
     private readonly sessions: Sessions,
     private readonly role: Role,
     private readonly counters: Counters,
-    /** How many steps may be under way, up to {@link LONGEST_PIPELINE}. */
+    /** How many steps may be under way; no more than the lane remembers. */
     private readonly depth: () => number,
   ) {}
 
@@ -41,9 +42,7 @@ export class Writer {
   stalledFor = (): number => (this.#flight[0] ? performance.now() - this.#flight[0].sentAt : 0)
 
   /** Whether steps wait whose end is not known, or that are not made. */
-  get isBusy(): boolean {
-    return this.#flight.length + this.#queue.length > 0
-  }
+  isBusy = (): boolean => this.#flight.length + this.#queue.length > 0
 
   /**
    * Makes a step, after all that were asked for before. Rejects with what the server answered, or with 50302 where it is lost
@@ -111,8 +110,7 @@ export class Writer {
 
   #canSend(): boolean {
     const [next] = this.#queue
-    if (!next || this.#isBroken) return false
-    if (this.#flight.length >= Math.min(this.depth(), LONGEST_PIPELINE)) return false
+    if (!next || this.#isBroken || this.#flight.length >= this.depth()) return false
     return this.#flight.length === 0 || [next, ...this.#flight].every((run) => run.isPipelined)
   }
 
