@@ -4,7 +4,7 @@ import { connect } from '../../src/engine/postgres/connection'
 import { isInDoubt } from '../../src/engine/postgres/errors'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { OpenError } from '../../src/errors'
-import { PATIENCE_MS } from '../harness/daemon'
+import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
 import { freePort, installations, isInstalled, PASSWORD, startPostgres } from '../harness/postgres'
 import { startProcess } from '../harness/process'
 
@@ -139,6 +139,24 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
     expect(await refusal(`${url}?prepare=false`)).toEndWith(
       'synchronous_commit is off: run ALTER ROLE … SET synchronous_commit = on',
     )
+  })
+
+  test('the file of the password is read for each connection', async () => {
+    const server = await starting
+    using folder = temporaryFolder()
+    const databasePasswordFile = folder.file('password')
+    await Bun.write(databasePasswordFile, `${PASSWORD}\n`)
+    await server.query(`CREATE ROLE rotated LOGIN PASSWORD '${PASSWORD}'`)
+    const target = parsePostgresUrl(server.url().replace(`admin:${PASSWORD}`, 'rotated'), {
+      databasePassword: null,
+      databasePasswordFile,
+    })
+
+    await (await connect(target)).close()
+    await server.query("ALTER ROLE rotated PASSWORD 'another'")
+    await expect(connect(target)).rejects.toThrow('wrong password for user "rotated"')
+    await Bun.write(databasePasswordFile, 'another')
+    await (await connect(target)).close()
   })
 
   test('works in the schema of the URL', async () => {
