@@ -123,3 +123,14 @@ export function noConnection(
   const all = failures.map(({ host, reason }) => `${addressOf(host)}: ${reason}`)
   return new OpenError(`no writable PostgreSQL server: ${all.join('; ')}`)
 }
+
+/** The same of one server that was there, and was lost, or refused, before it could be used. */
+export async function explainOpening(
+  error: unknown,
+  address: string,
+  target: PostgresTarget,
+): Promise<unknown> {
+  const host = target.hosts.find((it) => addressOf(it) === address)
+  if (error instanceof OpenError || !host) return error
+  return noConnection([{ host, reason: await explainConnecting(error, host, target) }])
+}

@@ -5,7 +5,7 @@ import { PlantError } from '../../errors'
 import type { Role } from '../role'
 import { type Connection, connect } from './connection'
 import type { Counters } from './counters'
-import { errorNumberOf, isInDoubt, isReadOnlyServer } from './errors'
+import { errorNumberOf, explainOpening, isInDoubt, isReadOnlyServer } from './errors'
 import { connectionsOf, measure, READ_DEADLINE_MS, type Session } from './session'
 import { addressOf, type PostgresTarget } from './url'
 
@@ -51,7 +51,16 @@ export class Sessions {
 
   /** Opens the first session. Rejects with an `OpenError` where no host can be used. */
   async open(): Promise<void> {
-    this.#begin(await this.#connect())
+    for (let tries = 1; ; tries += 1) {
+      const writer = await this.#findWriter()
+      try {
+        this.#begin(await this.#equip(writer))
+        return
+      } catch (error) {
+        // It takes writes and cannot confirm them: the next host may.
+        if (tries >= this.#hosts.length) throw await explainOpening(error, writer.host, this.target)
+      }
+    }
   }
 
   /** Why nothing can be committed for now; null where it can. */
@@ -155,8 +164,9 @@ export class Sessions {
     this.hooks.begun()
   }
 
-  async #connect(): Promise<Session> {
-    const writer = await connect({ ...this.target, hosts: this.#hosts })
+  #findWriter = (): Promise<Connection> => connect({ ...this.target, hosts: this.#hosts })
+
+  async #equip(writer: Connection): Promise<Session> {
     const opened = [writer]
     try {
       await this.hooks.prepare(writer)
@@ -186,7 +196,7 @@ export class Sessions {
     for (let pause = 0; !this.#isClosed; ) {
       await Bun.sleep(pause)
       try {
-        this.#begin(await this.#connect())
+        this.#begin(await this.#equip(await this.#findWriter()))
         this.counters.reconnects += 1
         const milliseconds = Math.round(performance.now() - lostAt)
         log('info', 'server-found', { host: this.#host, milliseconds })

@@ -41,6 +41,9 @@ export class Writer {
   /** Milliseconds that the oldest step has waited for its answer; 0 where none does. */
   stalledFor = (): number => (this.#flight[0] ? performance.now() - this.#flight[0].sentAt : 0)
 
+  /** Whether steps wait whose end is not known, or that are not made. */
+  isBusy = (): boolean => this.#flight.length + this.#queue.length > 0
+
   /**
    * Makes a step, after all that were asked for before. Rejects with what the server answered, or with 50302 where it is lost
    * for too long: then it was not made. `onDoubt` is told where its end is not known until the server is found again.
@@ -107,8 +110,7 @@ export class Writer {
 
   #canSend(): boolean {
     const [next] = this.#queue
-    if (!next || this.#isBroken) return false
-    if (this.#flight.length >= this.depth()) return false
+    if (!next || this.#isBroken || this.#flight.length >= this.depth()) return false
     return this.#flight.length === 0 || [next, ...this.#flight].every((run) => run.isPipelined)
   }
 
@@ -210,8 +212,7 @@ export class Writer {
       try {
         return await this.sessions.read('points', ({ sql }) => ask(sql))
       } catch (error) {
-        const isLost = error instanceof PlantError && error.error === 50302
-        if (!isLost || !this.role.outlivesOutages) throw error
+        if (!(error instanceof PlantError && this.role.outlivesOutages)) throw error
         await Bun.sleep(READ_AGAIN_MS)
       }
     }
