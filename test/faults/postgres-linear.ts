@@ -10,6 +10,7 @@ import {
   metricsOf,
   type Server,
   serveBefore,
+  signalAll,
   startServer,
   startStandby,
   urlOf,
@@ -103,9 +104,7 @@ const killDaemons: Hurt = async (scene) => {
 /** Those of one daemon; the server ends all others, too. */
 const killBackends: Hurt = async (scene) => {
   for (let i = 0; i < 3; i++) {
-    for (const pid of await backendsOf(scene.server, i % USERS.length, true)) {
-      process.kill(pid, 'SIGKILL')
-    }
+    signalAll(await backendsOf(scene.server, i % USERS.length, true), 'SIGKILL')
     await heals(scene)
   }
 }
@@ -123,9 +122,9 @@ const HANG_MS = 7000
 /** For longer than the daemon waits for its commit; then it goes on. */
 const stopBackend: Hurt = async (scene) => {
   const pids = await backendsOf(scene.server, 0, true)
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  signalAll(pids, 'SIGSTOP')
   await Bun.sleep(HANG_MS)
-  for (const pid of pids) process.kill(pid, 'SIGCONT')
+  signalAll(pids, 'SIGCONT')
   await heals(scene)
 }
 

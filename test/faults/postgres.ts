@@ -13,7 +13,7 @@ import {
   underGuardedLoad,
   underLoad,
 } from './postgres-load.ts'
-import { failOver, type Server, serveBefore, urlOf } from './postgres-server.ts'
+import { failOver, type Server, serveBefore, signalAll, urlOf } from './postgres-server.ts'
 
 const HANG_MS = 5000
 
@@ -48,7 +48,7 @@ const backendsOf = async (server: Server): Promise<number[]> => {
 /** The server ends all backends and recovers when one of them is killed. */
 const killBackends: Hurt<Scene> = async ({ server, load, problems }) => {
   for (let i = 0; i < 3; i++) {
-    for (const pid of await backendsOf(server)) process.kill(pid, 'SIGKILL')
+    signalAll(await backendsOf(server), 'SIGKILL')
     if (!(await acknowledged(load.ledger, 500, HEALED_MS))) problems.push('it did not heal')
   }
   return undefined
