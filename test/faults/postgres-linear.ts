@@ -103,7 +103,7 @@ const killDaemons: Hurt = async (scene) => {
 
 /** Those of one daemon; the server ends all others, too. */
 const killBackends: Hurt = async (scene) => {
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     signalAll(await backendsOf(scene.server, i % USERS.length, true), 'SIGKILL')
     await heals(scene)
   }
