@@ -92,6 +92,8 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
 async function heals({ load, problems }: Scene): Promise<void> {
   const changes = load.changes()
   if (!(await until(15_000, () => load.changes() > changes + 300))) problems.push('it did not heal')
+  // Not in step with the commits.
+  await Bun.sleep(Math.random() * 200)
 }
 
 const killDaemons: Hurt = async (scene) => {
