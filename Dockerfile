@@ -4,7 +4,7 @@ WORKDIR /src
 # Bun asks the registry with the certificates of this image: where a proxy has its own, they belong there.
 ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 COPY package.json bun.lock ./
-RUN bun install --frozen-lockfile
+RUN bun install --frozen-lockfile --production
 COPY . .
 # amd64 or arm64, from the platform that is asked for. Bun builds for both; nothing is emulated.
 ARG TARGETARCH

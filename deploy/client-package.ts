@@ -36,15 +36,11 @@ export async function buildClient(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const tsc = [process.execPath, 'x', 'tsc', '--project', 'src/client/tsconfig.json']
   run([...tsc, '--outDir', folder], root)
-  // TypeScript rewrites the imports of what runs, and leaves those of declarations.
-  for (const file of new Bun.Glob('*.d.ts').scanSync(folder)) {
-    const path = join(folder, file)
-    const text = await Bun.file(path).text()
-    await Bun.write(path, text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"))
-  }
   await Bun.write(join(folder, 'package.json'), manifest())
   await Bun.write(join(folder, 'LICENSE'), Bun.file(join(root, 'LICENSE')))
-  await Bun.write(join(folder, 'README.md'), Bun.file(join(root, 'docs/client.md')))
+  // The other pages of docs/ are not in the package.
+  const readme = await Bun.file(join(root, 'docs/client.md')).text()
+  await Bun.write(join(folder, 'README.md'), readme.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1'))
 }
 
 /** Packs a built client into a file that `npm install` takes: the same input gives the same bytes. */

@@ -147,7 +147,7 @@ export const options = {
   console: option<boolean>({
     env: 'PLANTSTORE_CONSOLE',
     value: null,
-    help: 'leave out the page at /',
+    help: 'leave out the pages at / and /docs',
     default: true,
     ...isSet,
   }),

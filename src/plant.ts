@@ -35,6 +35,7 @@ export const Int64 = t.Unsafe<bigint>({
   minimum: INT64_MIN,
   maximum: INT64_MAX,
   description: 'Identification number of the plant, an exact int64.',
+  examples: [1n],
   error: `expected an integer from ${INT64_MIN} to ${INT64_MAX}`,
 })
 export type Int64 = bigint
@@ -47,17 +48,18 @@ TypeRegistry.Set('Text', (_, value) => isText(value))
 const TEXT_RULE = 'expected a string without U+0000 and without unpaired surrogates'
 
 // Any text that a database can hold faithfully: no U+0000, no unpaired surrogate.
-const text = (description: string) =>
+const text = (description: string, example: string) =>
   t.Unsafe<string>({
     [Kind]: 'Text',
     type: 'string',
     pattern: '^[^\\u0000]*$',
     description,
+    examples: [example],
     error: TEXT_RULE,
   })
 
-export const Name = text('Name of the plant.')
-export const Tag = text('Tag that specifies the type of the plant.')
+export const Name = text('Name of the plant.', 'Monstera deliciosa')
+export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
 /** A plant as the create operation answers it. */
 export const Plant = t.Object(

@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
 const LONGEST_FILE = 220
-const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx']
+const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
 
 // What every engine is made of; it knows no database.
 const SHARED_BY_ENGINES = [
@@ -78,6 +78,7 @@ describe('the source', () => {
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     // What runs in a browser has nothing of the program's.
     ['web/console', ['web/console/', 'client/']],
+    ['web/docs', ['web/docs/']],
     [
       'commands',
       [

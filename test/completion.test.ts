@@ -66,6 +66,8 @@ test('prints a manual page of every command and option', async () => {
   for (const word of ['serve', 'completion', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
     expect(out).toContain(word)
   }
+  expect(out).toContain('postgres://USER@HOST/NAME')
+  expect(out).toContain('PLANTSTORE_DATABASE_PASSWORD_FILE')
 })
 
 test.skipIf(Bun.which('groff') === null)('prints a manual page that groff can format', async () => {

@@ -59,7 +59,6 @@ describe('the URL of a server', () => {
   test('has its parts decoded', () => {
     expect(parse('postgres://a%40b:p%2Fw%3F@h/n%20m?search_path=x&prepare=false')).toMatchObject({
       user: 'a@b',
-      password: 'p/w?',
       database: 'n m',
       searchPath: 'x',
       prepare: false,
@@ -133,12 +132,13 @@ describe('the password', () => {
     await Bun.write(folder.file('password'), ' geheim \n')
     const file = { databasePassword: 'other', databasePasswordFile: folder.file('password') }
 
-    expect(parse('postgres://u:geheim@h/n').password).toBe('geheim')
-    expect(parse('postgres://u@h/n').password).toBeNull()
-    expect(parsePostgresUrl('postgres://u@h/n', file).password).toBe(' geheim ')
-    expect(
-      parsePostgresUrl('postgres://u@h/n', { ...none, databasePassword: 'other' }).password,
-    ).toBe('other')
+    const passwordOf = (url: string, secrets: DatabaseSecrets) =>
+      parsePostgresUrl(url, secrets).readPassword()
+    expect(passwordOf('postgres://u:geheim@h/n', none)).toBe('geheim')
+    expect(passwordOf('postgres://u:p%2Fw%3F@h/n', none)).toBe('p/w?')
+    expect(passwordOf('postgres://u@h/n', none)).toBe('')
+    expect(passwordOf('postgres://u@h/n', file)).toBe(' geheim ')
+    expect(passwordOf('postgres://u@h/n', { ...none, databasePassword: 'other' })).toBe('other')
     expect(refusal('postgres://u:geheim@h/n', file)).toContain('leave PLANTSTORE_DATABASE_PASSWORD')
     expect(refusal('postgres://u@h/n', { ...none, databasePasswordFile: '/missing' })).toContain(
       'cannot read PLANTSTORE_DATABASE_PASSWORD_FILE: ENOENT',

@@ -16,6 +16,8 @@ const MOST_WORDS = 600
 /** A row of bench/results; figures are [least, median, most]. */
 type Row = { readonly server?: string; readonly executable?: string; readonly connections?: number }
 
+type Move = { readonly from: string; readonly to: string; readonly seconds: number }
+
 const pages = [
   'README.md',
   'SECURITY.md',
@@ -89,6 +91,20 @@ describe('the README', () => {
 
     expect(missing).toEqual(['README.md', 'bench/README.md'])
   })
+})
+
+test('docs/scaling.md has the measured figures of bench/results', () => {
+  const text = read('docs/scaling.md').replace(/\s+/g, ' ')
+  const { plants, rows }: { plants: number; rows: readonly Move[] } = JSON.parse(
+    read('bench/results/move.json'),
+  )
+
+  expect(plants).toBe(1_000_000)
+  for (const { from, to, seconds } of rows) {
+    const shown = `${Math.round(seconds)} s`
+    const way = to === 'SQLite' ? (from === 'SQLite' ? 'from file to file' : 'back') : `to ${to}`
+    expect(text).toContain(`${shown} ${way}`)
+  }
 })
 
 test('docs/benchmarks.md names only scripts of bench/package.json', () => {

@@ -84,7 +84,7 @@ test('finds the patterns of a source', () => {
   expect(patternsOf(source.join('\n')).map(String)).toEqual(['/^[a/]+\\/$/i', '/x/g'])
 })
 
-const files = [...new Bun.Glob('src/**/*.ts').scanSync(root)].sort()
+const files = [...new Bun.Glob('src/**/*.{ts,tsx}').scanSync(root)].sort()
 const patterns = files.flatMap((file) =>
   patternsOf(readFileSync(join(root, file), 'utf8')).map((pattern) => ({ file, pattern })),
 )

@@ -142,11 +142,9 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   } satisfies Record<Operation, unknown> & Record<string, unknown>
 }
 
-// With a slash at its end: what follows is resolved below it, not beside it.
+// With a slash at its end: what is resolved against it is below it, not beside it.
 function folderOf(url: string | URL): URL {
   const folder = new URL(url)
-  folder.search = ''
-  folder.hash = ''
   if (!folder.pathname.endsWith('/')) folder.pathname += '/'
   return folder
 }

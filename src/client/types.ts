@@ -6,7 +6,7 @@ export type Created = {
   readonly created: number
 }
 
-/** The id of the last plant of a page, in digits. The next page starts behind it. */
+/** The id of the last plant of a page, in digits; of a page by name, its name too. The next page starts behind it. */
 export type Cursor = string
 
 /** A plant with its id. */
@@ -35,7 +35,7 @@ export type PlantBatch = {
 
 /** A page of plants. */
 export type PlantPage = {
-  /** Plants in ascending order of their ids. */
+  /** Plants in ascending order of their ids, or of names. */
   readonly plants: readonly NewPlant[]
   /** What to give as `after` for the next page; null on the last one. */
   readonly next: Cursor | null
@@ -65,10 +65,12 @@ export type Replacement = {
 export type ListPlantsQuery = {
   /** Plants of a page at most; 100 if not given. */
   readonly limit?: number
-  /** The id of the last plant of a page, in digits. The next page starts behind it. */
+  /** The id of the last plant of a page, in digits; of a page by name, its name too. The next page starts behind it. */
   readonly after?: Cursor
   /** Only plants with exactly this tag. */
   readonly tag?: string
+  /** Only plants whose name begins with this, in the order of their names, then ids. Not with `tag`. Needs --name-index. */
+  readonly name?: string
 }
 
 /** Every operation on plants. */

@@ -79,7 +79,7 @@ async function answerFile(file: PageFile, { headers: asked }: Request): Promise<
   return new Response(await read(file, coding), { headers })
 }
 
-/** The console at `/`, and its files below `/console/`. */
+/** The console at `/` and the API reference at `/docs`, each with its files below a folder of its name. */
 export function pages({ load }: PageDeps) {
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()
@@ -91,4 +91,6 @@ export function pages({ load }: PageDeps) {
   return new Elysia({ name: 'pages' })
     .get('/', ({ request }) => answer(request, 'console', 'index.html'))
     .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
+    .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
+    .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
 }

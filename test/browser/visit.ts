@@ -2,13 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
+import { need } from '../faults/lab'
 
-const CHROMIUM = Bun.env.CHROMIUM ?? Bun.which('chromium') ?? '/usr/bin/chromium'
+const CHROMIUM = Bun.env.CHROMIUM ?? Bun.which('chromium')
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Starts a Chromium without a window. As root it has no sandbox: it opens pages of this program alone. */
-export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+/** How long Debian's packages may take to arrive. */
+export const INSTALL_MS = 300_000
+
+/** Starts a Chromium without a window, installed if it is missing. As root it has no sandbox: it opens our pages alone. */
+export async function startBrowser(): Promise<Browser> {
+  if (!CHROMIUM) await need('chromium')
+  const executablePath = CHROMIUM ?? '/usr/bin/chromium'
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+}
 
 declare global {
   var violations: string[]

@@ -4,7 +4,7 @@ import { ClientError, createClient, type NewPlant } from '../../src/client/clien
 import { startOwnDaemon } from '../harness/own-daemon'
 import { exercise } from './scenario'
 
-const { daemon, stored, createToken } = await startOwnDaemon()
+const { daemon, stored, createToken } = await startOwnDaemon({ args: ['--name-index'] })
 const { url, token } = daemon
 const client = createClient({ url, token })
 
@@ -108,6 +108,19 @@ test('goes through all pages of a tag, and throws the refusal of a page', async 
   const refused = Array.fromAsync(stranger.plants())
   await expect(refused).rejects.toThrow(ClientError)
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
+})
+
+test('goes through all pages of the plants whose names begin alike', async () => {
+  const plants = ['Ficus & co', 'Ficus', 'Ficus "id":1', 'Ficus', 'Fic'].map((name, index) => ({
+    id: 2n ** 62n - BigInt(index),
+    name,
+  }))
+  await client.createPlants(plants)
+
+  const found = await Array.fromAsync(client.plants({ name: 'Ficus', limit: 1 }))
+
+  const wanted = [plants[3], plants[1], plants[2], plants[0]]
+  expect(found).toEqual(wanted.filter((plant) => plant !== undefined))
 })
 
 test('creates any number of plants in batches, and says which were refused', async () => {

@@ -1,7 +1,10 @@
 // The exact reading of ids, against BigInt and JSON.parse.
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseJson, plantText, toNewPlant, toPage } from '../../src/client/json'
+import { PATIENCE_MS } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -46,6 +49,18 @@ test('leaves everything but ids as JSON.parse has it', () => {
     }),
     { numRuns: 2000 },
   )
+})
+
+test('marks the integers of ids, and of nothing else', () => {
+  const json = '{"no":5,"xid":5,"id":5,"plants":[{"id":-0},{"ID":5}],"tag":"id"}'
+
+  expect(parseJson(json)).toEqual({
+    no: 5,
+    xid: 5,
+    id: '5',
+    plants: [{ id: '-0' }, { ID: 5 }],
+    tag: 'id',
+  })
 })
 
 test('takes no id that is not exact', () => {

@@ -1,5 +1,6 @@
 // Plays every case of the catalogue against one daemon, and compares the answers and the store.
 import { describe, expect, test } from 'bun:test'
+import { buildPages } from '../../build-pages'
 import { type Answer, type Connection, connect, once } from '../harness/http'
 import { startOwnDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
@@ -18,6 +19,9 @@ import { expectRefusal, expectSilence } from './expect'
 
 // Enough for a daemon that would answer a request before it is complete.
 const SILENT_MS = 40
+
+// The executable has its own.
+if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
 
 const { daemon, database, createToken, revokeToken } = await startOwnDaemon()
 const { port } = daemon

@@ -3,17 +3,21 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Store } from '../../src/store'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
+import { turns } from '../harness/ledger'
 import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
 import { type Logged, newDatabase, openAt } from '../harness/postgres-store'
 import { allPlants, range } from '../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
+/** Each way; far enough for commits to be pipelined. */
+const FAR_MS = 10
+
 /** A store whose connections the test can cut, and one beside it that is never cut. */
-async function openCuttable(server: PostgresServer) {
+async function openCuttable(server: PostgresServer, delay = 0) {
   const url = await newDatabase(server)
   const database = url.slice(url.lastIndexOf('/') + 1)
-  const proxy = startProxy(server.port)
+  const proxy = startProxy(server.port, delay)
   const events: Logged[] = []
   const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
   const other = await openAt(url)
@@ -93,6 +97,48 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(it.events.filter(({ event }) => event === 'commit-settled')).toHaveLength(1)
     const [made, notMade] = isMade ? [1, 0] : [0, 1]
     expect(it.store.stats().server).toMatchObject({ inDoubtMade: made, inDoubtNotMade: notMade })
+  })
+
+  test('settles each of several commits that were under way', async () => {
+    await using it = await openCuttable(await starting, FAR_MS)
+    it.proxy.hold('answers', 'UPDATE')
+
+    const waves: Promise<unknown>[] = []
+    for (const { id } of range(30, 3)) {
+      waves.push(it.store.createPlant({ id, name: 'new' }))
+      waves.push(it.store.createPlant({ id: id - 29n, name: 'other' }))
+      await turns()
+    }
+    const ended = endsOf(waves)
+    while ((await it.other.readPlant(32n)) === null) await Bun.sleep(5)
+    it.proxy.cut()
+
+    expect(await ended).toEqual([null, 40902, null, 40902, null, 40902])
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 3, inDoubtNotMade: 0 })
+  })
+
+  test('sends again, in their order, the commits behind one that the server refuses', async () => {
+    await using it = await openCuttable(await starting, FAR_MS)
+    await it.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'no weeds' USING ERRCODE = '23514'; END $$;
+       CREATE TRIGGER no_weed BEFORE INSERT ON plants FOR EACH ROW WHEN (new.name = 'Weed')
+       EXECUTE FUNCTION refuse()`,
+    )
+
+    const waves: Promise<unknown>[] = []
+    for (const plant of [
+      { id: 40n, name: 'first' },
+      { id: 41n, name: 'Weed' },
+      { id: 42n, name: 'mine' },
+      { id: 42n, name: 'too late' },
+    ]) {
+      waves.push(it.store.createPlant(plant))
+      await turns()
+    }
+
+    expect(await endsOf(waves)).toEqual([null, 50001, null, 40902])
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, lostCommits: 0 })
   })
 
   test('is told as made, with what a plant was refused for, once all of it was', async () => {

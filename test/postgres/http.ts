@@ -30,7 +30,7 @@ const files = [
     'order',
     'read',
   ],
-  ...['shutdown', 'tls', 'token-list', 'unix', 'who'],
+  ...['shutdown', 'tls', 'unix', 'who'],
 ]
 
 describe.each(installations.map((it) => [it.name, it] as const))('on %s', (_, it) => {

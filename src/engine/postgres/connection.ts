@@ -118,7 +118,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     port: host.port,
     ...(isSocket(host) ? { path: addressOf(host) } : {}),
     username: target.user,
-    password: target.password ?? '',
+    password: target.readPassword(),
     database: target.database,
     tls: tlsOf(target, host),
     connection: settingsOf(target),

@@ -1,7 +1,7 @@
 // The session with the writable server: one connection that commits, others that read, all on one host. When any is lost,
 // all are closed, and the hosts are tried in turn until one takes writes again.
 
-import { PlantError } from '../../errors'
+import { codeOf, PlantError } from '../../errors'
 import type { Role } from '../role'
 import { type Connection, connect } from './connection'
 import type { Counters } from './counters'
@@ -100,6 +100,8 @@ export class Sessions {
         return await session[kind].within(READ_DEADLINE_MS, ask(session[kind]))
       } catch (error) {
         if (!isInDoubt(error)) throw this.refuse(error)
+        // A fault of this program says nothing of the server.
+        if (codeOf(error) === '' && !session[kind].isLost) throw error
         this.lose(session, error)
         if (tries === 2) throw this.#refusal()
       }

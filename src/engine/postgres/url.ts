@@ -17,7 +17,8 @@ export type PostgresTarget = {
   readonly hosts: readonly Host[]
   readonly database: string
   readonly user: string
-  readonly password: string | null
+  /** The password; empty for none. That of a file is read again each time, so that it can be changed. */
+  readonly readPassword: () => string
   readonly sslmode: SslMode
   /** Certificates of the CAs that are trusted (PEM); null: those that Bun trusts. */
   readonly caFile: string | null
@@ -161,15 +162,18 @@ function readPasswordFile(path: string): string {
   }
 }
 
-function readPassword(inUrl: string | undefined, secrets: DatabaseSecrets): string | null {
+function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => string {
   const { databasePassword, databasePasswordFile } = secrets
   if (inUrl !== undefined && databasePasswordFile !== null) {
     throw new UsageError(
       'the database URL has a password: leave PLANTSTORE_DATABASE_PASSWORD_FILE out, or the password',
     )
   }
-  if (inUrl !== undefined) return decode(inUrl)
-  return databasePasswordFile === null ? databasePassword : readPasswordFile(databasePasswordFile)
+  const password = inUrl === undefined ? (databasePassword ?? '') : decode(inUrl)
+  if (databasePasswordFile === null) return () => password
+  // A file that cannot be read is a wrong setting now, and a reason to try again later.
+  readPasswordFile(databasePasswordFile)
+  return () => readPasswordFile(databasePasswordFile)
 }
 
 /** Reads the URL of a server. Throws a {@link UsageError} that never shows a password. */
@@ -192,7 +196,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
     hosts,
     database,
     user,
-    password: readPassword(passwords[0], secrets),
+    readPassword: passwordOf(passwords[0], secrets),
     ...readTls(hosts, parameters),
     searchPath: parameters.search_path || null,
     prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',

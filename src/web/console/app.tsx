@@ -3,21 +3,23 @@ import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { EditorForm } from './editor-form.tsx'
 import { ImportPanel } from './import-panel.tsx'
+import { Leaf } from './leaf.tsx'
 import { PlantTable } from './plant-table.tsx'
 import { Strip } from './strip.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
 
-function Header({ console: { session, monitor } }: { readonly console: Console }) {
+function Header({ console: { session, monitor, disconnect } }: { readonly console: Console }) {
   return (
     <header class="bar">
       <h1 class="title">
+        <Leaf />
         plantstore <small>{monitor.latest.value?.version}</small>
       </h1>
       <nav>
         {session.isReadOnly.value ? <span class="badge">read-only token</span> : null}
         <a href="docs">API reference</a>
-        <button type="button" class="quiet" onClick={session.disconnect}>
+        <button type="button" class="quiet" onClick={disconnect}>
           Disconnect
         </button>
       </nav>
@@ -132,7 +134,7 @@ export function App({ console: all }: { readonly console: Console }) {
         <UndoList deletions={deletions} />
       </div>
       {editor.isOpen.value ? <EditorForm editor={editor} /> : null}
-      {session.isConnected.value ? null : <Reconnect session={session} />}
+      {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
       {isOver.value ? (
         <div class="drop" aria-hidden="true">
           Drop to import

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { Field } from './field.tsx'
+import { Leaf } from './leaf.tsx'
 import { Modal } from './modal.tsx'
 import type { Session } from './session.ts'
 
@@ -39,9 +40,7 @@ export function Welcome({ session }: { readonly session: Session }) {
   return (
     <main class="welcome">
       <div class="card">
-        <svg class="leaf" viewBox="0 0 32 32" aria-hidden="true">
-          <path d="M27 4C14 4 6 9 6 18c0 2 .5 3.700 1.300 5C10 17 15 13 21 11c-6 4-10.500 9-13 17l2 .6c.7-2 1.300-3.600 2-5C23 25 28 17 27 4Z" />
-        </svg>
+        <Leaf />
         <h1>plantstore</h1>
         <p>Look at the plants of this store, change them, import and export them.</p>
         <TokenForm
@@ -58,14 +57,16 @@ export function Welcome({ session }: { readonly session: Session }) {
   )
 }
 
+type ReconnectProps = { readonly session: Session; readonly onForget: () => void }
+
 /** Asks for another token, over everything that is on the page. */
-export function Reconnect({ session }: { readonly session: Session }) {
+export function Reconnect({ session, onForget }: ReconnectProps) {
   return (
     <Modal label="The token is no longer accepted">
       <h2>The token is no longer accepted</h2>
       <p>What you typed and what waits is kept. Give another token to go on.</p>
       <TokenForm session={session} hint="It stays in this page’s memory." />
-      <button type="button" class="quiet" onClick={session.disconnect}>
+      <button type="button" class="quiet" onClick={onForget}>
         Forget everything and begin anew
       </button>
     </Modal>

@@ -42,9 +42,20 @@ export function createConsole(base: URL) {
     const isKnown = session.isKnown.value
     untracked(() => {
       if (isKnown) void finder.showAll()
+      if (isKnown) monitor.lookNow()
       else editor.close()
     })
   })
+
+  /** Forgets the token, and all that was done with it. */
+  function disconnect(): void {
+    deletions.leave()
+    importer.stop()
+    importer.dismiss()
+    exporter.stop()
+    session.disconnect()
+  }
+
   addEventListener('pagehide', deletions.leave)
   // A page that comes back from the browser's cache shows what it has deleted as it left.
   addEventListener('pageshow', ({ persisted }) => {
@@ -55,5 +66,17 @@ export function createConsole(base: URL) {
   })
   void monitor.watch()
 
-  return { session, pages, scroll, finder, editor, deletions, importer, exporter, monitor, said }
+  return {
+    session,
+    pages,
+    scroll,
+    finder,
+    editor,
+    deletions,
+    importer,
+    exporter,
+    monitor,
+    said,
+    disconnect,
+  }
 }

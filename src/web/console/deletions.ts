@@ -92,9 +92,11 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
       say(`Plant ${found.plant.id} was kept`)
     },
 
-    /** Deletes all that wait, now, as the page is about to go; their answers come too late for it. */
+    /** Deletes all that wait, now, as the page or the token is about to go: the answers come too late for it. */
     leave(): void {
       const token = session.token()
+      const all = waiting.value
+      waiting.value = []
       if (token === null) return
       const client = createClient({
         url: session.base,
@@ -102,8 +104,7 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
         retries: 0,
         fetch: (url, init) => fetch(url, { ...init, keepalive: true }),
       })
-      for (const { plant, etag } of waiting.value) void client.deletePlant(plant.id, ifMatch(etag))
-      waiting.value = []
+      for (const { plant, etag } of all) void client.deletePlant(plant.id, ifMatch(etag))
     },
   }
 }

@@ -1,13 +1,17 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Editor } from './editor.ts'
 import { Field } from './field.tsx'
 import { Modal } from './modal.tsx'
 
 /** What another stored while the form was open. */
 function Conflict({ editor }: { readonly editor: Editor }) {
+  const box = useRef<HTMLDivElement>(null)
   const theirs = editor.conflict.value?.plant
+  // The button that was pressed is gone.
+  useLayoutEffect(() => box.current?.focus(), [theirs])
   if (!theirs) return null
   return (
-    <div class="conflict" role="alert">
+    <div class="conflict" role="alert" ref={box} tabIndex={-1}>
       <p>
         <strong>This plant was changed after you opened it.</strong> It is stored now as:
       </p>
@@ -84,9 +88,11 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
         ) : null}
         <Conflict editor={editor} />
         <div class="actions">
-          <button type="submit" class="primary" aria-disabled={isSaving.value}>
-            {plant ? 'Save' : 'Add'}
-          </button>
+          {editor.conflict.value ? null : (
+            <button type="submit" class="primary" aria-disabled={isSaving.value}>
+              {plant ? 'Save' : 'Add'}
+            </button>
+          )}
           <button type="button" onClick={editor.close}>
             Cancel
           </button>

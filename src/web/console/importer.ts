@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
+import { createBatch, explainRefusal } from './batch.ts'
 import { type Entry, type Format, formatOf, readPlants } from './plants-file.ts'
 import { FileError } from './raw-entry.ts'
 import type { Session } from './session.ts'
@@ -70,18 +71,10 @@ export function createImporter(session: Session, onChange: () => void) {
   }
 
   /** Creates plants, again after a silence or with a new token: what is sent twice is found stored. */
-  const createPlants = (plants: readonly NewPlant[], signal: AbortSignal) =>
-    session.persist(async (client): Promise<Result<BatchOutcome>> => {
-      let sum: BatchOutcome = { created: 0, known: 0, refused: [] }
+  const createPlants = <P extends NewPlant>(plants: readonly P[], signal: AbortSignal) =>
+    session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
       try {
-        for await (const { created, known, refused } of client.createAll(plants, { signal })) {
-          sum = {
-            created: sum.created + created,
-            known: sum.known + known,
-            refused: [...sum.refused, ...refused],
-          }
-        }
-        return { ok: true, value: sum }
+        return { ok: true, value: await createBatch(client, plants, signal) }
       } catch (error) {
         if (error instanceof ClientError) return error.failure
         throw error
@@ -89,22 +82,15 @@ export function createImporter(session: Session, onChange: () => void) {
     }, signal)
 
   async function importGroup(group: readonly Entry[], signal: AbortSignal): Promise<void> {
-    const lines = new Map<NewPlant, number>()
-    const problems: Refused[] = []
-    for (const entry of group) {
-      if ('plant' in entry) lines.set(entry.plant, entry.line)
-      else problems.push(entry)
-    }
-    if (lines.size > 0) {
-      const result = await createPlants([...lines.keys()], signal)
+    const problems: Refused[] = group.flatMap((it) => ('problem' in it ? [it] : []))
+    const plants = group.flatMap((it) => ('plant' in it ? [{ ...it.plant, line: it.line }] : []))
+    if (plants.length > 0) {
+      const result = await createPlants(plants, signal)
       if (!result.ok) throw new ClientError(result)
       const { created, known, refused } = result.value
       update((it) => ({ created: it.created + created, known: it.known + known }))
       for (const { plant, failure } of refused) {
-        const problem = failure.message.includes(String(plant.id))
-          ? failure.message
-          : `id ${plant.id}: ${failure.message}`
-        problems.push({ line: lines.get(plant) ?? 0, problem })
+        problems.push({ line: plant.line, problem: explainRefusal(plant, failure.message) })
       }
     }
     if (problems.length > 0) refuse(problems.toSorted((a, b) => a.line - b.line))

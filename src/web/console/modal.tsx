@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 type ModalProps = {
   readonly label: string
@@ -11,7 +11,7 @@ type ModalProps = {
 /** A dialog that is open as long as it is drawn; the newest one is on top. */
 export function Modal({ label, onEscape, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const opener = document.activeElement
     dialog.current?.showModal()
     return () => {

@@ -8,7 +8,7 @@ const PERIOD_MS = 2000
 const PERIOD_SILENT_MS = 1000
 const ANSWER_MS = 5000
 // Two minutes.
-export const POINTS = 60
+const POINTS = 60
 // p99 is of so many periods, as a quiet store has few creates in each.
 const P99_PERIODS = 5
 
@@ -26,6 +26,7 @@ export function createMonitor(session: Session) {
   const latest = signal<Sample | null>(null)
   const points = signal<readonly Point[]>([])
   let samples: readonly Sample[] = []
+  let wake = () => {}
 
   const get = (path: string, token?: string) =>
     fetch(new URL(path, session.base), {
@@ -82,9 +83,12 @@ export function createMonitor(session: Session) {
     for (;;) {
       if (!document.hidden) await look()
       const pause = health.value.state === 'silent' ? PERIOD_SILENT_MS : PERIOD_MS
-      await new Promise((resolve) => setTimeout(resolve, pause))
+      const { promise, resolve } = Promise.withResolvers<void>()
+      setTimeout(resolve, pause)
+      wake = resolve
+      await promise
     }
   }
 
-  return { health, latest, points, watch }
+  return { health, latest, points, watch, lookNow: () => wake() }
 }

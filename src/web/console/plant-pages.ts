@@ -2,30 +2,19 @@
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
+import { createPartList, type Part } from './part-list.ts'
 import type { Session } from './session.ts'
 
 const PART_ROWS = 250
 // A part while one goes to the end of the list: fewer requests.
 const LONG_PART_ROWS = 1000
-const ROWS_KEPT = 20_000
-
-/** Plants behind `after` up to `last`. */
-type Part = {
-  readonly after: bigint | null
-  last: bigint
-  count: number
-  rows: NewPlant[] | null
-  usedAt: number
-}
+const RETRY_MS = 2000
 
 export type PlantPages = ReturnType<typeof createPlantPages>
 
 export function createPlantPages(session: Session) {
-  let parts: Part[] = []
-  /** Of each part, the index of its first row. */
-  let starts: number[] = []
+  const parts = createPartList()
   let tag: string | undefined
-  let clock = 0
   // What was asked for before the list began anew is dropped.
   let generation = 0
   const loading = new Set<Part | 'next'>()
@@ -37,31 +26,15 @@ export function createPlantPages(session: Session) {
   const isComplete = signal(false)
   const failure = signal<string | null>(null)
 
-  function index(): void {
-    let start = 0
-    starts = parts.map(({ count }) => {
-      start += count
-      return start - count
-    })
-    total.value = start
+  function changed(): void {
+    parts.index()
+    total.value = parts.total()
     version.value += 1
-  }
-
-  /** The place of the part that has a row, by the row's index. */
-  function partAt(row: number): number {
-    let low = 0
-    let high = parts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((starts[middle] ?? 0) <= row) low = middle
-      else high = middle - 1
-    }
-    return low
   }
 
   /** The part that has an id, or would have it. */
   const partOf = (id: bigint): Part | undefined =>
-    parts.find(({ last }) => id <= last) ?? (isComplete.value ? parts.at(-1) : undefined)
+    parts.partOf(id) ?? (isComplete.value ? parts.last() : undefined)
 
   const list = (after: bigint | null, limit: number) =>
     session.persist((client) =>
@@ -72,15 +45,12 @@ export function createPlantPages(session: Session) {
       }),
     )
 
-  function forgetOldest(): void {
-    const kept = parts.filter(({ rows }) => rows !== null)
-    let rows = kept.reduce((sum, { count }) => sum + count, 0)
-    if (rows <= ROWS_KEPT) return
-    for (const part of kept.toSorted((a, b) => a.usedAt - b.usedAt)) {
-      if (rows <= ROWS_KEPT) return
-      rows -= part.count
-      part.rows = null
-    }
+  /** Says why rows are missing, and has them asked for again after a while. */
+  function fail(message: string): void {
+    failure.value = message
+    setTimeout(() => {
+      version.value += 1
+    }, RETRY_MS)
   }
 
   /** Loads the part behind the last one. */
@@ -88,18 +58,18 @@ export function createPlantPages(session: Session) {
     if (loading.has('next') || isComplete.value) return
     loading.add('next')
     const began = generation
-    const after = parts.at(-1)?.last ?? null
+    const after = parts.last()?.last ?? null
     const result = await list(after, limit)
     if (began !== generation) return
     loading.delete('next')
-    failure.value = result.ok ? null : result.message
-    if (!result.ok) return
+    if (!result.ok) return fail(result.message)
+    failure.value = null
     const rows = result.value.plants.filter(({ id }) => !hidden.has(id))
     const last = result.value.plants.at(-1)
-    if (last) parts.push({ after, last: last.id, count: rows.length, rows, usedAt: ++clock })
+    if (last) parts.push({ after, last: last.id, count: rows.length, rows })
     isComplete.value = result.value.next === null
-    forgetOldest()
-    index()
+    parts.forgetOldest()
+    changed()
   }
 
   /** Reads a part again that was forgotten; it may have become longer or shorter. */
@@ -113,8 +83,7 @@ export function createPlantPages(session: Session) {
       if (began !== generation) return
       if (!result.ok) {
         loading.delete(part)
-        failure.value = result.message
-        return
+        return fail(result.message)
       }
       const { plants, next } = result.value
       rows.push(...plants.filter(({ id }) => id <= part.last && !hidden.has(id)))
@@ -122,11 +91,12 @@ export function createPlantPages(session: Session) {
       isWhole = next === null || after >= part.last
     }
     loading.delete(part)
+    failure.value = null
     part.rows = rows
     part.count = rows.length
-    part.usedAt = ++clock
-    forgetOldest()
-    index()
+    parts.use(part)
+    parts.forgetOldest()
+    changed()
   }
 
   function changeRows(id: bigint, change: (rows: NewPlant[], at: number) => number): void {
@@ -138,7 +108,7 @@ export function createPlantPages(session: Session) {
       part.count += change(rows, at < 0 ? rows.length : at)
       if (id > part.last) part.last = id
     }
-    index()
+    changed()
   }
 
   return {
@@ -152,9 +122,9 @@ export function createPlantPages(session: Session) {
       generation += 1
       loading.clear()
       tag = onlyTag
-      parts = []
+      parts.set([])
       isComplete.value = false
-      index()
+      changed()
       await loadNext(PART_ROWS)
     },
 
@@ -163,23 +133,17 @@ export function createPlantPages(session: Session) {
       generation += 1
       loading.clear()
       tag = undefined
-      parts = [{ after: plant.id - 1n, last: plant.id, count: 1, rows: [plant], usedAt: ++clock }]
+      parts.set([{ after: plant.id - 1n, last: plant.id, count: 1, rows: [plant] }])
       isComplete.value = true
-      index()
+      changed()
     },
 
-    /** A row by its index; undefined where it is not there yet. */
-    row(at: number): NewPlant | undefined {
-      const place = partAt(at)
-      return parts[place]?.rows?.[at - (starts[place] ?? 0)]
-    },
+    row: parts.row,
 
     /** Has the rows from `first` up to `end` loaded, and the next ones where the end is near. */
     want(first: number, end: number, isGoingToEnd: boolean): void {
-      for (let place = partAt(first); place < parts.length; place++) {
-        const part = parts[place]
-        if (!part || (starts[place] ?? 0) >= end) break
-        part.usedAt = ++clock
+      for (const part of parts.between(first, end)) {
+        parts.use(part)
         if (part.rows === null) void loadAgain(part)
       }
       if (isGoingToEnd) void loadNext(LONG_PART_ROWS)
@@ -188,20 +152,13 @@ export function createPlantPages(session: Session) {
       }
     },
 
-    /** The index of a row, where it is loaded; -1 else. */
-    find(id: bigint): number {
-      const part = partOf(id)
-      const at = part?.rows?.findIndex((row) => row.id === id) ?? -1
-      return part && at >= 0 ? (starts[parts.indexOf(part)] ?? 0) + at : -1
-    },
-
     /** Shows a plant as it is stored now: a new one in its place, or a changed one. */
     put(plant: NewPlant): void {
       hidden.delete(plant.id)
       const isShown = tag === undefined || plant.tag === tag
-      if (parts.length === 0 && isComplete.value && isShown) {
-        parts = [{ after: null, last: plant.id, count: 1, rows: [plant], usedAt: ++clock }]
-        index()
+      if (!parts.last() && isComplete.value && isShown) {
+        parts.set([{ after: null, last: plant.id, count: 1, rows: [plant] }])
+        changed()
         return
       }
       changeRows(plant.id, (rows, at) => {

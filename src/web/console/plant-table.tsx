@@ -151,7 +151,7 @@ export function PlantTable({ pages, scroll, isReadOnly, ...actions }: TableProps
       >
         <div class="row probe" ref={probe} aria-hidden="true" />
         <div class="track" role="presentation" style={{ height: `${scroll.extent.value.track}px` }}>
-          <div class="rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
+          <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
             {rows.map((at) => (
               <Row
                 key={at}

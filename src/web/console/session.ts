@@ -44,12 +44,12 @@ export function createSession(base: URL) {
     if (failure.error === 40301) isReadOnly.value = true
   }
 
-  /** Resolves once there is a token and the service answers, or the signal is aborted. */
+  /** Resolves once there is a token and the service answers, or neither is waited for any more. */
   const ready = (signal?: AbortSignal) =>
     new Promise<void>((resolve) => {
       signal?.addEventListener('abort', () => resolve())
       const stop = effect(() => {
-        if (!isConnected.value || !isReachable.value) return
+        if (isKnown.value && !(isConnected.value && isReachable.value)) return
         resolve()
         queueMicrotask(() => stop())
       })
@@ -74,6 +74,7 @@ export function createSession(base: URL) {
     for (;;) {
       await ready(signal)
       if (signal?.aborted) return STOPPED
+      if (!isKnown.value) return SIGNED_OUT
       const result = await call(make)
       if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result))) return result
     }

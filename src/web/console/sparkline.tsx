@@ -5,16 +5,17 @@ type SparklineProps = {
   readonly label: string
   /** From the oldest to the newest; null where nothing is known. */
   readonly values: readonly (number | null)[]
-  /** How many values fill the width. */
-  readonly most: number
 }
+
+// A chart that begins is drawn larger, until so many values are there.
+const FEWEST = 15
 
 type Place = { readonly x: number; readonly y: number }
 
 /** Where the values are drawn: a list for each run of those that are known. */
-function runsOf(values: readonly (number | null)[], most: number): Place[][] {
+function runsOf(values: readonly (number | null)[]): Place[][] {
   const top = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE)
-  const step = WIDTH / (most - 1)
+  const step = WIDTH / (Math.max(values.length, FEWEST) - 1)
   const start = WIDTH - (values.length - 1) * step
   const runs: Place[][] = [[]]
   for (const [index, value] of values.entries()) {
@@ -31,11 +32,17 @@ const lineOf = (run: readonly Place[]): string =>
   run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`).join('')
 
 /** A chart of the last minutes, as high as its highest value. */
-export function Sparkline({ label, values, most }: SparklineProps) {
-  const runs = runsOf(values, most)
+export function Sparkline({ label, values }: SparklineProps) {
+  const runs = runsOf(values)
   const areas = runs.map((run) => `${lineOf(run)}V${HEIGHT}H${run[0]?.x.toFixed(1)}Z`)
   return (
-    <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
       <path class="base" d={`M0 ${HEIGHT - 1}H${WIDTH}`} />
       <path class="area" d={areas.join('')} />
       {/* A point alone is a line to itself, which its round ends make a dot. */}

@@ -1,5 +1,4 @@
 import type { Health, Monitor } from './monitor.ts'
-import { POINTS } from './monitor.ts'
 import { Sparkline } from './sparkline.tsx'
 
 const HEALTH = {
@@ -44,7 +43,6 @@ export function Strip({ monitor }: { readonly monitor: Monitor }) {
             <Sparkline
               label={`Creates a second in the last two minutes; now ${rate}`}
               values={points.map((point) => point.rate)}
-              most={POINTS}
             />
           </dd>
         </div>
@@ -57,7 +55,6 @@ export function Strip({ monitor }: { readonly monitor: Monitor }) {
             <Sparkline
               label={`p99 of creates in the last two minutes; now ${p99}`}
               values={points.map((point) => point.p99)}
-              most={POINTS}
             />
           </dd>
         </div>

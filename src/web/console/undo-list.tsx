@@ -23,10 +23,9 @@ export function UndoList({ deletions }: { readonly deletions: Deletions }) {
           <li key={String(plant.id)}>
             <span>
               Deleting <b>{String(plant.id)}</b> <bdi>{plant.name}</bdi>
-              <span class="seconds" aria-hidden="true">
-                {' '}
-                in {Math.ceil(leftMs / 1000)} s
-              </span>
+            </span>
+            <span class="seconds" aria-hidden="true">
+              in {Math.ceil(leftMs / 1000)} s
             </span>
             <button
               type="button"

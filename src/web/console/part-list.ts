@@ -1,0 +1,101 @@
+// A long list in parts, each with its place; the plants of most of them are forgotten.
+
+import type { NewPlant } from '../../client/client.ts'
+
+const ROWS_KEPT = 20_000
+
+/** Plants behind `after` up to `last`. */
+export type Part = {
+  readonly after: bigint | null
+  last: bigint
+  count: number
+  /** null: forgotten. */
+  rows: NewPlant[] | null
+}
+
+export type PartList = ReturnType<typeof createPartList>
+
+export function createPartList() {
+  let parts: Part[] = []
+  /** Of each part, the index of its first row. */
+  let starts: number[] = []
+  let total = 0
+  const usedAt = new Map<Part, number>()
+  let clock = 0
+
+  function use(part: Part): void {
+    usedAt.set(part, ++clock)
+  }
+
+  /** Counts the rows again, after a part became longer or shorter. */
+  function index(): void {
+    total = 0
+    starts = parts.map(({ count }) => {
+      total += count
+      return total - count
+    })
+  }
+
+  /** Forgets the plants of the parts that were not looked at for the longest time. */
+  function forgetOldest(): void {
+    const kept = parts.filter(({ rows }) => rows !== null)
+    let rows = kept.reduce((sum, { count }) => sum + count, 0)
+    if (rows <= ROWS_KEPT) return
+    const age = (part: Part) => usedAt.get(part) ?? 0
+    for (const part of kept.toSorted((a, b) => age(a) - age(b))) {
+      if (rows <= ROWS_KEPT) return
+      rows -= part.count
+      part.rows = null
+    }
+  }
+
+  /** The place of the part that has a row, by the row's index. */
+  function placeOf(row: number): number {
+    let low = 0
+    let high = parts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= row) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  return {
+    use,
+    index,
+    forgetOldest,
+    total: () => total,
+    last: () => parts.at(-1),
+
+    /** Begins anew with some parts. */
+    set(all: readonly Part[]): void {
+      parts = [...all]
+      usedAt.clear()
+      index()
+    },
+
+    push(part: Part): void {
+      parts.push(part)
+      use(part)
+    },
+
+    /** The part that has an id, or would have it; undefined behind all parts. */
+    partOf: (id: bigint): Part | undefined => parts.find(({ last }) => id <= last),
+
+    /** The parts that have the rows from `first` up to `end`. */
+    *between(first: number, end: number): Generator<Part> {
+      for (let place = placeOf(first); place < parts.length; place++) {
+        const part = parts[place]
+        if (!part || (starts[place] ?? 0) >= end) return
+        yield part
+      }
+    },
+
+    /** A row by its index; undefined where it is not there. */
+    row(at: number): NewPlant | undefined {
+      const place = placeOf(at)
+      return parts[place]?.rows?.[at - (starts[place] ?? 0)]
+    },
+  }
+}

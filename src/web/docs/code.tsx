@@ -1,0 +1,78 @@
+// A text in a fixed pitch, JSON in colours, with a button that copies it.
+import { useSignal } from '@preact/signals'
+import { indent, type Token } from './json-text'
+
+type CopyProps = { readonly text: string; readonly label: string }
+
+// Browsers give no clipboard to pages over plain HTTP, localhost excepted.
+function Copy({ text, label }: CopyProps) {
+  const said = useSignal('Copy')
+  if (!navigator.clipboard) return null
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => {
+        said.value = 'Copied'
+        setTimeout(() => {
+          said.value = 'Copy'
+        }, 1500)
+      },
+      () => {
+        said.value = 'Cannot copy'
+      },
+    )
+  return (
+    <button type="button" class="copy" aria-label={`Copy: ${label}`} onClick={copy}>
+      {said}
+    </button>
+  )
+}
+
+type ColouredProps = {
+  readonly text: string
+  readonly tokens: Token[] | null
+  readonly scrolls: boolean
+}
+
+/** JSON in colours, its digits as they were sent; any other text as it is, line by line where it may scroll. */
+function Coloured({ text, tokens, scrolls }: ColouredProps) {
+  if (!tokens) return <pre class={scrolls ? 'text lines' : 'text'}>{text}</pre>
+  return (
+    <pre class="text">
+      {tokens.map(({ kind, text: part }, at) =>
+        kind === 'mark' ? (
+          part
+        ) : (
+          <span key={at} class={kind}>
+            {part}
+          </span>
+        ),
+      )}
+    </pre>
+  )
+}
+
+type Props = {
+  readonly text: string
+  readonly label: string
+  /** Whether a long text scrolls in its own box. */
+  readonly scrolls?: boolean
+}
+
+export function Code({ text, label, scrolls = false }: Props) {
+  const tokens = indent(text)
+  const shown = tokens ? tokens.map((token) => token.text).join('') : text
+  const coloured = <Coloured text={text} tokens={tokens} scrolls={scrolls} />
+  return (
+    <div class="code">
+      {scrolls ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
+        <section class="scroll" aria-label={label} tabIndex={0}>
+          {coloured}
+        </section>
+      ) : (
+        coloured
+      )}
+      <Copy text={shown} label={label} />
+    </div>
+  )
+}

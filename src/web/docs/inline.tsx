@@ -1,0 +1,7 @@
+// A sentence of the description: what stands between backticks is code.
+
+type Props = { readonly text: string }
+
+export const Inline = ({ text }: Props) => (
+  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
+)

@@ -1,0 +1,40 @@
+// The entry of the API reference: loads the description and puts the page into the document.
+import { render } from 'preact'
+import { type Description, loadDescription } from './description'
+import { Page } from './page'
+
+// Relative to the page: so it holds behind a proxy that serves it under a prefix.
+const source = new URL('openapi.json', document.baseURI)
+
+function showHashTarget(): void {
+  const id = decodeURIComponent(location.hash.slice(1))
+  if (id !== '') document.getElementById(id)?.scrollIntoView()
+}
+
+function show(description: Description): void {
+  document.title = `${description.info.title}: API reference`
+  render(<Page description={description} source={source} />, document.body)
+  showHashTarget()
+}
+
+function showFailure(reason: unknown): void {
+  const text = reason instanceof Error ? reason.message : String(reason)
+  render(
+    <main class="failure flow">
+      <h1>API reference</h1>
+      <p role="alert">
+        Cannot load <a href={source.href}>{source.pathname}</a>: {text}
+      </p>
+      <button type="button" onClick={start}>
+        Try again
+      </button>
+    </main>,
+    document.body,
+  )
+}
+
+function start(): void {
+  loadDescription(source).then(show).catch(showFailure)
+}
+
+start()

@@ -1,0 +1,84 @@
+// A request as the page sends it and as curl sends it.
+import type { Media, Operation, Schemas } from './description'
+import { writeExact } from './json-text'
+import { exampleOf } from './schema'
+
+/** What was typed for an operation. Values that are empty are not sent. */
+export type Draft = {
+  readonly values: Readonly<Record<string, string>>
+  readonly mediaType: string
+  readonly body: string
+}
+
+export type Request = {
+  readonly method: string
+  readonly url: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string | null
+}
+
+// A field that the path has already is left out: in both places it must be the same.
+function withoutPathFields(example: unknown, { parameters }: Operation): unknown {
+  if (typeof example !== 'object' || example === null || Array.isArray(example)) return example
+  const inPath = parameters.filter((it) => it.in === 'path').map(({ name }) => name)
+  return Object.fromEntries(Object.entries(example).filter(([name]) => !inPath.includes(name)))
+}
+
+function bodyExample(media: Media, operation: Operation, schemas: Schemas): string {
+  const [first] = Object.values(media.examples ?? {})
+  const given = media.example ?? first?.value
+  if (given !== undefined) return writeExact(given)
+  return writeExact(withoutPathFields(exampleOf(media.schema ?? {}, schemas), operation))
+}
+
+/** What the form of an operation starts with: an example of its body. */
+export function firstDraft(operation: Operation, schemas: Schemas): Draft {
+  const [entry] = Object.entries(operation.requestBody?.content ?? {})
+  if (!entry) return { values: {}, mediaType: '', body: '' }
+  const [mediaType, media] = entry
+  return { values: {}, mediaType, body: bodyExample(media, operation, schemas) }
+}
+
+/** The names of parameters that are required and empty. */
+export const missingIn = (operation: Operation, { values }: Draft): string[] =>
+  operation.parameters
+    .filter(({ name, required }) => required && !values[name])
+    .map(({ name }) => name)
+
+/** The request of a draft; `server` ends with a slash. The token is no part of it. */
+export function toRequest(operation: Operation, draft: Draft, server: URL): Request {
+  const given = operation.parameters.flatMap((parameter) => {
+    const value = draft.values[parameter.name] ?? ''
+    return value === '' ? [] : [{ ...parameter, value }]
+  })
+  const inPath = new Map(
+    given.filter((it) => it.in === 'path').map(({ name, value }) => [name, value]),
+  )
+  // What is still to be filled in stands in capitals.
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(inPath.get(name) ?? name.toUpperCase()),
+  )
+  const url = new URL(`.${path}`, server)
+  for (const it of given) if (it.in === 'query') url.searchParams.append(it.name, it.value)
+  const headers = given
+    .filter((it) => it.in === 'header')
+    .map(({ name, value }): [string, string] => [name, value])
+  const hasBody = operation.requestBody !== undefined
+  if (hasBody) headers.push(['Content-Type', draft.mediaType])
+  const body = hasBody ? draft.body : null
+  return { method: operation.method, url: url.href, headers, body }
+}
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** The line of curl for a request. The token is a variable of the shell: so the line can be shown to others. */
+export function toCurl({ method, url, headers, body }: Request, needsToken: boolean): string {
+  const usual = body === null ? 'GET' : 'POST'
+  return [
+    `curl ${quote(url)}`,
+    ...(method === usual ? [] : [`-X ${method}`]),
+    ...(needsToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
+    ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`--data-binary ${quote(body)}`]),
+  ].join(' \\\n  ')
+}

@@ -1,0 +1,105 @@
+// What an operation answers: successes with an example, refusals as a list.
+
+import { Code } from './code'
+import type { Media, Operation, Response, Schemas } from './description'
+import { TypeLink } from './fields'
+import { Inline } from './inline'
+import { writeExact } from './json-text'
+import { exampleOf } from './schema'
+
+const isSuccess = (status: string): boolean => status.startsWith('2') || status.startsWith('3')
+
+function exampleText(type: string, { example, schema }: Media, schemas: Schemas): string {
+  if (!type.includes('json')) return String(example ?? '')
+  const value = example ?? (schema ? exampleOf(schema, schemas) : undefined)
+  const text = value === undefined ? '' : writeExact(value)
+  return text === '{}' ? '' : text
+}
+
+const Headers = ({ headers = {} }: { readonly headers: Response['headers'] | undefined }) => (
+  <>
+    {Object.entries(headers).map(([name, { description = '' }]) => (
+      <p key={name} class="limit">
+        <code>{name}</code> <Inline text={description} />
+      </p>
+    ))}
+  </>
+)
+
+type SuccessProps = {
+  readonly status: string
+  readonly response: Response
+  readonly schemas: Schemas
+}
+
+function Success({ status, response, schemas }: SuccessProps) {
+  const [media] = Object.entries(response.content ?? {})
+  const text = media ? exampleText(media[0], media[1], schemas) : ''
+  return (
+    <div class="flow">
+      <p>
+        <span class="status status-ok">{status}</span> <Inline text={response.description} />{' '}
+        {media?.[1].schema && (
+          <span class="aside">
+            {media[0]}, <TypeLink schema={media[1].schema} />
+          </span>
+        )}
+      </p>
+      <Headers headers={response.headers} />
+      {text !== '' && <Code text={text} label={`Example of ${status}`} />}
+    </div>
+  )
+}
+
+// A refusal whose numbers are described one by one says each on a line of its own.
+function Refusal({ status, response }: Omit<SuccessProps, 'schemas'>) {
+  const [media] = Object.values(response.content ?? {})
+  const numbers = Object.entries(media?.examples ?? {})
+  return (
+    <div class="refusal">
+      <dt>
+        <span class="status status-refused">{status}</span>
+      </dt>
+      <dd>
+        {numbers.length === 0 && (
+          <p>
+            <Inline text={response.description} />
+          </p>
+        )}
+        {numbers.map(([number, { summary = '' }]) => (
+          <p key={number}>
+            <code>{number}</code> <Inline text={summary} />
+          </p>
+        ))}
+        <Headers headers={response.headers} />
+      </dd>
+    </div>
+  )
+}
+
+type Props = { readonly operation: Operation; readonly schemas: Schemas }
+
+export function Responses({ operation, schemas }: Props) {
+  const all = Object.entries(operation.responses)
+  const refusals = all.filter(([status]) => !isSuccess(status))
+  return (
+    <section class="part flow">
+      <h4>Responses</h4>
+      {all
+        .filter(([status]) => isSuccess(status))
+        .map(([status, response]) => (
+          <Success key={status} status={status} response={response} schemas={schemas} />
+        ))}
+      {refusals.length > 0 && (
+        <details>
+          <summary>Errors: {refusals.map(([status]) => status).join(', ')}</summary>
+          <dl>
+            {refusals.map(([status, response]) => (
+              <Refusal key={status} status={status} response={response} />
+            ))}
+          </dl>
+        </details>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,29 @@
+// The field of the token, which is kept in the memory of this page alone. It is a field of text
+// that is masked by its style: browsers offer to store what is typed into a field of a password.
+import type { Signal } from '@preact/signals'
+
+type Props = { readonly token: Signal<string> }
+
+export const TokenField = ({ token }: Props) => (
+  <div class="token">
+    <label class="token-label" for="token">
+      Token
+    </label>
+    <input
+      id="token"
+      class="token-input"
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      placeholder="pst_…"
+      aria-describedby="token-note"
+      value={token.value}
+      onInput={({ currentTarget }) => {
+        token.value = currentTarget.value.trim()
+      }}
+    />
+    <span id="token-note" class="token-note aside">
+      Only kept until you leave this page.
+    </span>
+  </div>
+)
