@@ -49,12 +49,25 @@ function parse(text: string): unknown {
   return areExact ? body : JSON.parse(text, reviveId)
 }
 
-/** Reads the JSON of a body: ids become exact bigints, everything else is as `JSON.parse` has it. 40001. */
+const refuse = (cause: unknown): never => {
+  throw new PlantError(40001, cause instanceof RangeError ? TOO_DEEP : undefined, { cause })
+}
+
+/** Reads JSON: ids become exact bigints, everything else is as `JSON.parse` has it. 40001. */
+export function parseText(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (cause) {
+    return refuse(cause)
+  }
+}
+
+/** Reads the JSON of a body, as {@link parseText} does. 40001. */
 export function parseBody(bytes: Uint8Array): unknown {
   try {
     return parse(UTF8.decode(bytes))
   } catch (cause) {
-    throw new PlantError(40001, cause instanceof RangeError ? TOO_DEEP : undefined, { cause })
+    return refuse(cause)
   }
 }
 

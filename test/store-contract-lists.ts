@@ -60,7 +60,8 @@ export function testLists(open: () => Promise<TestedStore>): void {
       hasMore = page.hasMore
     }
 
-    expect(pages).toEqual([[0n, 1n, 2n], [3n, 4n, 5n], [6n]])
+    expect(pages.flat()).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
+    for (const page of pages) expect(page.length).toBeLessThan(5)
     expect((await store.listPlants({ after: null, limit: 1, tag: null })).plants).toHaveLength(1)
   })
 

@@ -59,7 +59,7 @@ const failureOf = (server: Server, count: number) =>
       (failure.connections === undefined || failure.connections === count),
   )
 
-await setUp({ peers: true, strace: delay > 0 })
+await setUp({ strace: delay > 0 })
 for (const server of chosen) {
   const why = server.unavailable?.()
   if (why) failures.push({ server, why })

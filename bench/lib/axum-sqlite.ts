@@ -23,7 +23,7 @@ export function axumSqlite({ commitsEach }: { commitsEach: boolean }): Server {
     durable: 'yes',
     unavailable() {
       if (existsSync(executable)) return undefined
-      return Bun.which('cargo') ? 'cannot be built' : 'cargo is missing'
+      return Bun.which('cargo') ? 'not built: bun run peers' : 'cargo is missing'
     },
     command: (port, folder) => ({
       argv: [

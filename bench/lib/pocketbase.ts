@@ -24,7 +24,7 @@ export function pocketbase({ durable }: { durable: boolean }): Server {
     durable: durable ? 'yes' : 'no',
     unavailable() {
       if (existsSync(executable)) return undefined
-      return Bun.which('go') ? 'cannot be built' : 'Go is missing'
+      return Bun.which('go') ? 'not built: bun run peers' : 'Go is missing'
     },
     command: (port, folder) => ({
       argv: [executable, 'serve', '--http', `127.0.0.1:${port}`, '--dir', data(folder)],

@@ -62,8 +62,12 @@ export function start(command: Command, log: string): Subprocess {
   }
 }
 
-/** Runs a process to its end and returns its standard output; throws if it fails. */
-export async function run(command: Command, input?: ReadableStream): Promise<string> {
+/** Seconds and CPU seconds, user and system, that a process took. */
+export type Finished = { out: string; seconds: number; cpu: number }
+
+/** Runs a process to its end, measured; throws if it fails. */
+export async function runMeasured(command: Command, input?: ReadableStream): Promise<Finished> {
+  const from = performance.now()
   const child = track(
     Bun.spawn(command.argv, {
       cwd: command.cwd ?? process.cwd(),
@@ -79,8 +83,14 @@ export async function run(command: Command, input?: ReadableStream): Promise<str
     new Response(child.stderr).text(),
     child.exited,
   ])
+  const seconds = (performance.now() - from) / 1000
   if (code !== 0) throw new Error(`${command.argv.join(' ')} ended with ${code}\n${out}${err}`)
-  return out
+  return { out, seconds, cpu: Number(child.resourceUsage()?.cpuTime.total) / 1e6 }
+}
+
+/** Runs a process to its end and returns its standard output; throws if it fails. */
+export async function run(command: Command, input?: ReadableStream): Promise<string> {
+  return (await runMeasured(command, input)).out
 }
 
 /** Sends SIGTERM, and SIGKILL after `patience` milliseconds. */

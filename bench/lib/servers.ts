@@ -43,7 +43,7 @@ function onNode(name: string, description: string): Server {
     unavailable() {
       if (!Bun.which('node')) return 'Node.js is missing'
       const addon = 'node_modules/better-sqlite3/build/Release/better_sqlite3.node'
-      if (!existsSync(join(root, addon))) return 'better-sqlite3 cannot be built'
+      if (!existsSync(join(root, addon))) return 'not built: bun run peers'
       return undefined
     },
   }

@@ -1,9 +1,7 @@
 // Installs and builds what the benchmarks need; imports no installed package itself.
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { buildAxumSqlite } from './axum-sqlite.ts'
 import { buildPlantstore } from './plantstore.ts'
-import { buildPocketbase } from './pocketbase.ts'
 import { run } from './processes.ts'
 
 const root = join(import.meta.dir, '..')
@@ -20,7 +18,7 @@ async function program(name: string): Promise<void> {
 }
 
 /** The packages of the peers. Without them, each peer that needs one fails on its own. */
-async function installPackages(): Promise<void> {
+export async function installPackages(): Promise<void> {
   // better-sqlite3 may have to be compiled, with the headers of this Node.js.
   const node = Bun.which('node')
   const prefix = node && dirname(dirname(realpathSync(node)))
@@ -32,17 +30,15 @@ async function installPackages(): Promise<void> {
   }).catch((error) => console.error(`cannot install the packages of the peers: ${error.message}`))
 }
 
-export async function setUp(needs: { peers?: boolean; strace?: boolean } = {}): Promise<void> {
+type Needs = { strace?: boolean; sqlite3?: boolean }
+
+export async function setUp(needs: Needs = {}): Promise<void> {
   if (process.platform !== 'linux') {
     console.error('the benchmarks run on Linux only')
     process.exit(1)
   }
   await program('wrk')
   if (needs.strace) await program('strace')
-  if (needs.peers) {
-    await installPackages()
-    await buildAxumSqlite()
-    await buildPocketbase()
-  }
+  if (needs.sqlite3) await program('sqlite3')
   await buildPlantstore()
 }

@@ -7,6 +7,7 @@ import { openStore } from '../engine/open-store'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
 import { openInput, readInput } from '../files/input'
+import { grouped } from '../formats/groups'
 import { type Entry, formatOf, readPlants } from '../formats/plants'
 import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
@@ -14,10 +15,6 @@ import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { tellMigration } from '../terminal/migration'
 import { plants as countOf, createProgress } from '../terminal/progress'
 
-// Plants that are sent to the store together, and so share a commit; and the characters of their texts, of which the
-// store queues no more than 8 million.
-const AT_ONCE = 1000
-const CHARACTERS_AT_ONCE = 4_000_000
 const REFUSED_SHOWN = 20
 
 type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
@@ -43,7 +40,20 @@ const importEntry = (store: Store, entry: Entry, replace: boolean): Promise<Resu
 
 type Account = (entry: Entry, result: Result) => void
 
-async function importGroup(
+/** Creates the plants of a group as one change; false, and none is created, where one of them has an id that is taken. */
+async function createAll(store: Store, entries: readonly Entry[]): Promise<boolean> {
+  try {
+    const plants: NewPlant[] = []
+    for (const entry of entries) if ('plant' in entry) plants.push(entry.plant)
+    await store.createPlants(plants)
+    return true
+  } catch (error) {
+    if (!(error instanceof PlantError) || error.status !== 409) throw error
+    return false
+  }
+}
+
+async function importEach(
   store: Store,
   entries: readonly Entry[],
   replace: boolean,
@@ -70,6 +80,19 @@ async function importGroup(
   if (failed) throw failed.reason
 }
 
+/** Imports a group at once, which costs less, and one by one where that cannot be. */
+async function importGroup(
+  store: Store,
+  entries: readonly Entry[],
+  replace: boolean,
+  account: Account,
+): Promise<void> {
+  if (!(await createAll(store, entries))) return importEach(store, entries, replace, account)
+  for (const entry of entries) {
+    account(entry, 'plant' in entry ? 'created' : { problem: entry.problem })
+  }
+}
+
 /** As {@link importGroup}, up to the first entry that is refused; false where there was one. */
 async function importUntilRefused(
   store: Store,
@@ -77,16 +100,10 @@ async function importUntilRefused(
   replace: boolean,
   account: Account,
 ): Promise<boolean> {
-  const plants = entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
-  if (plants.length === entries.length) {
-    try {
-      await store.createPlants(plants)
-      for (const entry of entries) account(entry, 'created')
-      return true
-    } catch (error) {
-      // Some are there already: which, the plants tell one by one.
-      if (!(error instanceof PlantError) || error.status !== 409) throw error
-    }
+  const isWhole = entries.every((entry) => 'plant' in entry)
+  if (isWhole && (await createAll(store, entries))) {
+    for (const entry of entries) account(entry, 'created')
+    return true
   }
   for (const entry of entries) {
     const result = await importEntry(store, entry, replace)
@@ -94,26 +111,6 @@ async function importUntilRefused(
     if (typeof result !== 'string') return false
   }
   return true
-}
-
-const charactersOf = (entry: Entry): number =>
-  'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) : 0
-
-/** Groups of up to {@link AT_ONCE} entries, and {@link CHARACTERS_AT_ONCE} where one entry alone has no more. */
-async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
-  let group: Entry[] = []
-  let characters = 0
-  for await (const entry of entries) {
-    const more = charactersOf(entry)
-    if (group.length === AT_ONCE || (characters + more > CHARACTERS_AT_ONCE && group.length > 0)) {
-      yield group
-      group = []
-      characters = 0
-    }
-    group.push(entry)
-    characters += more
-  }
-  if (group.length > 0) yield group
 }
 
 /** Counts what became of each entry, and reports the refused ones, up to a number of them. */

@@ -1,9 +1,9 @@
 // Plants as comma-separated values (RFC 4180), with a first line of names.
 
-import type { CsvError } from 'csv-parse'
 import { OpenError } from '../errors'
 import { type NewPlant, parseInt64 } from '../plant'
-import { requireUtf8 } from './encoding'
+import { type CsvFault, type CsvRecord, createCsvReader } from './csv-records'
+import { decodeUtf8 } from './encoding'
 
 /** A record as a plant may be made of it, or what is wrong with it; by its last line. */
 export type CsvEntry = { readonly line: number } & (
@@ -11,21 +11,7 @@ export type CsvEntry = { readonly line: number } & (
   | { readonly problem: string }
 )
 
-type CsvRecord = { id: unknown; name?: unknown; tag?: unknown }
-type CsvResult = { record: CsvRecord; info: { lines: number } }
-type CsvCell = { readonly column: unknown; readonly quoting: boolean; readonly header: boolean }
-
 const COLUMNS = ['id', 'name', 'tag']
-
-// A tag that is empty without quotes is none.
-const castCsv = (text: string, { column, quoting, header }: CsvCell): string | undefined =>
-  column === 'tag' && text === '' && !quoting && !header ? undefined : text
-
-// An id stays a text where it is no int64, so that it does not match.
-const toValue = ({ id, ...rest }: CsvRecord): unknown => ({
-  ...rest,
-  id: typeof id === 'string' ? (parseInt64(id) ?? id) : id,
-})
 
 // What spreadsheets put between the fields, in countries where a comma is in the numbers.
 const SEPARATORS = [
@@ -49,23 +35,28 @@ function readHeader(cells: readonly string[], onNotice: (notice: string) => void
   return names
 }
 
-const REST = 'the rest of the file was not read'
+function explain({ fault, field }: CsvFault, names: readonly string[]): string {
+  const column = COLUMNS.find((name) => field !== null && name === names[field])
+  const where = column && fault === 'stray quote' ? ` in "${column}"` : ''
+  return `${fault}${where}; the rest of the file was not read`
+}
 
-function explain(error: CsvError | undefined): string {
-  const column = COLUMNS.find((name) => name === error?.column)
-  const where = column ? ` in "${column}"` : ''
-  switch (error?.code) {
-    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
-      return 'not as many fields as the header has'
-    case 'CSV_INVALID_CLOSING_QUOTE':
-    case 'INVALID_OPENING_QUOTE':
-      return `stray quote${where}; ${REST}`
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return `unterminated quote; ${REST}`
-    case 'CSV_MAX_RECORD_SIZE':
-      return `too long; ${REST}`
-    default:
-      return `${error?.message ?? 'not CSV'}; ${REST}`
+/** Returns a function that makes what a plant may be made of a record. */
+function createConverter(names: readonly string[]): (record: CsvRecord) => CsvEntry {
+  const [id = -1, name = -1, tag = -1] = COLUMNS.map((column) => names.indexOf(column))
+  return ({ line, fields, quoted }) => {
+    if (fields.length !== names.length) {
+      return { line, problem: 'not as many fields as the header has' }
+    }
+    const digits = fields[id] ?? ''
+    const tagged = fields[tag]
+    // A tag that is empty without quotes is none; an id stays a text where it is no int64, so that it does not match.
+    const value = {
+      id: parseInt64(digits) ?? digits,
+      name: fields[name],
+      tag: tagged === '' && !quoted.includes(tag) ? undefined : tagged,
+    }
+    return { line, value }
   }
 }
 
@@ -77,42 +68,34 @@ export async function* readCsvRecords(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
   onNotice: (notice: string) => void,
-): AsyncGenerator<CsvEntry> {
-  // Loaded only when needed: a daemon never does.
-  const { parse } = await import('csv-parse')
-  const { pipeline, Readable } = await import('node:stream')
-  const skipped: { line: number; problem: string }[] = []
-  let end = Number.POSITIVE_INFINITY
+): AsyncGenerator<readonly CsvEntry[]> {
+  const read = createCsvReader(limit)
+  let names: readonly string[] = []
+  let convert: ReturnType<typeof createConverter> | undefined
 
-  function skip(error: CsvError | undefined): undefined {
-    const line = Number(error?.lines ?? 0)
-    // The parser may stumble more than once over one record.
-    if (line >= end) return
-    if (error?.code !== 'CSV_RECORD_INCONSISTENT_COLUMNS') end = line
-    skipped.push({ line, problem: explain(error) })
+  function toEntries(records: readonly (CsvRecord | CsvFault)[]): CsvEntry[] {
+    const entries: CsvEntry[] = []
+    for (const record of records) {
+      if ('fault' in record) {
+        if (!convert) refuseHeader([])
+        entries.push({ line: record.line, problem: explain(record, names) })
+      } else if (convert) {
+        entries.push(convert(record))
+      } else {
+        names = readHeader(record.fields, onNotice)
+        convert = createConverter(names)
+      }
+    }
+    return entries
   }
 
-  const parser = parse({
-    bom: true,
-    columns: (cells: readonly string[]) => readHeader(cells, onNotice),
-    record_delimiter: ['\r\n', '\n', '\r'],
-    info: true,
-    cast: castCsv,
-    skip_empty_lines: true,
-    skip_records_with_error: true,
-    max_record_size: limit,
-    on_skip: skip,
-  })
-  // An error of the stream reaches the loop below by the parser.
-  pipeline(Readable.from(requireUtf8(stream)), parser, () => {})
-  for await (const { record, info } of parser as AsyncIterable<CsvResult>) {
-    // The parser reads ahead of this loop.
-    const before = skipped.findIndex(({ line }) => line > info.lines)
-    yield* skipped.splice(0, before < 0 ? skipped.length : before)
-    if (info.lines > end) return
-    yield { line: info.lines, value: toValue(record) }
+  for await (const text of decodeUtf8(stream)) {
+    const records = read(text, false)
+    yield toEntries(records)
+    const last = records.at(-1)
+    if (last && 'fault' in last) return
   }
-  yield* skipped.splice(0)
+  yield toEntries(read('', true))
 }
 
 // A tag that is the empty string is quoted; one that is absent is not.

@@ -1,7 +1,7 @@
 // A file must be UTF-8: what spreadsheets and other systems write instead is recognised, with the way out.
 
 import { OpenError } from '../errors'
-import { NEWLINE } from './lines'
+import { countFeeds } from './lines'
 
 /** The mark that some editors put before a text (RFC 8259, section 8.1). */
 export const withoutByteOrderMark = (bytes: Uint8Array): Uint8Array =>
@@ -26,21 +26,20 @@ export async function* refuseUtf16(stream: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-/** A stream as it is, as long as it is UTF-8. Throws an `OpenError` where it is not. */
-export async function* requireUtf8(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The text of a stream, without its mark. Throws an `OpenError` where it is not UTF-8. */
+export async function* decodeUtf8(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let lines = 1
   const decode = (chunk?: Uint8Array) => {
     try {
-      decoder.decode(chunk, { stream: chunk !== undefined })
+      return decoder.decode(chunk, { stream: chunk !== undefined })
     } catch {
       throw new OpenError(`not UTF-8, at line ${lines} or later; convert with iconv`)
     }
   }
   for await (const chunk of refuseUtf16(stream)) {
-    decode(chunk)
-    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) lines++
-    yield chunk
+    yield decode(chunk)
+    lines += countFeeds(chunk)
   }
   decode()
 }

@@ -1,20 +1,45 @@
-export const NEWLINE = 10
+// Lines of a stream of bytes.
 
-/** A line of a file, counted from 1, without its line feed; null where it is longer than is read. */
-export type Line = { readonly number: number; readonly bytes: Uint8Array | null }
+const NEWLINE = 10
 
-/** Splits a stream into lines of at most `limit` bytes, in memory bounded by that. */
+/**
+ * Whole lines of a file, without the line feed of the last; `number` is that of the first, counted from 1. `bytes` is null
+ * for a single line that is longer than is read.
+ */
+export type Lines = { readonly number: number; readonly bytes: Uint8Array | null }
+
+/** The lines of bytes, without their line feeds. */
+export function splitLines(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = []
+  let start = 0
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    lines.push(bytes.subarray(start, end))
+    start = end + 1
+  }
+  return [...lines, bytes.subarray(start)]
+}
+
+/** The line feeds among bytes. */
+export function countFeeds(bytes: Uint8Array): number {
+  let feeds = 0
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) feeds++
+  return feeds
+}
+
+/**
+ * Cuts a stream behind the lines that end in each of its chunks, in memory bounded by a chunk and a line of `limit` bytes.
+ * Only the single line that began in an earlier chunk is held against the limit.
+ */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
-): AsyncGenerator<Line> {
+): AsyncGenerator<Lines> {
   let number = 1
   let rest: Uint8Array[] = []
   let length = 0
 
-  const take = (last: Uint8Array): Line => {
-    const bytes =
-      length + last.length > limit ? null : rest.length ? Buffer.concat([...rest, last]) : last
+  const take = (last: Uint8Array): Lines => {
+    const bytes = length + last.length > limit ? null : Buffer.concat([...rest, last])
     rest = []
     length = 0
     return { number: number++, bytes }
@@ -22,8 +47,18 @@ export async function* readLines(
 
   for await (const chunk of stream) {
     let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      yield take(chunk.subarray(start, end))
+    if (length > 0) {
+      const end = chunk.indexOf(NEWLINE)
+      if (end >= 0) {
+        yield take(chunk.subarray(0, end))
+        start = end + 1
+      }
+    }
+    const end = chunk.lastIndexOf(NEWLINE)
+    if (end >= start) {
+      const bytes = chunk.subarray(start, end)
+      yield { number, bytes }
+      number += countFeeds(bytes) + 1
       start = end + 1
     }
     const tail = chunk.subarray(start)

@@ -2,9 +2,9 @@
 
 import { OpenError, PlantError } from '../errors'
 import type { NewPlant } from '../plant'
-import { parseBody, toJson } from '../plant-json'
+import { parseText, toJson } from '../plant-json'
 import { refuseUtf16, withoutByteOrderMark } from './encoding'
-import { readLines } from './lines'
+import { readLines, splitLines } from './lines'
 
 /** The value of a line, or what is wrong with it. */
 export type NdjsonEntry = { readonly line: number } & (
@@ -14,24 +14,30 @@ export type NdjsonEntry = { readonly line: number } & (
 
 const ARRAY = 'expected one plant object per line, found an array'
 
-const isSpace = (byte: number): boolean => byte === 32 || byte === 13 || byte === 9
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const NO_SPACE = /[^ \t\r]/
 
-function isUtf8(bytes: Uint8Array): boolean {
+/** The text of bytes; null where they are not UTF-8. */
+function decode(bytes: Uint8Array): string | null {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
+    return UTF8.decode(bytes)
   } catch {
-    return false
+    return null
   }
 }
 
-function readLine(line: number, bytes: Uint8Array): NdjsonEntry {
+// Together where all are UTF-8, as most are; else one by one.
+const decodeLines = (bytes: Uint8Array): (string | null)[] =>
+  decode(bytes)?.split('\n') ?? splitLines(bytes).map(decode)
+
+function readLine(line: number, text: string | null): NdjsonEntry {
+  if (text === null) return { line, problem: 'not UTF-8; convert with iconv' }
   try {
-    const value = parseBody(bytes)
+    const value = parseText(text)
     return Array.isArray(value) ? { line, problem: ARRAY } : { line, value }
   } catch (error) {
     if (!(error instanceof PlantError)) throw error
-    return { line, problem: isUtf8(bytes) ? 'not JSON' : 'not UTF-8; convert with iconv' }
+    return { line, problem: 'not JSON' }
   }
 }
 
@@ -39,19 +45,25 @@ function readLine(line: number, bytes: Uint8Array): NdjsonEntry {
 export async function* readNdjsonLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
-): AsyncGenerator<NdjsonEntry> {
+): AsyncGenerator<readonly NdjsonEntry[]> {
   let isFirst = true
-  for await (const { number: line, bytes } of readLines(refuseUtf16(stream), limit)) {
+
+  for await (const { number, bytes } of readLines(refuseUtf16(stream), limit)) {
     if (bytes === null) {
-      yield { line, problem: `longer than ${limit} bytes` }
+      yield [{ line: number, problem: `longer than ${limit} bytes` }]
       continue
     }
-    const text = line === 1 ? withoutByteOrderMark(bytes) : bytes
-    const begin = text.find((byte) => !isSpace(byte))
-    if (begin === undefined) continue
-    if (isFirst && begin === 91) throw new OpenError(`${ARRAY}; convert with: jq -c '.[]'`)
-    isFirst = false
-    yield readLine(line, text)
+    const texts = decodeLines(number === 1 ? withoutByteOrderMark(bytes) : bytes)
+    const entries: NdjsonEntry[] = []
+    for (const [index, text] of texts.entries()) {
+      const line = number + index
+      const begin = text === null ? '' : NO_SPACE.exec(text)?.[0]
+      if (begin === undefined) continue
+      if (isFirst && begin === '[') throw new OpenError(`${ARRAY}; convert with: jq -c '.[]'`)
+      isFirst = false
+      entries.push(readLine(line, text))
+    }
+    yield entries
   }
 }
 

@@ -23,30 +23,29 @@ export function formatOf(path: string): Format | null {
 }
 
 /**
- * Reads the plants of a stream of bytes. `onNotice` is told what a user should know of the whole file. Throws an
- * `OpenError` where it is no file of this format.
+ * Reads the plants of a stream of bytes, those of each chunk together. `onNotice` is told what a user should know of the
+ * whole file. Throws an `OpenError` where it is no file of this format.
  */
 export async function* readPlants(
   format: Format,
   stream: AsyncIterable<Uint8Array>,
   onNotice: (notice: string) => void,
-): AsyncGenerator<Entry> {
+): AsyncGenerator<readonly Entry[]> {
   const schema = getSchemaValidator(NewPlant, { normalize: false })
-  const entries: AsyncGenerator<CsvEntry | NdjsonEntry> =
+
+  function toEntry(read: CsvEntry | NdjsonEntry): Entry {
+    if ('problem' in read) return read
+    const { line, value } = read
+    if (!schema.Check(value)) return { line, problem: explainMismatch(schema, value) }
+    const { id, name, tag } = value as NewPlant
+    return { line, plant: tag === undefined ? { id, name } : { id, name, tag } }
+  }
+
+  const parts: AsyncGenerator<readonly (CsvEntry | NdjsonEntry)[]> =
     format === 'csv'
       ? readCsvRecords(stream, MAX_LINE_BYTES, onNotice)
       : readNdjsonLines(stream, MAX_LINE_BYTES)
-  for await (const entry of entries) {
-    const { line } = entry
-    if ('problem' in entry) {
-      yield entry
-    } else if (schema.Check(entry.value)) {
-      const { id, name, tag } = entry.value as NewPlant
-      yield { line, plant: tag === undefined ? { id, name } : { id, name, tag } }
-    } else {
-      yield { line, problem: explainMismatch(schema, entry.value) }
-    }
-  }
+  for await (const part of parts) yield part.map(toEntry)
 }
 
 /** What an export begins with. */

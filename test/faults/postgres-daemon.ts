@@ -15,7 +15,7 @@ import {
 import { faultsOf } from './verify.ts'
 
 const TIMES = 5
-const STARTS = 5
+const STARTS = 4
 // Half of the deadline that a daemon has by default.
 const SOON_MS = 4000
 
@@ -167,7 +167,7 @@ async function startWithout(about: string): Promise<Outcome> {
     await server.query('DROP DATABASE IF EXISTS started WITH (FORCE)')
     await server.query('CREATE DATABASE started')
     const run = launchBefore(url)
-    await Bun.sleep(100 + i * 50)
+    await Bun.sleep(100 + i * 70)
     await server.killAll()
     let hasEnded = false
     void run.exited.then(() => {

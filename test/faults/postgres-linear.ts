@@ -10,6 +10,7 @@ import {
   metricsOf,
   type Server,
   serveBefore,
+  signalAll,
   startServer,
   startStandby,
   urlOf,
@@ -91,6 +92,8 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
 async function heals({ load, problems }: Scene): Promise<void> {
   const changes = load.changes()
   if (!(await until(15_000, () => load.changes() > changes + 300))) problems.push('it did not heal')
+  // Not in step with the commits.
+  await Bun.sleep(Math.random() * 200)
 }
 
 const killDaemons: Hurt = async (scene) => {
@@ -102,10 +105,8 @@ const killDaemons: Hurt = async (scene) => {
 
 /** Those of one daemon; the server ends all others, too. */
 const killBackends: Hurt = async (scene) => {
-  for (let i = 0; i < 3; i++) {
-    for (const pid of await backendsOf(scene.server, i % USERS.length, true)) {
-      process.kill(pid, 'SIGKILL')
-    }
+  for (let i = 0; i < 2; i++) {
+    signalAll(await backendsOf(scene.server, i % USERS.length, true), 'SIGKILL')
     await heals(scene)
   }
 }
@@ -123,9 +124,9 @@ const HANG_MS = 7000
 /** For longer than the daemon waits for its commit; then it goes on. */
 const stopBackend: Hurt = async (scene) => {
   const pids = await backendsOf(scene.server, 0, true)
-  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  signalAll(pids, 'SIGSTOP')
   await Bun.sleep(HANG_MS)
-  for (const pid of pids) process.kill(pid, 'SIGCONT')
+  signalAll(pids, 'SIGCONT')
   await heals(scene)
 }
 

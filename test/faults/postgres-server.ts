@@ -47,7 +47,8 @@ export function processesOf(pid: number): number[] {
   return [pid, ...children].filter(isRunning)
 }
 
-function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+/** Signals processes that may have ended. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal)
@@ -63,11 +64,14 @@ async function killAll(pids: readonly number[]): Promise<void> {
   if (!(await until(5000, () => !pids.some(isRunning)))) throw new Error('it outlives kill -9')
 }
 
+let installing: Promise<string> | undefined
+
 /** A version that is installed, the one of that place if it can be had. */
 async function need(place: number): Promise<Installation> {
   if (process.platform !== 'linux') throw new Skipped('needs Linux')
   if (!installations.every(isInstalled)) {
-    await sh(process.execPath, join(root, 'test/harness/install-postgres.ts'))
+    installing ??= sh(process.execPath, join(root, 'test/harness/install-postgres.ts'))
+    await installing
   }
   const installed = installations.filter(isInstalled)
   const chosen = installed[place] ?? installed[0]

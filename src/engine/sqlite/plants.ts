@@ -11,7 +11,7 @@ const toPlant = ({ id, name, tag }: PlantRow): NewPlant =>
   tag === null ? { id, name } : { id, name, tag }
 
 // A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.
-const PAGE_CHARACTERS = 1_000_000
+const PAGE_CHARACTERS = 250_000
 
 function takePage(rows: Iterable<PlantRow>, limit: number): PlantPage {
   const plants: NewPlant[] = []

@@ -1,0 +1,130 @@
+// Comma-separated values (RFC 4180): the records of a text that comes in parts.
+
+/** A record, by its last line, counted from 1; `quoted` has the indexes of the fields that were in quotes. */
+export type CsvRecord = {
+  readonly line: number
+  readonly fields: readonly string[]
+  readonly quoted: readonly number[]
+}
+
+/** Why the records behind this one cannot be told apart, and in which of its fields; null where it has none yet. */
+export type CsvFault = {
+  readonly line: number
+  readonly fault: 'stray quote' | 'unterminated quote' | 'too long'
+  readonly field: number | null
+}
+
+const NONE: readonly number[] = []
+
+// What stands from one place of a text to another; `line` counts from 0 at the first.
+type Found = { readonly end: number } & (CsvRecord | CsvFault)
+
+const SPECIAL = /[,"\r\n]/g
+const LINE_END = /\r\n|\n|\r/
+// An unfinished record of this length is read again only when it has doubled: each time would take time by the square.
+const LONG = 65_536
+
+// The last line end of a text ends its last line, and begins none.
+function countNextLines(text: string): number {
+  const lines = text.split(LINE_END)
+  return lines.length - (lines.at(-1) === '' ? 2 : 1)
+}
+
+// The index of the quote that closes a field; -1 where it is not in the text.
+function findClosingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from)
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2)
+  return at
+}
+
+/** Reads a record of any form, with its line end; null where it may go on behind the text. */
+function readRecord(text: string, start: number, isWhole: boolean): Found | null {
+  const fields: string[] = []
+  const quoted: number[] = []
+  let line = 0
+  for (let at = start; ; at++) {
+    const field = fields.length
+    if (text[at] === '"') {
+      const close = findClosingQuote(text, at + 1)
+      if (close < 0 && !isWhole) return null
+      const end = close < 0 ? text.length : close + 1
+      line += countNextLines(text.slice(at, end))
+      if (close < 0) return { line, fault: 'unterminated quote', field, end }
+      fields.push(text.slice(at + 1, close).replaceAll('""', '"'))
+      quoted.push(field)
+      at = end
+    } else {
+      SPECIAL.lastIndex = at
+      const end = SPECIAL.exec(text)?.index ?? text.length
+      fields.push(text.slice(at, end))
+      at = end
+    }
+    const next = text[at]
+    if (next === ',') continue
+    if (next === undefined) return isWhole ? { line, fields, quoted, end: at } : null
+    if (next === '\n') return { line, fields, quoted, end: at + 1 }
+    if (next !== '\r') return { line, fault: 'stray quote', field, end: at }
+    if (at + 1 === text.length && !isWhole) return null
+    return { line, fields, quoted, end: text[at + 1] === '\n' ? at + 2 : at + 1 }
+  }
+}
+
+// Where a character is next, or infinity; a place is searched for once, for all records before it.
+function createFinder(text: string, character: string): (from: number) => number {
+  let found = -1
+  return (from) => {
+    if (found < from) found = text.indexOf(character, from)
+    if (found < 0) found = Number.POSITIVE_INFINITY
+    return found
+  }
+}
+
+/** Returns a function that reads a record that is one line without quotes, as most are; null for any other. */
+function createLineReader(text: string): (start: number) => Found | null {
+  const nextFeed = createFinder(text, '\n')
+  const nextReturn = createFinder(text, '\r')
+  const nextQuote = createFinder(text, '"')
+  return (start) => {
+    const feed = nextFeed(start)
+    if (feed >= text.length || nextQuote(start) < feed || nextReturn(start) < feed - 1) return null
+    const end = Math.min(feed, nextReturn(start))
+    return { line: 0, fields: text.slice(start, end).split(','), quoted: NONE, end: feed + 1 }
+  }
+}
+
+const isEmpty = ({ fields, quoted }: CsvRecord): boolean =>
+  fields.length === 1 && fields[0] === '' && quoted.length === 0
+
+/**
+ * Returns a function that takes the next part of a text, and gives the records that end in it; empty lines are none. A
+ * fault is the last that it gives. A record has at most `limit` characters.
+ */
+export function createCsvReader(limit: number) {
+  let rest = ''
+  let line = 1
+  let enough = 0
+
+  return (part: string, isWhole: boolean): (CsvRecord | CsvFault)[] => {
+    const records: (CsvRecord | CsvFault)[] = []
+    const text = rest + part
+    const readLine = createLineReader(text)
+    let start = 0
+    while (start < text.length && (text.length >= enough || isWhole)) {
+      const found = readLine(start) ?? readRecord(text, start, isWhole)
+      if (!found) break
+      if (found.end - start > limit) return [...records, { line, fault: 'too long', field: null }]
+      line += found.line
+      if ('fault' in found) return [...records, { line, fault: found.fault, field: found.field }]
+      if (!isEmpty(found)) records.push({ line, fields: found.fields, quoted: found.quoted })
+      line += 1
+      start = found.end
+    }
+    rest = text.slice(start)
+    if (rest.length > limit) return [...records, { line, fault: 'too long', field: null }]
+    // Where nothing was read, what is enough stays so.
+    if (start > 0 || rest.length >= enough) {
+      enough = rest.length < LONG ? 0 : Math.min(2 * rest.length, limit + 1)
+    }
+    return records
+  }
+}

@@ -1,0 +1,30 @@
+// The plants of a file, in groups that the store makes durable together.
+
+import type { Entry } from './plants'
+
+// The store queues no more than 8 million characters.
+const AT_ONCE = 1000
+const CHARACTERS_AT_ONCE = 4_000_000
+
+const charactersOf = (entry: Entry): number =>
+  'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) : 0
+
+/** Groups of at most 1000 entries and 4 million characters; one entry alone may have more. */
+export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry[]> {
+  let group: Entry[] = []
+  let characters = 0
+  for await (const entries of parts) {
+    for (const entry of entries) {
+      const more = charactersOf(entry)
+      const isTooMuch = characters + more > CHARACTERS_AT_ONCE && group.length > 0
+      if (group.length === AT_ONCE || isTooMuch) {
+        yield group
+        group = []
+        characters = 0
+      }
+      group.push(entry)
+      characters += more
+    }
+  }
+  if (group.length > 0) yield group
+}
