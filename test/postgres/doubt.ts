@@ -207,6 +207,37 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(await it.other.readPlant(9n)).toBeNull()
   })
 
+  test('waits for the standby, whatever limit of time the database sets', async () => {
+    const server = await starting
+    const setStandby = async (name: string) => {
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await server.query('SELECT pg_reload_conf()')
+    }
+    try {
+      await using it = await openCuttable(server)
+      await it.query(
+        `DO $$ BEGIN EXECUTE format(
+           'ALTER DATABASE %I SET statement_timeout = ''200ms''', current_database()
+         ); END $$`,
+      )
+      it.proxy.cut()
+      await it.store.deletePlant(4n)
+      await setStandby('nobody')
+      await Bun.sleep(200)
+      let isAnswered = false
+      const creating = it.store.createPlant({ id: 9n, name: 'nine' }).then(() => {
+        isAnswered = true
+      })
+
+      await Bun.sleep(1500)
+      expect(isAnswered).toBeFalse()
+      await setStandby('')
+      await creating
+    } finally {
+      await setStandby('')
+    }
+  })
+
   test('refuses changes and reads while the server is away, and stores none of them later', async () => {
     const server = await starting
     await using it = await openCuttable(server)
