@@ -185,6 +185,20 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 1 })
   })
 
+  test('sends a change again whose transaction the server has put out', async () => {
+    await using it = await openCuttable(await starting)
+    await it.store.patchPlant(1n, { name: 'first' })
+    it.proxy.hold('answers', 'BEGIN')
+
+    const ended = endsOf([it.store.patchPlant(1n, { tag: 'new' })])
+    await it.proxy.untilHeld()
+    // The row is locked, until the server finds that nothing comes any more: nobody waits for this process for ever.
+    await it.other.patchPlant(1n, { name: 'other' })
+    it.proxy.cut()
+
+    expect(await ended).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
+  })
+
   test('tells that a server has lost what it had confirmed', async () => {
     await using it = await openCuttable(await starting)
     for (const plant of range(20, 5)) await it.store.createPlant(plant)
