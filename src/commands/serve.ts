@@ -171,7 +171,10 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       if (token.current() !== null) return
       const needsTrust = tls?.current().needsTrustAt(localHost(host)) ?? false
       await showFirstToken(store, { ...at, needsTrust }, out, log)
-      const create = `plantstore token create NAME --database ${quote(shown)}`
+      const file = isFile ? null : config.databasePasswordFile
+      const secret =
+        file === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(file))} `
+      const create = `${secret}plantstore token create NAME --database ${quote(shown)}`
       out.write(`to make another token: ${create}\n`)
     }
 

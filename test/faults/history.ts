@@ -55,8 +55,8 @@ export interface History {
   answer: (operation: Operation, outcome: Outcome) => void
   /** It has no answer, and its process had ended before: it takes no effect from now on. */
   abandon: (operation: Operation) => void
-  /** The process has ended: what it has not answered takes no effect from now on. */
-  processEnded: () => void
+  /** The process of these clients has ended: what it has not answered takes no effect from now on. */
+  processEnded: (isOf?: (client: number) => boolean) => void
 }
 
 export function startHistory(): History {
@@ -90,8 +90,8 @@ export function startHistory(): History {
       if (outcome.is !== 'unknown') end(operation)
     },
     abandon: end,
-    processEnded() {
-      for (const operation of operations) if (operation.ended === Infinity) end(operation)
+    processEnded(isOf = () => true) {
+      for (const operation of operations) if (isOf(operation.client)) end(operation)
     },
   }
 }

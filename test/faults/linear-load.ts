@@ -98,21 +98,25 @@ export interface LinearLoad {
   changes: () => number
   /** Those of them that had to find what was expected. */
   swaps: () => number
-  /** The daemon that is asked from now on. */
-  turnTo: (daemon: Daemon) => void
-  /** The process has ended; nobody is asked until another is there. */
-  processEnded: () => void
+  /** The daemon that is asked from now on, in the place of one of the first. */
+  turnTo: (daemon: Daemon, place?: number) => void
+  /** The daemon of a place is not asked any more. */
+  turnAway: (place?: number) => void
+  /** The process has ended, and all that works for it; nobody is asked until another is there. */
+  processEnded: (daemon: Daemon, place?: number) => void
   /** Ends the load when every client has its answer, and reads every plant. */
   finish: () => Promise<void>
   /** Reads every plant once. */
   readAll: () => Promise<void>
 }
 
-/** 64 clients on connections that they keep, each with one operation under way. */
-export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
+/** 64 clients on connections that they keep, each with one operation under way, shared out to daemons of one store. */
+export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): LinearLoad {
   const history = startHistory()
   const strange: string[] = []
-  let target: Daemon | undefined = daemon
+  const targets: (Daemon | undefined)[] = [...daemons]
+  const placeOf = (client: number) => client % targets.length
+  const ended = new Set<Daemon | undefined>()
   const seen: Seen = new Map()
   let stopped = false
   let written = 0
@@ -128,7 +132,7 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
     const operation = history.call(client, it)
     const answer = await connection.send(textOf(daemon.token, it))
     if (answer === undefined) {
-      if (daemon !== target) history.abandon(operation)
+      if (ended.has(daemon)) history.abandon(operation)
       return { is: 'unknown' } as const
     }
     const outcome = outcomeOf(it, answer)
@@ -157,7 +161,7 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
   async function runClient(client: number): Promise<void> {
     let again: Request | undefined
     while (!stopped) {
-      const current = target
+      const current = targets[placeOf(client)]
       if (current) again = await converse(client, current, again).catch(() => again)
       // Its connection was closed: it waits a little, as clients should.
       if (!stopped) await Bun.sleep(50 + Math.random() * 100)
@@ -165,17 +169,19 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
   }
 
   async function readAll(): Promise<void> {
-    if (target === undefined) throw new Error('there is no daemon to be read')
-    const connection = await connect(target.port)
-    for (const id of IDS) {
-      const outcome = await ask(READER, target, connection, { kind: 'read', id })
-      const isRead = outcome?.is === 'done' || outcome?.is === 'absent'
-      if (!isRead) strange.push(`plant ${id} cannot be read: ${JSON.stringify(outcome)}`)
+    for (const target of targets) {
+      if (target === undefined) throw new Error('there is no daemon to be read')
+      const connection = await connect(target.port)
+      for (const id of IDS) {
+        const outcome = await ask(READER, target, connection, { kind: 'read', id })
+        const isRead = outcome?.is === 'done' || outcome?.is === 'absent'
+        if (!isRead) strange.push(`plant ${id} cannot be read: ${JSON.stringify(outcome)}`)
+      }
+      connection.end()
     }
-    connection.end()
   }
 
-  const ended = (is: Outcome['is']) =>
+  const endedAs = (is: Outcome['is']) =>
     history.operations.filter(
       ({ outcome, request }) => outcome.is === is && request.kind !== 'read',
     )
@@ -184,15 +190,19 @@ export function startLinearLoad(daemon: Daemon, pauseMs = 4): LinearLoad {
   return {
     history,
     strange,
-    refusals: () => ended('refused').length,
-    changes: () => ended('done').length,
-    swaps: () => ended('done').filter(({ request }) => request.kind === 'swap').length,
-    turnTo(next) {
-      target = next
+    refusals: () => endedAs('refused').length,
+    changes: () => endedAs('done').length,
+    swaps: () => endedAs('done').filter(({ request }) => request.kind === 'swap').length,
+    turnTo(next, place = 0) {
+      targets[place] = next
     },
-    processEnded() {
-      target = undefined
-      history.processEnded()
+    turnAway(place = 0) {
+      targets[place] = undefined
+    },
+    processEnded(daemon, place = 0) {
+      ended.add(daemon)
+      targets[place] = undefined
+      history.processEnded((client) => placeOf(client) === place)
     },
     async finish() {
       stopped = true

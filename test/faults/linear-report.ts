@@ -1,6 +1,8 @@
-// Says in words why no order of operations explains a history.
+// Decides whether one order of all operations explains a history, and says in words why none does.
+import { count, type Outcome } from './fault.ts'
 import { idsOf, type Operation, show } from './history.ts'
-import type { Verdict } from './linearizable.ts'
+import type { LinearLoad } from './linear-load.ts'
+import { checkHistory, type Verdict } from './linearizable.ts'
 
 const isRefused = ({ outcome }: Operation) => outcome.is === 'refused'
 const duration = ({ calledMs, endedMs }: Operation) => endedMs - calledMs
@@ -33,4 +35,23 @@ export function explainVerdict(verdict: Verdict, operations: Operation[]): strin
     'what was asked of these plants before:',
     ...leadingTo(operation, operations).map(show),
   ].join('\n    ')
+}
+
+/** The outcome of a fault, of what the clients were told meanwhile. */
+export function reportOn(about: string, load: LinearLoad, problems: string[]): Outcome {
+  const { operations } = load.history
+  const began = performance.now()
+  const verdict = checkHistory(operations)
+  const tookMs = Math.round(performance.now() - began)
+  if (load.changes() < 1000) problems.push('too few changes')
+  if (load.swaps() < 50) problems.push('too few changes with a condition')
+  const explanation = explainVerdict(verdict, operations)
+  const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
+  const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`
+  return {
+    tried: about,
+    many: `${count(operations.length, 'operation')}, ${changes}, ${unanswered} unanswered`,
+    lost: `${verdict.is} (decided in ${tookMs} ms)`,
+    problems: explanation === null ? problems : [...problems, explanation],
+  }
 }

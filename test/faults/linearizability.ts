@@ -7,7 +7,7 @@ import { fill } from './full-disk.ts'
 import { afflict } from './io-errors.ts'
 import { mount, need, preload } from './lab.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
-import { explainVerdict } from './linear-report.ts'
+import { reportOn } from './linear-report.ts'
 import { checkHistory } from './linearizable.ts'
 import { health } from './load.ts'
 
@@ -26,7 +26,7 @@ type Hurt = (scene: Scene) => Promise<unknown>
 async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Scene> {
   const database = join(folder, 'plants.db')
   const daemon = await serve(database, start)
-  const load = startLinearLoad(daemon)
+  const load = startLinearLoad([daemon])
   const scene: Scene = {
     database,
     daemon,
@@ -34,7 +34,7 @@ async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Sc
     problems: [],
     async restart(end) {
       await end(scene.daemon)
-      load.processEnded()
+      load.processEnded(scene.daemon)
       scene.daemon = await serve(database, start)
       load.turnTo(scene.daemon)
     },
@@ -56,21 +56,7 @@ async function underFault(
   start?: Start,
 ): Promise<Outcome> {
   const { load, problems } = await record(folder, hurt, start)
-  const { operations } = load.history
-  const began = performance.now()
-  const verdict = checkHistory(operations)
-  const tookMs = Math.round(performance.now() - began)
-  if (load.changes() < 1000) problems.push('too few changes')
-  if (load.swaps() < 50) problems.push('too few changes with a condition')
-  const explanation = explainVerdict(verdict, operations)
-  const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
-  const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`
-  return {
-    tried: about,
-    many: `${count(operations.length, 'operation')}, ${changes}, ${unanswered} unanswered`,
-    lost: `${verdict.is} (decided in ${tookMs} ms)`,
-    problems: explanation === null ? problems : [...problems, explanation],
-  }
+  return reportOn(about, load, problems)
 }
 
 const restartAgainAndAgain =

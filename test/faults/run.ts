@@ -15,6 +15,11 @@ import { temporaryFolder, undoAll } from './lab.ts'
 import { linearizabilityFaults } from './linearizability.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
+import { postgresFaults } from './postgres.ts'
+import { postgresDaemonFaults } from './postgres-daemon.ts'
+import { postgresDiskFaults } from './postgres-disk.ts'
+import { postgresLaneFaults } from './postgres-lane.ts'
+import { postgresLinearFaults } from './postgres-linear.ts'
 import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
@@ -41,6 +46,11 @@ const faults: Fault[] = [
   ...fileFaults,
   ...memoryFaults,
   ...clockFaults,
+  ...postgresFaults,
+  ...postgresDiskFaults,
+  ...postgresLaneFaults,
+  ...postgresLinearFaults,
+  ...postgresDaemonFaults,
 ]
 
 const { values } = parseArgs({

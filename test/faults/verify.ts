@@ -33,12 +33,12 @@ export function verify(database: string, ledger: Ledger): Verdict {
 
 /** The same on the file itself, which SQLite recovers. */
 export function compare(database: string, ledger: Ledger): Verdict {
-  const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
   const rows = new Map<bigint, StoredPlant>()
+  let integrity = 'ok'
   try {
     const db = new Database(database, { readwrite: true, safeIntegers: true })
     try {
-      verdict.integrity = db
+      integrity = db
         .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
         .all()
         .map((row) => row.integrity_check)
@@ -50,18 +50,25 @@ export function compare(database: string, ledger: Ledger): Verdict {
       db.close()
     }
   } catch (error) {
-    verdict.integrity = `${error}`
+    integrity = `${error}`
   }
+  return { ...judge(rows, ledger), integrity }
+}
+
+/** Compares plants by their ids, all that there are, with what the clients were told. */
+export function judge(rows: ReadonlyMap<bigint, StoredPlant>, ledger: Ledger): Verdict {
+  const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
+  let known = 0
   for (const [n, { fate }] of ledger) {
     const plant = plantOf(n)
     const row = rows.get(plant.id)
-    rows.delete(plant.id)
+    if (row !== undefined) known++
     if (row === undefined) {
       if (fate === 'stored') verdict.lost++
     } else if (fate === 'refused') verdict.returned++
     else if (row.name !== plant.name || row.tag !== (plant.tag ?? null)) verdict.altered++
   }
-  verdict.strange = rows.size
+  verdict.strange = rows.size - known
   return verdict
 }
 

@@ -7,8 +7,16 @@ type Side = { readonly pair: Pair; readonly isClient: boolean }
 /** Which way bytes are held back for good: the requests, or the answers. */
 export type Held = 'nothing' | 'requests' | 'answers'
 
-/** Starts a proxy to a port of this machine. `using` ends it. */
-export function startProxy(to: number) {
+/** Starts a proxy to a port of this machine; `delay`: the milliseconds that it adds each way. `using` ends it. */
+export function startProxy(to: number, delay = 0) {
+  const forward = (socket: Socket<Side>, bytes: Buffer): void => {
+    if (delay === 0) socket.write(bytes)
+    else {
+      const copy = Buffer.from(bytes)
+      setTimeout(() => socket.write(copy), delay)
+    }
+  }
+
   const pairs = new Set<Pair>()
   let held: Held = 'nothing'
   let from = ''
@@ -36,7 +44,7 @@ export function startProxy(to: number) {
           data: { pair, isClient: false },
           socket: {
             data(_, bytes) {
-              if (!isHeld('answers', bytes)) client.write(bytes)
+              if (!isHeld('answers', bytes)) forward(client, bytes)
             },
             close() {
               client.end()
@@ -49,7 +57,7 @@ export function startProxy(to: number) {
       },
       data({ data: { pair } }, bytes) {
         if (isHeld('requests', bytes)) return
-        if (pair.server) pair.server.write(bytes)
+        if (pair.server) forward(pair.server, bytes)
         else pair.early.push(Buffer.from(bytes))
       },
       close({ data: { pair } }) {

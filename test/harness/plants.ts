@@ -22,7 +22,9 @@ export function storedPlants(database: string): StoredPlant[] {
   }
 }
 
-const SELECT = 'SELECT json_build_array(id::text, name, tag) FROM plants ORDER BY id'
+// In hexadecimal: psql leaves out code points that it cannot show.
+const SELECT = `SELECT encode(convert_to(json_build_array(id::text, name, tag)::text, 'UTF8'), 'hex')
+  FROM plants ORDER BY id`
 
 function plantsOfServer(database: string): StoredPlant[] {
   const command = ['psql', '-AtX', databaseAt(database, 'libpq'), '-c', SELECT]
@@ -34,7 +36,7 @@ function plantsOfServer(database: string): StoredPlant[] {
     .split('\n')
     .filter(Boolean)
     .map((line) => {
-      const [id, name, tag] = JSON.parse(line)
+      const [id, name, tag] = JSON.parse(Buffer.from(line, 'hex').toString())
       return { id: BigInt(id), name, tag }
     })
 }

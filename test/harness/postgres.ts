@@ -40,7 +40,23 @@ export type ServerOptions = {
   readonly port?: number
   /** Files that are put into the folder of the data, with mode 0600. */
   readonly files?: Readonly<Record<string, string>>
+  /** Another server that it copies, and whose standby of the name `standby` it is then. */
+  readonly standbyOf?: { readonly port: number }
+  /** The folder in which its own is made. */
+  readonly parent?: string
 }
+
+const initdb = (data: string, passwords: string, encoding = 'UTF8') => [
+  'initdb',
+  ...['-D', data, '-U', 'admin', '-A', 'scram-sha-256', '--pwfile', passwords],
+  ...['-E', encoding, '--locale', 'C', '--no-sync'],
+]
+
+const copy = (data: string, port: number) => [
+  'pg_basebackup',
+  ...['-D', data, '-R', '-c', 'fast', '--no-sync', '-d'],
+  `host=127.0.0.1 port=${port} user=admin password=${PASSWORD} application_name=standby`,
+]
 
 export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
 
@@ -48,7 +64,7 @@ export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
 export async function startPostgres({ bin }: Installation, options: ServerOptions = {}) {
   // The server refuses to run as root.
   const under = isRoot ? AS_NOBODY : []
-  const folder = temporaryFolder()
+  const folder = temporaryFolder(options.parent)
   const data = folder.file('data')
   const port = options.port ?? freePort()
   const put = (path: string, text: string) => {
@@ -59,12 +75,10 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   mkdirSync(folder.file('socket'), { mode: 0o755 })
   if (isRoot) chownSync(folder.file('socket'), NOBODY, NOBODY)
   put(folder.file('password'), PASSWORD)
-  const made = await run([
-    ...under,
-    join(bin, 'initdb'),
-    ...['-D', data, '-U', 'admin', '-A', 'scram-sha-256', '--pwfile', folder.file('password')],
-    ...['-E', options.encoding ?? 'UTF8', '--locale', 'C', '--no-sync'],
-  ])
+  const [maker = '', ...words] = options.standbyOf
+    ? copy(data, options.standbyOf.port)
+    : initdb(data, folder.file('password'), options.encoding)
+  const made = await run([...under, join(bin, maker), ...words])
   if (made.code !== 0) throw new Error(made.err)
   for (const [name, text] of Object.entries(options.files ?? {})) put(join(data, name), text)
 
@@ -74,9 +88,9 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
     unix_socket_directories: folder.file('socket'),
     ...options.settings,
   }
-  const words = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const start = () =>
-    startProcess([...under, join(bin, 'postgres'), '-D', data, ...words], { cwd: folder.path })
+    startProcess([...under, join(bin, 'postgres'), '-D', data, ...flags], { cwd: folder.path })
   let child = start()
 
   /** Runs statements as `admin`, one after another, on a connection of its own. */

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   builtProgram,
   PATIENCE_MS,
@@ -6,7 +6,8 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../harness/daemon'
-import { freePort, installations, isInstalled, PASSWORD, startPostgres } from '../harness/postgres'
+import { ownServer } from '../harness/own-server'
+import { freePort, installations, isInstalled, PASSWORD } from '../harness/postgres'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -20,7 +21,7 @@ const hardPlants = [
   '{"id":-1,"name":""}',
   '{"id":0,"name":"\\u0001\\t\\"\\\\\u007f"}',
   ...Array.from({ length: 2500 }, (_, index) => `{"id":${index + 1},"name":"plant ${index + 1}"}`),
-  '{"id":9007199254740993,"name":"Αλόη 🌱 e\u0301","tag":"sub-tropical, \\"dry\\""}',
+  '{"id":9007199254740993,"name":"Αλόη 🌱 e\u0301 \u{10FFFF}","tag":"sub-tropical, \\"dry\\""}',
   `{"id":${MOST},"name":"most","tag":"t"}`,
 ].map((line) => `${line}\n`)
 
@@ -32,10 +33,9 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       return
     }
 
-    const starting = startPostgres(it)
-    afterAll(async () => (await starting)[Symbol.asyncDispose]())
+    const started = ownServer(it)
 
-    const createDatabase = async (name: string) => (await starting).createDatabase(name)
+    const createDatabase = async (name: string) => (await started()).createDatabase(name)
     const runWith = (database: string, args: readonly string[], stdin?: string) =>
       runProgram(args, {
         program,
@@ -147,7 +147,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
         expect({ out, code }).toEqual({ out: '', code: 1 })
         expect(err).toMatch(/^plantstore: no plantstore in postgres:\/\/admin@[^ ]+\/blank; .+\n$/)
       }
-      const tables = await (await starting).query(
+      const tables = await (await started()).query(
         "SELECT * FROM pg_tables WHERE schemaname = 'public'",
         'blank',
       )
@@ -157,7 +157,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     test('a newer schema is refused by every command', async () => {
       const server = await createDatabase('newer')
       await importAll(server, hardPlants[0] ?? '')
-      await (await starting).query('UPDATE plantstore_schema SET version = 99', 'newer')
+      await (await started()).query('UPDATE plantstore_schema SET version = 99', 'newer')
 
       for (const args of [
         ['check'],
@@ -177,7 +177,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('a user without rights is told what to grant', async () => {
-      const server = await starting
+      const server = await started()
       await server.query(`CREATE ROLE weak LOGIN PASSWORD '${PASSWORD}'`)
       await createDatabase('rights')
       await server.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC', 'rights')
@@ -196,7 +196,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('check finds what another program has changed', async () => {
-      const server = await starting
+      const server = await started()
       const url = await createDatabase('changed')
       await importAll(url, hardPlants.join(''))
       const change = (statement: string) => server.query(statement, 'changed')
@@ -210,7 +210,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('check finds a plant that is not in its index', async () => {
-      const server = await starting
+      const server = await started()
       const url = await createDatabase('torn')
       await importAll(url, hardPlants.join(''))
       const ready = (value: boolean) =>
@@ -236,12 +236,35 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       const health = () => runProgram(['health', '--port', String(daemon.port)], { program })
 
       expect((await health()).code).toBe(0)
-      await (await starting).stop()
+      await (await started()).stop()
       // A write within the last second counts.
       while ((await health()).code === 0) await Bun.sleep(50)
       expect((await health()).err).toContain(' answered 503: ')
-      await (await starting).restart()
+      await (await started()).restart()
       while ((await health()).code !== 0) await Bun.sleep(50)
+    })
+
+    test('the line that makes another token works as pasted', async () => {
+      using folder = temporaryFolder()
+      const database = (await createDatabase('pasted')).replace(`:${PASSWORD}`, '')
+      const file = folder.file("a gardener's password")
+      await Bun.write(file, PASSWORD)
+      const env = {
+        PLANTSTORE_DATABASE: `${database}?connect_timeout=9&sslmode=disable`,
+        PLANTSTORE_DATABASE_PASSWORD_FILE: file,
+        PLANTSTORE_TOKEN: '',
+      }
+      await using daemon = await startDaemon({ program, env })
+      const find = () => /^to make another token: (.+)$/m.exec(daemon.out())?.[1]
+      await daemon.prints(() => find() !== undefined)
+
+      const line = find()?.replace(' plantstore ', ' "$0" ').replace('NAME', 'second') ?? ''
+      const made = await runProgram([], { program: ['sh', '-c', line, ...program] })
+
+      expect({ err: made.err, code: made.code }).toEqual({
+        err: 'Token second, shown only once:\n',
+        code: 0,
+      })
     })
 
     test('no other variable of PostgreSQL changes anything', async () => {

@@ -1,10 +1,11 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect as openSocket, type Socket } from 'node:net'
 import { connect } from '../../src/engine/postgres/connection'
 import { isInDoubt } from '../../src/engine/postgres/errors'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { OpenError } from '../../src/errors'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
+import { ownServer } from '../harness/own-server'
 import { freePort, installations, isInstalled, PASSWORD, startPostgres } from '../harness/postgres'
 import { startProcess } from '../harness/process'
 
@@ -60,11 +61,10 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
     return
   }
 
-  const starting = startPostgres(it, { settings: { max_connections: '12' } })
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+  const started = ownServer(it, { settings: { max_connections: '12' } })
 
   test('one line says why there is none', async () => {
-    const server = await starting
+    const server = await started()
     const port = freePort()
     const at = (host: string) => `cannot connect to PostgreSQL at ${host}: `
     const here = at(`127.0.0.1:${server.port}`)
@@ -90,7 +90,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('one line says what the server would not keep', async () => {
-    const server = await starting
+    const server = await started()
     await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
     await server.query("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
     await server.query('CREATE DATABASE still')
@@ -108,7 +108,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('too many connections', async () => {
-    const server = await starting
+    const server = await started()
     const opened = []
     for (;;) {
       const connection = await open(server.url()).catch((error: Error) => error)
@@ -124,7 +124,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('a role that carries synchronous_commit=off cannot weaken it', async () => {
-    const server = await starting
+    const server = await started()
     await server.query(`CREATE ROLE careless LOGIN PASSWORD '${PASSWORD}'`)
     await server.query('ALTER ROLE careless SET synchronous_commit = off')
     const url = server.url().replace('admin', 'careless')
@@ -142,7 +142,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('the file of the password is read for each connection', async () => {
-    const server = await starting
+    const server = await started()
     using folder = temporaryFolder()
     const databasePasswordFile = folder.file('password')
     await Bun.write(databasePasswordFile, `${PASSWORD}\n`)
@@ -160,7 +160,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('works in the schema of the URL', async () => {
-    const server = await starting
+    const server = await started()
     await server.query('CREATE SCHEMA garden')
 
     const connection = await open(`${server.url()}?search_path=garden`)
@@ -171,7 +171,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('by a unix socket', async () => {
-    const { socket, port } = await starting
+    const { socket, port } = await started()
     const user = `postgres://admin:${PASSWORD}@`
 
     for (const url of [
@@ -185,7 +185,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('to the first host that can be written to', async () => {
-    const server = await starting
+    const server = await started()
     await using standby = await startPostgres(it, {
       settings: { default_transaction_read_only: 'on' },
     })
@@ -195,10 +195,10 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
     const urlOf = (all: readonly string[]) =>
       `postgres://admin:${PASSWORD}@${all.join(',')}/postgres?connect_timeout=1`
 
-    const started = performance.now()
+    const began = performance.now()
     const connection = await open(urlOf([...hosts, `127.0.0.1:${server.port}`]))
     expect(connection.host).toBe(`127.0.0.1:${server.port}`)
-    expect(performance.now() - started).toBeGreaterThan(1900)
+    expect(performance.now() - began).toBeGreaterThan(1900)
     await connection.close()
 
     const reasons = ['no answer within 1 s', 'no answer within 1 s', 'connection refused']
@@ -210,7 +210,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('a query that misses its deadline drops the connection, and is not cancelled', async () => {
-    const server = await starting
+    const server = await started()
     await server.query('CREATE TABLE slow (n int)')
     const connection = await open(server.url())
     const query = connection.sql`WITH s AS (SELECT pg_sleep(1)) INSERT INTO slow SELECT 1 FROM s`
@@ -229,7 +229,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
   })
 
   test('a session that is lost stays lost', async () => {
-    const server = await starting
+    const server = await started()
     const connection = await open(server.url())
     const [row] = await connection.sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
     const waiting = connection.sql`SELECT pg_sleep(60)`.catch((error: unknown) => error)

@@ -3,17 +3,21 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Store } from '../../src/store'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
+import { turns } from '../harness/ledger'
 import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
 import { type Logged, newDatabase, openAt } from '../harness/postgres-store'
 import { allPlants, range } from '../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
+/** Each way; far enough for commits to be pipelined. */
+const FAR_MS = 10
+
 /** A store whose connections the test can cut, and one beside it that is never cut. */
-async function openCuttable(server: PostgresServer) {
+async function openCuttable(server: PostgresServer, delay = 0) {
   const url = await newDatabase(server)
   const database = url.slice(url.lastIndexOf('/') + 1)
-  const proxy = startProxy(server.port)
+  const proxy = startProxy(server.port, delay)
   const events: Logged[] = []
   const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
   const other = await openAt(url)
@@ -95,6 +99,48 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(it.store.stats().server).toMatchObject({ inDoubtMade: made, inDoubtNotMade: notMade })
   })
 
+  test('settles each of several commits that were under way', async () => {
+    await using it = await openCuttable(await starting, FAR_MS)
+    it.proxy.hold('answers', 'UPDATE')
+
+    const waves: Promise<unknown>[] = []
+    for (const { id } of range(30, 3)) {
+      waves.push(it.store.createPlant({ id, name: 'new' }))
+      waves.push(it.store.createPlant({ id: id - 29n, name: 'other' }))
+      await turns()
+    }
+    const ended = endsOf(waves)
+    while ((await it.other.readPlant(32n)) === null) await Bun.sleep(5)
+    it.proxy.cut()
+
+    expect(await ended).toEqual([null, 40902, null, 40902, null, 40902])
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 3, inDoubtNotMade: 0 })
+  })
+
+  test('sends again, in their order, the commits behind one that the server refuses', async () => {
+    await using it = await openCuttable(await starting, FAR_MS)
+    await it.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'no weeds' USING ERRCODE = '23514'; END $$;
+       CREATE TRIGGER no_weed BEFORE INSERT ON plants FOR EACH ROW WHEN (new.name = 'Weed')
+       EXECUTE FUNCTION refuse()`,
+    )
+
+    const waves: Promise<unknown>[] = []
+    for (const plant of [
+      { id: 40n, name: 'first' },
+      { id: 41n, name: 'Weed' },
+      { id: 42n, name: 'mine' },
+      { id: 42n, name: 'too late' },
+    ]) {
+      waves.push(it.store.createPlant(plant))
+      await turns()
+    }
+
+    expect(await endsOf(waves)).toEqual([null, 50001, null, 40902])
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, lostCommits: 0 })
+  })
+
   test('is told as made, with what a plant was refused for, once all of it was', async () => {
     await using it = await openCuttable(await starting)
     it.proxy.hold('answers', 'UPDATE')
@@ -139,6 +185,20 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 1 })
   })
 
+  test('sends a change again whose transaction the server has put out', async () => {
+    await using it = await openCuttable(await starting)
+    await it.store.patchPlant(1n, { name: 'first' })
+    it.proxy.hold('answers', 'BEGIN')
+
+    const ended = endsOf([it.store.patchPlant(1n, { tag: 'new' })])
+    await it.proxy.untilHeld()
+    // The row is locked, until the server finds that nothing comes any more: nobody waits for this process for ever.
+    await it.other.patchPlant(1n, { name: 'other' })
+    it.proxy.cut()
+
+    expect(await ended).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
+  })
+
   test('tells that a server has lost what it had confirmed', async () => {
     await using it = await openCuttable(await starting)
     for (const plant of range(20, 5)) await it.store.createPlant(plant)
@@ -159,6 +219,37 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     await it.store.deletePlant(9n)
 
     expect(await it.other.readPlant(9n)).toBeNull()
+  })
+
+  test('waits for the standby, whatever limit of time the database sets', async () => {
+    const server = await starting
+    const setStandby = async (name: string) => {
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await server.query('SELECT pg_reload_conf()')
+    }
+    try {
+      await using it = await openCuttable(server)
+      await it.query(
+        `DO $$ BEGIN EXECUTE format(
+           'ALTER DATABASE %I SET statement_timeout = ''200ms''', current_database()
+         ); END $$`,
+      )
+      it.proxy.cut()
+      await it.store.deletePlant(4n)
+      await setStandby('nobody')
+      await Bun.sleep(200)
+      let isAnswered = false
+      const creating = it.store.createPlant({ id: 9n, name: 'nine' }).then(() => {
+        isAnswered = true
+      })
+
+      await Bun.sleep(1500)
+      expect(isAnswered).toBeFalse()
+      await setStandby('')
+      await creating
+    } finally {
+      await setStandby('')
+    }
   })
 
   test('refuses changes and reads while the server is away, and stores none of them later', async () => {

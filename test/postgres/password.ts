@@ -7,7 +7,8 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../harness/daemon'
-import { installations, isInstalled, PASSWORD, startPostgres } from '../harness/postgres'
+import { ownServer } from '../harness/own-server'
+import { installations, isInstalled, PASSWORD } from '../harness/postgres'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -21,16 +22,15 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       return
     }
 
-    const starting = startPostgres(it)
+    const started = ownServer(it)
     const folder = temporaryFolder()
     afterAll(async () => {
-      await (await starting)[Symbol.asyncDispose]()
       folder[Symbol.dispose]()
     })
 
     /** The three ways to hand it over. */
     async function environments(): Promise<Record<string, string>[]> {
-      const server = await starting
+      const server = await started()
       const PLANTSTORE_DATABASE = server.url().replace(`:${PASSWORD}`, '')
       await Bun.write(folder.file('password'), `${PASSWORD}\n`)
       return [
@@ -41,7 +41,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     }
 
     test('by a daemon whose server is lost, and that crashes', async () => {
-      const server = await starting
+      const server = await started()
       for (const env of await environments()) {
         const args = ['--log-requests']
         await using daemon = await startDaemon({ program, args, env })
@@ -70,7 +70,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('by a command, whatever fails', async () => {
-      const server = await starting
+      const server = await started()
       const wrong = [
         ['sslmode=verify-full&sslrootcert=/missing'],
         ['sslmode=require'],

@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../harness/daemon'
+import { ownServer } from '../harness/own-server'
 import { hasPgBouncer, startPgBouncer } from '../harness/pgbouncer'
-import { installations, isInstalled, startPostgres } from '../harness/postgres'
+import { installations, isInstalled } from '../harness/postgres'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -31,15 +32,14 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       return
     }
 
-    const starting = startPostgres(it)
-    afterAll(async () => (await starting)[Symbol.asyncDispose]())
+    const started = ownServer(it)
 
     test.each([
       [[]],
       [['ignore_startup_parameters=synchronous_commit,search_path']],
       [['ignore_startup_parameters=synchronous_commit,search_path,plantstore.session']],
     ])('is refused without prepare=false: %j', async (settings) => {
-      await using pooler = await startPgBouncer(await starting, settings)
+      await using pooler = await startPgBouncer(await started(), settings)
 
       for (const query of ['', '?search_path=garden']) {
         expect(await refusal(pooler.url() + query)).toEndWith(
@@ -50,7 +50,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('says that the pooler drops the schema of the URL, and takes that of the role', async () => {
-      const server = await starting
+      const server = await started()
       await using pooler = await startPgBouncer(server)
       const url = `${pooler.url()}?search_path=garden&prepare=false`
 
@@ -62,7 +62,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('sessions that share connections are each answered their own', async () => {
-      const server = await starting
+      const server = await started()
       await using pooler = await startPgBouncer(server)
       await server.query('CREATE TABLE seen (session int, round int)')
       const url = `${pooler.url()}?prepare=false`
@@ -93,7 +93,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
     })
 
     test('two daemons serve one store, and the commands read it', async () => {
-      const server = await starting
+      const server = await started()
       await using pooler = await startPgBouncer(server)
       await server.createDatabase('pooled')
       const env = { PLANTSTORE_DATABASE: `${pooler.url('pooled')}?prepare=false` }

@@ -4,7 +4,8 @@ import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { makeCa } from '../harness/certificates'
 import { PATIENCE_MS, root, temporaryFolder } from '../harness/daemon'
-import { installations, isInstalled, startPostgres } from '../harness/postgres'
+import { ownServer } from '../harness/own-server'
+import { installations, isInstalled } from '../harness/postgres'
 import { run } from '../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -20,18 +21,16 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s with TLS', 
   const folder = temporaryFolder()
   const ca = makeCa(folder, 'ca')
   const other = makeCa(folder, 'other')
-  const servers = Promise.all(
-    [ca.sign('DNS:localhost'), ca.sign('DNS:localhost', -1)].map(({ cert, key }) =>
-      startPostgres(it, {
-        settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
-        files: { 'server.pem': cert, 'server.key': key },
-      }),
-    ),
-  )
-  afterAll(async () => {
-    for (const server of await servers) await server[Symbol.asyncDispose]()
-    folder[Symbol.dispose]()
-  })
+  const serverWith = (days: number) => {
+    const { cert, key } = ca.sign('DNS:localhost', days)
+    return ownServer(it, {
+      settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
+      files: { 'server.pem': cert, 'server.key': key },
+    })
+  }
+  const valid = serverWith(30)
+  const expired = serverWith(-1)
+  afterAll(() => folder[Symbol.dispose]())
 
   /** Whether the session is encrypted, or why there is none. */
   async function tryOut(url: string): Promise<string> {
@@ -46,10 +45,8 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s with TLS', 
     }
   }
 
-  const urlOf = async (host: string, query: string, index = 0): Promise<string> => {
-    const server = (await servers)[index]
-    return `${server?.url('postgres', host)}?${query}`
-  }
+  const urlOf = async (host: string, query: string, server = valid): Promise<string> =>
+    `${(await server()).url('postgres', host)}?${query}`
 
   test.each([
     ['127.0.0.1', '', 'plain'],
@@ -67,14 +64,14 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s with TLS', 
   })
 
   test('an expired certificate is refused', async () => {
-    const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, 1)
+    const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, expired)
 
     expect(await tryOut(url)).toEndWith(': its certificate has expired')
   })
 
   test('a unix socket is never encrypted', async () => {
-    const [server] = await servers
-    const url = `postgres://admin@/postgres?host=${server?.socket}&port=${server?.port}`
+    const { socket, port } = await valid()
+    const url = `postgres://admin@/postgres?host=${socket}&port=${port}`
 
     expect(await tryOut(`${url}&sslmode=verify-full`)).toContain('wrong password')
   })

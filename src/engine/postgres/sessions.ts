@@ -1,11 +1,11 @@
 // The session with the writable server: one connection that commits, others that read, all on one host. When any is lost,
 // all are closed, and the hosts are tried in turn until one takes writes again.
 
-import { PlantError } from '../../errors'
+import { codeOf, PlantError } from '../../errors'
 import type { Role } from '../role'
 import { type Connection, connect } from './connection'
 import type { Counters } from './counters'
-import { errorNumberOf, isInDoubt, isReadOnlyServer } from './errors'
+import { errorNumberOf, explainOpening, isInDoubt, isReadOnlyServer } from './errors'
 import { connectionsOf, measure, READ_DEADLINE_MS, type Session } from './session'
 import { addressOf, type PostgresTarget } from './url'
 
@@ -51,7 +51,16 @@ export class Sessions {
 
   /** Opens the first session. Rejects with an `OpenError` where no host can be used. */
   async open(): Promise<void> {
-    this.#begin(await this.#connect())
+    for (let tries = 1; ; tries += 1) {
+      const writer = await this.#findWriter()
+      try {
+        this.#begin(await this.#equip(writer))
+        return
+      } catch (error) {
+        // It takes writes and cannot confirm them: the next host may.
+        if (tries >= this.#hosts.length) throw await explainOpening(error, writer.host, this.target)
+      }
+    }
   }
 
   /** Why nothing can be committed for now; null where it can. */
@@ -91,6 +100,8 @@ export class Sessions {
         return await session[kind].within(READ_DEADLINE_MS, ask(session[kind]))
       } catch (error) {
         if (!isInDoubt(error)) throw this.refuse(error)
+        // A fault of this program says nothing of the server.
+        if (codeOf(error) === '' && !session[kind].isLost) throw error
         this.lose(session, error)
         if (tries === 2) throw this.#refusal()
       }
@@ -155,8 +166,9 @@ export class Sessions {
     this.hooks.begun()
   }
 
-  async #connect(): Promise<Session> {
-    const writer = await connect({ ...this.target, hosts: this.#hosts })
+  #findWriter = (): Promise<Connection> => connect({ ...this.target, hosts: this.#hosts })
+
+  async #equip(writer: Connection): Promise<Session> {
     const opened = [writer]
     try {
       await this.hooks.prepare(writer)
@@ -186,7 +198,7 @@ export class Sessions {
     for (let pause = 0; !this.#isClosed; ) {
       await Bun.sleep(pause)
       try {
-        this.#begin(await this.#connect())
+        this.#begin(await this.#equip(await this.#findWriter()))
         this.counters.reconnects += 1
         const milliseconds = Math.round(performance.now() - lostAt)
         log('info', 'server-found', { host: this.#host, milliseconds })

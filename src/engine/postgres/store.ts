@@ -1,6 +1,7 @@
 // Keeps plants in PostgreSQL: changes by group commit, one step of a lane for each batch; reads by other connections.
 
 import { OpenError, PlantError } from '../../errors'
+import { IN_DOUBT } from '../../shutdown'
 import type { Store } from '../../store'
 import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
@@ -52,8 +53,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
-      // A pooler gives the session to others.
-      if (target.prepare) await limitWaits(connection)
+      await limitWaits(connection, target.prepare)
       await writer.enter(connection)
     },
     begun: () => writer.resume(),
@@ -61,8 +61,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   // Of a server that is near, the next batch is better gathered while it commits the last.
   const commits = () => (sessions.roundTrip() < FAR_MS ? 1 : LONGEST_PIPELINE)
   const writer: Writer = new Writer(sessions, role, counters, commits)
-  const limits = { ...LIMITS, commits }
-  const changes = new GroupCommit<Change>(createBatches(writer, sessions, role), limits)
+  const batches = createBatches(writer, sessions, role)
+  const changes = new GroupCommit<Change>(batches.commit, { ...LIMITS, commits })
   const points = <T>(ask: Parameters<typeof sessions.read<T>>[1]) => sessions.read('points', ask)
   const readPlant = shareReads(points)
   const leases = createLeases(
@@ -93,6 +93,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     }
     const problem = sessions.problem()
     if (problem) throw problem
+    if (batches.isFull()) throw new PlantError(50701)
     const seconds = Math.floor(writer.stalledFor() / 1000)
     if (seconds * 1000 >= STALLED_MS) {
       throw new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
@@ -143,8 +144,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       clearInterval(touching)
       // In an outage there may be no end to wait for.
       if (!sessions.problem()) await changes.drained()
+      const problem = writer.isBusy() ? sessions.problem() : null
       await writer.leave().catch(() => {})
       await sessions.close()
+      if (problem) throw new OpenError(`${problem.message}; ${IN_DOUBT}`, true)
     },
   }
 }
