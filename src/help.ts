@@ -18,15 +18,21 @@ Start with "plantstore serve". Run "plantstore help COMMAND" for details.
 `
 }
 
-/** Wraps the paragraphs of a text at 80 characters; lines that are indented stay as they are. */
-function wrap(text: string): string {
-  return text.replace(/^\S.*(\n\S.*)*$/gm, (paragraph) =>
-    paragraph
-      .replaceAll('\n', ' ')
-      .replace(/(.{1,80})(?: +|$)/g, '$1\n')
-      .trimEnd(),
-  )
+const WIDTH = 80
+
+/** A paragraph in lines of at most 80 characters. */
+function wrapParagraph(paragraph: string): string {
+  const lines: string[] = []
+  for (const word of paragraph.split(/\s/)) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`
+    if (lines.length > 0 && longer.length <= WIDTH) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.join('\n')
 }
+
+/** Wraps the paragraphs of a text; lines that are indented stay as they are. */
+const wrap = (text: string): string => text.replace(/^\S.*(\n\S.*)*$/gm, wrapParagraph)
 
 /** The help of one command. */
 export const helpOf = ({ name, usage, summary, help, options }: Command): string =>
