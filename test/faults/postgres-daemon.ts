@@ -167,7 +167,7 @@ async function startWithout(about: string): Promise<Outcome> {
     await server.query('DROP DATABASE IF EXISTS started WITH (FORCE)')
     await server.query('CREATE DATABASE started')
     const run = launchBefore(url)
-    await Bun.sleep(100 + i * 70)
+    await Bun.sleep(40 + i * 30)
     await server.killAll()
     let hasEnded = false
     void run.exited.then(() => {
