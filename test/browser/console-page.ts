@@ -1,6 +1,7 @@
 // The console in a Chromium, as the tests of it use it: by roles and labels.
 import { afterAll, expect } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { buildPages } from '../../build-pages'
 import { TOKEN } from '../harness/daemon'
 import { has } from '../release/lab'
 import { startBrowser, visit } from './visit'
@@ -11,6 +12,8 @@ export const MAX = '9223372036854775807'
 
 /** A browser for the tests of a file; it is installed where it is missing, which needs root. */
 export async function startChromium(): Promise<Browser> {
+  // The executable has its own.
+  if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
   if (!(await has('chromium'))) throw new Error('needs chromium')
   const browser = await startBrowser()
   afterAll(() => browser.close())

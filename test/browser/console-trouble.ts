@@ -103,6 +103,38 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   expect(await console.row(1).count()).toBe(1)
 })
 
+test('a disk that takes no writes is shown with the reason, and what was typed is stored when it heals', async () => {
+  using folder = temporaryFolder()
+  const under = ['env', '--ignore-signal=XFSZ']
+  await using ailing = await startDaemon({ database: folder.file('plants.db'), under })
+  await ailing.create('{"id":1,"name":"Fern"}')
+  await using console = await openConsole(browser, ailing.url)
+  const { page } = console
+  const limit = (bytes: string) =>
+    Bun.spawnSync(['prlimit', '--pid', String(ailing.pid), `--fsize=${bytes}`]).exitCode
+  await page.getByText('Healthy').waitFor()
+  await console.button('Edit plant 1').click()
+  await console.field('Name').fill('Tree fern')
+  expect(limit('4096:unlimited')).toBe(0)
+  // The first write that fails is in doubt for as long as the disk fails.
+  const filler = ailing.create('{"id":2,"name":"filler"}')
+
+  await page.getByText('Cannot write').waitFor()
+  await console.button('Save').click()
+  await page
+    .getByRole('dialog')
+    .getByText(/nothing was stored/)
+    .waitFor()
+  expect(limit('unlimited:unlimited')).toBe(0)
+  await page.getByText('Healthy').waitFor()
+  await console.button('Save').click()
+  await page.getByText('Plant 1 was changed').waitFor()
+  await filler
+
+  expect(await (await ailing.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Tree fern' })
+  expect((await console.complaints()).filter((it) => !/status of 50[37]/.test(it))).toEqual([])
+})
+
 describe('two people at one plant', () => {
   test('the second to save sees what the first stored, and may keep either', async () => {
     await using console = await open()
@@ -166,7 +198,10 @@ describe('a delete', () => {
 
   test('that is undone never reaches the store, also of several', async () => {
     await using console = await open()
-    for (const id of [21, 22, 23]) await console.button(`Delete plant ${id}`).click()
+    for (const id of [21, 22, 23]) {
+      await console.button(`Delete plant ${id}`).click()
+      await console.button(undo(id)).waitFor()
+    }
     await console.button(undo(22)).click()
     await console.row(22).waitFor()
     expect(await console.row(21).count()).toBe(0)
@@ -177,6 +212,17 @@ describe('a delete', () => {
       expect.arrayContaining(['21', '22', '23']),
     )
     for (const id of [21n, 22n, 23n]) expect(stored(id)?.name).toBe(`plant ${id}`)
+    await console.isClean()
+  })
+
+  test('by two quick clicks is of one plant', async () => {
+    await using console = await open()
+    await console.button('Delete plant 10').dblclick()
+    await console.button(undo(10)).waitFor()
+
+    await console.row(11).waitFor()
+    expect(await console.page.getByRole('button', { name: /^Undo/ }).count()).toBe(1)
+    await console.button(undo(10)).click()
     await console.isClean()
   })
 

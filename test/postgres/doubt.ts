@@ -185,6 +185,20 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 1 })
   })
 
+  test('sends a change again whose transaction the server has put out', async () => {
+    await using it = await openCuttable(await starting)
+    await it.store.patchPlant(1n, { name: 'first' })
+    it.proxy.hold('answers', 'BEGIN')
+
+    const ended = endsOf([it.store.patchPlant(1n, { tag: 'new' })])
+    await it.proxy.untilHeld()
+    // The row is locked, until the server finds that nothing comes any more: nobody waits for this process for ever.
+    await it.other.patchPlant(1n, { name: 'other' })
+    it.proxy.cut()
+
+    expect(await ended).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
+  })
+
   test('tells that a server has lost what it had confirmed', async () => {
     await using it = await openCuttable(await starting)
     for (const plant of range(20, 5)) await it.store.createPlant(plant)
@@ -205,6 +219,37 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     await it.store.deletePlant(9n)
 
     expect(await it.other.readPlant(9n)).toBeNull()
+  })
+
+  test('waits for the standby, whatever limit of time the database sets', async () => {
+    const server = await starting
+    const setStandby = async (name: string) => {
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await server.query('SELECT pg_reload_conf()')
+    }
+    try {
+      await using it = await openCuttable(server)
+      await it.query(
+        `DO $$ BEGIN EXECUTE format(
+           'ALTER DATABASE %I SET statement_timeout = ''200ms''', current_database()
+         ); END $$`,
+      )
+      it.proxy.cut()
+      await it.store.deletePlant(4n)
+      await setStandby('nobody')
+      await Bun.sleep(200)
+      let isAnswered = false
+      const creating = it.store.createPlant({ id: 9n, name: 'nine' }).then(() => {
+        isAnswered = true
+      })
+
+      await Bun.sleep(1500)
+      expect(isAnswered).toBeFalse()
+      await setStandby('')
+      await creating
+    } finally {
+      await setStandby('')
+    }
   })
 
   test('refuses changes and reads while the server is away, and stores none of them later', async () => {

@@ -8,29 +8,9 @@ setDefaultTimeout(600_000)
 
 /** Tests that speak of plants, requests and tokens, and not of a file. */
 const files = [
-  ...[
-    'auth',
-    'batch',
-    'body-size',
-    'create',
-    'errors',
-    'expiry',
-    'fields',
-    'first-start',
-    'health',
-  ],
-  ...[
-    'health-route',
-    'import-csv',
-    'leaks',
-    'limits',
-    'list',
-    'methods',
-    'openapi',
-    'order',
-    'read',
-  ],
-  ...['shutdown', 'tls', 'unix', 'who'],
+  ...['auth', 'batch', 'body-size', 'create', 'errors', 'expiry', 'fields', 'health'],
+  ...['health-route', 'import-csv', 'leaks', 'limits', 'list', 'methods', 'openapi', 'order'],
+  ...['patch', 'precondition', 'read', 'shutdown', 'tls', 'unix', 'who'],
 ]
 
 describe.each(installations.map((it) => [it.name, it] as const))('on %s', (_, it) => {

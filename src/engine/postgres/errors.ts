@@ -22,8 +22,8 @@ export function sqlStateOf(error: unknown): string {
 /** Whether the connection is gone or of no use, so that what it was asked for may have been done or not. */
 export const isInDoubt = (error: unknown): boolean => {
   const state = sqlStateOf(error)
-  // 57P01 to 57P05: the server ends this connection. 08: it does not follow the protocol.
-  return state === '' || state.startsWith('57P') || state.startsWith('08')
+  // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: it does not follow the protocol.
+  return state === '' || /^(57P|08|25P03|25P04)/.test(state)
 }
 
 /** Whether the server cannot be written to any more, as after a failover: another host has to be found. */

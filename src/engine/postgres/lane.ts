@@ -2,6 +2,7 @@
 // connection and host, whether it was made; and fences it: what was not made by then never will be.
 
 import type { SQL } from 'bun'
+import { OpenError } from '../../errors'
 import type { Connection } from './connection'
 import { type Answer, rollBack, rowsOf, type Statement, sendAll } from './statements'
 
@@ -44,12 +45,26 @@ export type Fence = {
 const LOCK_MS = 3000
 const IDLE_MS = 2000
 
-/** Limits what a transaction of this session may wait for. */
-export async function limitWaits({ sql }: Connection): Promise<void> {
-  await sendAll(sql, [
-    [`SET lock_timeout = ${LOCK_MS}`],
-    [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
-  ])
+/**
+ * Limits what a transaction of this session may wait for; but not the wait for a standby, as a statement that is cancelled in
+ * it counts as committed. `isOwn`: the session is not shared by a pooler. Throws an `OpenError` where that cannot be had.
+ */
+export async function limitWaits({ sql }: Connection, isOwn: boolean): Promise<void> {
+  if (isOwn) {
+    await sendAll(sql, [
+      ['SET statement_timeout = 0'],
+      [`SET lock_timeout = ${LOCK_MS}`],
+      [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
+    ])
+    return
+  }
+  const [row] = await sql.unsafe<{ limit: string }[]>(
+    `SELECT current_setting('statement_timeout') AS limit`,
+  )
+  if (row?.limit === '0') return
+  throw new OpenError(
+    `statement_timeout is ${row?.limit}, which cancels the wait for a standby: run ALTER ROLE … SET statement_timeout = 0`,
+  )
 }
 
 /** Makes a lane of a random name, and removes those of writers that are long gone. */
@@ -78,7 +93,7 @@ export async function beginStep(
   { lane, seq }: LaneStep,
   statements: readonly Statement[],
 ): Promise<readonly Answer[] | null> {
-  const all: Statement[] = [['BEGIN'], [ADVANCE, lane, seq], ...statements]
+  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq], ...statements]
   try {
     const [, advanced, ...answers] = await sendAll(sql, all)
     if (advanced?.length === 1) return answers
@@ -92,7 +107,7 @@ export async function beginStep(
 
 /** Sends the rest of a transaction with its COMMIT, which is one only if the server says so. */
 export async function commitStep(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
-  const answers = await sendAll(sql, [...statements, ['COMMIT']])
+  const answers = await sendAll(sql, [...statements, 'COMMIT'])
   const word = answers.pop()?.command
   if (word !== 'COMMIT') throw new Error(`COMMIT was answered by ${word}`)
   return answers
@@ -108,10 +123,10 @@ const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint 
  */
 export async function fence(connection: Connection, { lane, seq: top }: LaneStep): Promise<Fence> {
   const [, , moved, end] = await sendAll(connection.sql, [
-    ['BEGIN'],
+    'BEGIN',
     [`SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`],
     [FENCE, lane, top],
-    ['COMMIT'],
+    'COMMIT',
   ])
   if (end?.command !== 'COMMIT') throw new Error(`COMMIT was answered by ${end?.command}`)
   const [row] = rowsOf<{ fenced_from: bigint; refused: string }>(moved)

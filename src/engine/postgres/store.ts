@@ -53,8 +53,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
-      // A pooler gives the session to others.
-      if (target.prepare) await limitWaits(connection)
+      await limitWaits(connection, target.prepare)
       await writer.enter(connection)
     },
     begun: () => writer.resume(),

@@ -37,7 +37,6 @@ export class Writer {
 
   /** Milliseconds since a commit was last confirmed. */
   sinceConfirmed = (): number => performance.now() - this.#confirmedAt
-
   /** Milliseconds that the oldest step has waited for its answer; 0 where none does. */
   stalledFor = (): number => (this.#flight[0] ? performance.now() - this.#flight[0].sentAt : 0)
 
@@ -73,6 +72,7 @@ export class Writer {
 
   /** Called when there is a session: what failed with the last one is sent again. */
   resume(): void {
+    if (this.#flight.length > 0) return
     this.#isBroken = false
     this.pump()
   }
@@ -117,8 +117,7 @@ export class Writer {
   #sendNext(session: Session): void {
     const run = this.#queue.shift()
     if (!run) return
-    this.#sent += 1
-    run.seq = this.#sent
+    run.seq = ++this.#sent
     run.tries += 1
     run.sentAt = performance.now()
     run.failure = null
@@ -173,8 +172,8 @@ export class Writer {
     }
     for (const { failure, onDoubt } of this.#flight) if (failure?.kind === 'doubt') onDoubt()
     this.sessions.lose(session, cause.error)
-    if (!this.role.outlivesOutages)
-      setTimeout(() => giveUp(this.#flight.splice(0), cause.error), PATIENCE_MS)
+    if (this.role.outlivesOutages) return
+    setTimeout(() => giveUp(this.#flight.splice(0), cause.error), PATIENCE_MS)
   }
 
   #settle({ made, refused }: Fence): void {
@@ -186,12 +185,13 @@ export class Writer {
     }
     const again: Run[] = []
     for (const run of this.#flight.splice(0)) {
-      const isMade = made !== null && run.seq <= made
-      if (run.failure?.kind === 'doubt') {
+      const isOpen = (run.failure?.kind ?? 'doubt') === 'doubt'
+      const isMade = isOpen && run.seq <= (made ?? 0)
+      if (isOpen) {
         this.counters[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
         log('warn', 'commit-settled', { made: isMade })
       }
-      if (isMade) run.finish(refused[made - run.seq] ?? '')
+      if (isMade) run.finish(refused[(made ?? 0) - run.seq] ?? '')
       else again.push(run)
     }
     this.#sendAgain(again)

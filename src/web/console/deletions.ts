@@ -67,9 +67,12 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
 
     /** Takes a plant out of the table, to delete it after the time to undo that. */
     async remove(plant: NewPlant): Promise<void> {
+      if (waiting.value.some((it) => it.plant.id === plant.id)) return
+      // At once: a row that moves later would be under a pointer that means another.
+      pages.hide(plant.id)
       const now = await session.call((client) => client.readPlant(plant.id))
       if (!now.ok) {
-        if (now.error === 40402) pages.hide(plant.id)
+        if (now.error !== 40402) pages.put(plant)
         say(`Plant ${plant.id}: ${now.message}`)
         return
       }
@@ -78,8 +81,6 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
         say(`Plant ${plant.id} was changed meanwhile; look at it before you delete it`)
         return
       }
-      if (session.isReadOnly.value || waiting.value.some((it) => it.plant.id === plant.id)) return
-      pages.hide(plant.id)
       waiting.value = [...waiting.value, { plant, etag: now.etag, leftMs: UNDO_MS }]
       timer ??= window.setInterval(tick, TICK_MS)
     },

@@ -12,11 +12,10 @@ type ModalProps = {
 export function Modal({ label, onEscape, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
-    const opener = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus()
-    }
+    const element = dialog.current
+    element?.showModal()
+    // Closed before it is gone: so the browser gives the focus back to where it was.
+    return () => element?.close()
   }, [])
   return (
     <dialog

@@ -42,7 +42,7 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
         {String(id)}
       </span>
       <span role="gridcell" class="name">
-        <bdi>{name}</bdi>
+        {name === '' ? <i>no name</i> : <bdi title={name}>{name}</bdi>}
       </span>
       <span role="gridcell" class="tag">
         {tag === undefined ? null : (
@@ -74,7 +74,10 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
               class="quiet danger"
               tabIndex={tabIndex}
               aria-label={`Delete plant ${id}`}
-              onClick={() => onDelete(plant)}
+              onClick={({ detail }) => {
+                // The second click of two meets the row that has come up.
+                if (detail <= 1) onDelete(plant)
+              }}
             >
               Delete
             </button>
