@@ -52,7 +52,7 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
   const hosts = standby ? [server, standby] : [server]
   const start = (place: number) => serveBefore(urlOf(hosts, USERS[place]))
   const daemons: Daemon[] = await Promise.all(USERS.map((_, place) => start(place)))
-  const load = startLinearLoad(daemons)
+  const load = startLinearLoad(daemons, PAUSE_MS)
   const problems: string[] = []
   const scene: Scene = {
     server,
@@ -119,6 +119,8 @@ const killServer: Hurt = async (scene) => {
   }
 }
 
+// What one has not answered when it is killed may come anywhere in what the other goes on to do: not too much of that.
+const PAUSE_MS = 12
 const HANG_MS = 7000
 
 /** For longer than the daemon waits for its commit; then it goes on. */

@@ -93,7 +93,7 @@ export async function beginStep(
   { lane, seq }: LaneStep,
   statements: readonly Statement[],
 ): Promise<readonly Answer[] | null> {
-  const all: Statement[] = [['BEGIN'], [ADVANCE, lane, seq], ...statements]
+  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq], ...statements]
   try {
     const [, advanced, ...answers] = await sendAll(sql, all)
     if (advanced?.length === 1) return answers
@@ -107,7 +107,7 @@ export async function beginStep(
 
 /** Sends the rest of a transaction with its COMMIT, which is one only if the server says so. */
 export async function commitStep(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
-  const answers = await sendAll(sql, [...statements, ['COMMIT']])
+  const answers = await sendAll(sql, [...statements, 'COMMIT'])
   const word = answers.pop()?.command
   if (word !== 'COMMIT') throw new Error(`COMMIT was answered by ${word}`)
   return answers
@@ -123,10 +123,10 @@ const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint 
  */
 export async function fence(connection: Connection, { lane, seq: top }: LaneStep): Promise<Fence> {
   const [, , moved, end] = await sendAll(connection.sql, [
-    ['BEGIN'],
+    'BEGIN',
     [`SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`],
     [FENCE, lane, top],
-    ['COMMIT'],
+    'COMMIT',
   ])
   if (end?.command !== 'COMMIT') throw new Error(`COMMIT was answered by ${end?.command}`)
   const [row] = rowsOf<{ fenced_from: bigint; refused: string }>(moved)

@@ -73,7 +73,7 @@ async function migrateOnce(sql: SQL): Promise<number> {
       await sql.unsafe('CREATE TABLE plantstore_schema (version integer PRIMARY KEY)')
       steps.push(['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION])
     } else steps.push(['UPDATE plantstore_schema SET version = $1', SCHEMA_VERSION])
-    for (const [text, ...values] of steps) await sql.unsafe(text, values)
+    await sendAll(sql, steps)
     await sql.unsafe('COMMIT')
     return before
   } catch (error) {

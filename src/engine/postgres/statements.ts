@@ -3,8 +3,8 @@
 import type { SQL } from 'bun'
 import { sqlStateOf } from './errors'
 
-/** A statement, and the values of its parameters. */
-export type Statement = readonly [text: string, ...values: readonly unknown[]]
+/** A statement with the values of its parameters, or one of those that hold a transaction together. */
+export type Statement = 'BEGIN' | 'COMMIT' | readonly [text: string, ...values: readonly unknown[]]
 
 /** What a statement answered: its rows, and the word that the server says of it. */
 export type Answer<Row = unknown> = readonly Row[] & { readonly command: string | null }
@@ -12,14 +12,20 @@ export type Answer<Row = unknown> = readonly Row[] & { readonly command: string 
 // "current transaction is aborted": an earlier statement says why.
 const ABORTED = '25P02'
 
+// Without parameters, `unsafe` takes the simple protocol, which Bun does not pipeline; a template never does.
+function send(sql: SQL, statement: Statement): Promise<Answer> {
+  if (statement === 'BEGIN') return sql<unknown[]>`BEGIN`
+  if (statement === 'COMMIT') return sql<unknown[]>`COMMIT`
+  const [text, ...values] = statement
+  return sql.unsafe<unknown[]>(text, values)
+}
+
 /**
  * Sends statements without waiting between them. Resolves to their answers; rejects, once all are answered, with the first
  * error that is not the consequence of another.
  */
 export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
-  const results = await Promise.allSettled(
-    statements.map(([text, ...values]) => sql.unsafe<unknown[]>(text, values)),
-  )
+  const results = await Promise.allSettled(statements.map((it) => send(sql, it)))
   const answers: Answer[] = []
   let consequence: unknown
   for (const result of results) {

@@ -74,7 +74,7 @@ export function createTokenStep(token: Token): Step<boolean> {
 }
 
 /** A step of one statement that tells how many tokens it changed, by returning them. */
-function tokensStep(...statement: Statement): Step<number> {
+function tokensStep(statement: Statement): Step<number> {
   let count = 0
   return {
     isPipelined: false,
@@ -90,11 +90,11 @@ function tokensStep(...statement: Statement): Step<number> {
 }
 
 export const revokeTokenStep = (name: string, now: number): Step<number> =>
-  tokensStep(
+  tokensStep([
     'UPDATE tokens SET revoked_at = $1 WHERE name = $2 AND revoked_at IS NULL RETURNING hash',
     now,
     name,
-  )
+  ])
 
 export const pruneTokensStep = (by: number): Step<number> =>
-  tokensStep('DELETE FROM tokens WHERE least(revoked_at, expires_at) <= $1 RETURNING hash', by)
+  tokensStep(['DELETE FROM tokens WHERE least(revoked_at, expires_at) <= $1 RETURNING hash', by])
