@@ -8,7 +8,7 @@ import type { Connection } from './connection'
 import { type StoredPlant, selectRows } from './rows'
 
 // A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.
-export const PAGE_BYTES = 1_000_000
+export const PAGE_BYTES = 250_000
 
 /** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
 export const INDEXED_CHARACTERS = 200
