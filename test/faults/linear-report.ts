@@ -37,14 +37,21 @@ export function explainVerdict(verdict: Verdict, operations: Operation[]): strin
   ].join('\n    ')
 }
 
+const ENOUGH_CHANGES = 1000
+const ENOUGH_SWAPS = 50
+
+/** Whether so many changes were made that their answers say something. */
+export const isEnough = (load: LinearLoad): boolean =>
+  load.changes() >= ENOUGH_CHANGES && load.swaps() >= ENOUGH_SWAPS
+
 /** The outcome of a fault, of what the clients were told meanwhile. */
 export function reportOn(about: string, load: LinearLoad, problems: string[]): Outcome {
   const { operations } = load.history
   const began = performance.now()
   const verdict = checkHistory(operations)
   const tookMs = Math.round(performance.now() - began)
-  if (load.changes() < 1000) problems.push('too few changes')
-  if (load.swaps() < 50) problems.push('too few changes with a condition')
+  if (load.changes() < ENOUGH_CHANGES) problems.push('too few changes')
+  if (load.swaps() < ENOUGH_SWAPS) problems.push('too few changes with a condition')
   const explanation = explainVerdict(verdict, operations)
   const unanswered = operations.filter(({ outcome }) => outcome.is === 'unknown').length
   const changes = `${count(load.changes(), 'change')}, ${load.refusals()} refused`

@@ -3,7 +3,7 @@ import { PASSWORD } from '../harness/postgres.ts'
 import type { Daemon } from './daemon.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
-import { reportOn } from './linear-report.ts'
+import { isEnough, reportOn } from './linear-report.ts'
 import {
   DATABASE,
   failOver,
@@ -76,6 +76,8 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
   await Bun.sleep(500)
   await hurt(scene)
   await Bun.sleep(300)
+  // On a busy machine the faults are over before enough was done beside them.
+  await until(15_000, () => isEnough(load))
   await load.finish()
   let inDoubt = 0
   for (const daemon of daemons) {

@@ -58,8 +58,13 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   }
 }
 
-/** Ends processes at once, and waits until they are gone. */
-async function killAll(pids: readonly number[]): Promise<void> {
+/**
+ * Ends a server at once, and waits until all of its processes are gone. The first one is stopped before its children are
+ * looked up: one that it forks meanwhile would live on, and answer from memory that the next server does not share.
+ */
+async function killServer(pid: number): Promise<void> {
+  signalAll([pid], 'SIGSTOP')
+  const pids = processesOf(pid)
   signalAll(pids, 'SIGKILL')
   if (!(await until(5000, () => !pids.some(isRunning)))) throw new Error('it outlives kill -9')
 }
@@ -85,7 +90,7 @@ export async function startServer(options: ServerOptions = {}, version = 0): Pro
   const server = await startPostgres(installation, options)
   const all = () => processesOf(server.pid())
   after(async () => {
-    await killAll(all())
+    await killServer(server.pid())
     await server[Symbol.asyncDispose]()
   })
   return {
@@ -96,7 +101,7 @@ export async function startServer(options: ServerOptions = {}, version = 0): Pro
       signalAll(pids, 'SIGSTOP')
       return () => signalAll(pids, 'SIGCONT')
     },
-    killAll: () => killAll(all()),
+    killAll: () => killServer(server.pid()),
   }
 }
 
