@@ -89,7 +89,7 @@ export async function buildPages(): Promise<Record<string, unknown>> {
   const imports: string[] = []
   const rows: string[] = []
   const sources: Record<string, unknown> = {}
-  for (const page of PAGES.filter((name) => existsSync(join(source, name)))) {
+  for (const page of PAGES) {
     const { files, inputs } = await bundle(page)
     const lines = await write(page, files)
     imports.push(...lines.imports)

@@ -169,6 +169,38 @@ test('leaves out no long name whose cursor is cut and whose plant is gone', asyn
   expect((await list(`&after=${first.next}`)).ids).toEqual([7000n, 7002n])
 })
 
+test.each(['name=%FF', 'name=%ED%A0%80', 'name=a%F0%9F', 'tag=%C3', 'limit=1&name=%80%'])(
+  'refuses the query %s, which is not UTF-8, rather than look for other names',
+  async (query) => {
+    const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
+    expect(message).toBe('the query is not UTF-8')
+  },
+)
+
+test('takes a percent sign that encodes nothing as it is, and U+FFFD where it is meant', async () => {
+  const found = async (query: string) =>
+    idsOf(await (await daemon.fetch(`/plants?${query}`)).text())
+
+  expect(await found('name=a%')).toEqual(expected('a%').map(({ id }) => id))
+  expect(await found('name=%EF%BF%BD')).toEqual(expected('\ufffd').map(({ id }) => id))
+})
+
+test('leaves out no long name behind one that was given another end', async () => {
+  const long = 'renamed '.repeat(200)
+  for (const [index, end] of ['a', 'b', 'c'].entries()) {
+    await daemon.fetch('/plants', { json: { id: 7100 + index, name: long + end } })
+  }
+  const list = async (more: string) => {
+    const text = await (await daemon.fetch(pathOf('renamed ', `&limit=1${more}`))).text()
+    return { ids: idsOf(text), next: JSON.parse(text).next as string }
+  }
+
+  const first = await list('')
+  expect(first.ids).toEqual([7100n])
+  await daemon.fetch('/plants/7100', { method: 'PATCH', json: { name: `${long}z` } })
+  expect((await list(`&after=${first.next}`)).ids).toEqual([7101n])
+})
+
 test('finds what was answered before', async () => {
   for (let round = 0; round < 50; round++) {
     const id = 8000 + round

@@ -29,7 +29,7 @@ test.each([
 })
 
 test.each([
-  '/console',
+  '/consoles',
   '/plant',
   '/plants/',
   '/Plants',

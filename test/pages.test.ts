@@ -122,7 +122,7 @@ describe('the console', () => {
   })
 
   test('has no other files and no other methods', async () => {
-    for (const path of ['/console', '/console/', '/console/nope.js', '/console/..%2f..%2fetc']) {
+    for (const path of ['/console/nope.js', '/console/main.tsx', '/console/..%2f..%2fetc']) {
       await expectError(await get(path), 40401)
     }
     for (const path of ['/', '/console/main.js']) {
@@ -146,6 +146,30 @@ test.each([
 ])('with %j %j there is no console, and the API is as it was', async (args, env) => {
   await using bare = await startDaemon({ args, env })
 
-  for (const path of ['/', ...linked]) await expectError(await bare.fetch(path), 40401)
+  for (const path of ['/', '/console', ...linked]) {
+    await expectError(await bare.fetch(path), 40401)
+  }
   expect((await bare.fetch('/health')).status).toBe(200)
+})
+
+describe('an address that is nearly one of a page', () => {
+  test.each([
+    ['/console', '/'],
+    ['/console/', '/'],
+    ['/console/index.html', '/'],
+    ['/docs/', '/docs'],
+    ['/docs/index.html', '/docs'],
+  ])('%s leads to %s, by a relative link that holds under any prefix', async (path, page) => {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await fetch(`${daemon.url}${path}`, { method, redirect: 'manual' })
+      const location = String(answer.headers.get('location'))
+
+      expect(answer.status).toBe(308)
+      expect(location).toStartWith('.')
+      expect(new URL(location, `https://example.org/garden${path}`).href).toBe(
+        `https://example.org/garden${page}`,
+      )
+    }
+    expect(await expectError(await get(path, {}, 'POST'), 40501)).toBe('method not allowed')
+  })
 })

@@ -80,7 +80,7 @@ describe('requests', () => {
       'Authorization: Bearer secret',
       '-H',
       'Content-Type: application/json',
-      '--data-binary',
+      '--data-raw',
       body,
     ])
     expect(toCurl(request, false)).not.toContain('Authorization')

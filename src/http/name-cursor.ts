@@ -9,10 +9,13 @@ const MOST_CHARACTERS = 1024
 const CURSOR = /^(-?\d{1,19})([.~])([\w-]*)$/
 const WHOLE = '.'
 const CUT = '~'
+// Of a SHA-256 in base64url, which stands before the beginning of a name that is cut.
+const HASH_CHARACTERS = 22
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-type Cursor = { readonly id: Int64; readonly text: string; readonly isWhole: boolean }
+/** `hash` is that of the whole name where `text` is only its beginning, else null. */
+type Cursor = { readonly id: Int64; readonly text: string; readonly hash: string | null }
 
 // Without half of a surrogate pair at its end, for which UTF-8 has no bytes.
 function cut(name: string): string {
@@ -20,10 +23,14 @@ function cut(name: string): string {
   return text.isWellFormed() ? text : text.slice(0, -1)
 }
 
-/** The place behind a plant: its id, and its name or the beginning of it in base64url. */
+const hashOf = (name: string): string =>
+  Bun.SHA256.hash(name, 'base64url').slice(0, HASH_CHARACTERS)
+
+/** The place behind a plant: its id, and its name or the hash and the beginning of it in base64url. */
 export function toCursor({ id, name }: NewPlant): string {
   const text = cut(name)
-  return `${id}${text === name ? WHOLE : CUT}${Buffer.from(text).toString('base64url')}`
+  const encoded = Buffer.from(text).toString('base64url')
+  return text === name ? `${id}${WHOLE}${encoded}` : `${id}${CUT}${hashOf(name)}${encoded}`
 }
 
 /** What a cursor stands for; null where it is none. */
@@ -31,8 +38,10 @@ export function parseCursor(cursor: string): Cursor | null {
   const [, digits = '', kind, encoded = ''] = CURSOR.exec(cursor) ?? []
   const id = parseInt64(digits)
   if (id === null) return null
+  const start = kind === CUT ? HASH_CHARACTERS : 0
   try {
-    return { id, text: UTF8.decode(Buffer.from(encoded, 'base64url')), isWhole: kind === WHOLE }
+    const text = UTF8.decode(Buffer.from(encoded.slice(start), 'base64url'))
+    return { id, text, hash: kind === CUT ? encoded.slice(0, start) : null }
   } catch {
     return null
   }
@@ -47,8 +56,7 @@ export async function findPlace(store: Store, cursor: string, prefix: string): P
   if (!parsed?.text.startsWith(prefix)) {
     throw new PlantError(40002, 'after: expected "next" of a page of the same name')
   }
-  const { id, text, isWhole } = parsed
-  if (isWhole) return { name: text, id }
-  const plant = await store.readPlant(id)
-  return plant?.name.startsWith(text) ? plant : { name: text, id }
+  const { id, text, hash } = parsed
+  const plant = hash === null ? null : await store.readPlant(id)
+  return plant && hashOf(plant.name) === hash ? plant : { name: text, id }
 }

@@ -82,7 +82,7 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
           ...CONDITIONS,
           responses: responses(() => ({
             ...answers(200, 'The plant.', NewPlant, tagged),
-            ...answers(304, 'The plant is as If-None-Match has it.', null, tagged),
+            ...answers(304, 'The plant has an entity tag that If-None-Match names.', null, tagged),
             ...refusals(40002, 40402, 41201, ...READING),
           })),
         },

@@ -79,6 +79,11 @@ async function answerFile(file: PageFile, { headers: asked }: Request): Promise<
   return new Response(await read(file, coding), { headers })
 }
 
+// From an address that is nearly that of a page, where the page's own links would lead nowhere. Relative: so it holds
+// behind a proxy that serves the pages under a prefix.
+const moved = (location: string): Response =>
+  new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
+
 /** The console at `/` and the API reference at `/docs`, each with its files below a folder of its name. */
 export function pages({ load }: PageDeps) {
   async function answer(request: Request, page: string, name: string): Promise<Response> {
@@ -90,7 +95,12 @@ export function pages({ load }: PageDeps) {
 
   return new Elysia({ name: 'pages' })
     .get('/', ({ request }) => answer(request, 'console', 'index.html'))
+    .get('/console', () => moved('./'))
+    .get('/console/', () => moved('../'))
+    .get('/console/index.html', () => moved('../'))
     .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
     .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
+    .get('/docs/', () => moved('../docs'))
+    .get('/docs/index.html', () => moved('../docs'))
     .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
 }

@@ -38,10 +38,23 @@ const toTheNextPage = {
   },
 }
 
-// Elysia keeps the last of repeated parameters, and a client would not learn which one counted.
-function refuseRepeated({ request: { url } }: { readonly request: Request }): void {
+const STRAY_PERCENT = /%(?![\da-f]{2})/gi
+
+function isUtf8(query: string): boolean {
+  try {
+    decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+// Elysia keeps the last of repeated parameters, and reads bytes that are not UTF-8 as U+FFFD: a client would not learn
+// which one counted, nor that other plants were looked for.
+function refuseMalformed({ request: { url } }: { readonly request: Request }): void {
   const start = url.indexOf('?')
   if (start < 0) return
+  if (!isUtf8(url.slice(start))) throw new PlantError(40002, 'the query is not UTF-8')
   const sent = new URLSearchParams(url.slice(start))
   const repeated = Object.keys(PlantList.properties).filter((name) => sent.getAll(name).length > 1)
   if (repeated.length > 0) throw new PlantError(40002, `given twice: ${repeated.join(', ')}`)
@@ -152,7 +165,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
         query.name === undefined ? listById(store, query) : listByName(store, query.name, query),
       {
         query: PlantList,
-        transform: refuseRepeated,
+        transform: refuseMalformed,
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',

@@ -203,6 +203,25 @@ describe('a form', () => {
     expect(visited.requests().length).toBe(before)
   })
 
+  test('says which field no header can have, and sends nothing', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await page.getByRole('heading', { name: 'API reference' }).waitFor()
+    const before = visited.requests().length
+    const form = formOf(page, 'readPlant')
+    await form.getByLabel('id').fill('1')
+
+    await typeToken(page, 'pst_\u2713')
+    await form.getByRole('button', { name: 'Send request' }).click()
+    await form.getByText('The token has a character that no header can have.').waitFor()
+    await typeToken(page)
+    await form.getByLabel('If-Match').fill('"\u2713"')
+    await form.getByRole('button', { name: 'Send request' }).click()
+    await form.getByText('If-Match has a character that no header can have.').waitFor()
+    expect(await form.textContent()).not.toContain('still running')
+    expect(visited.requests().length).toBe(before)
+  })
+
   test('is used with the keyboard alone', async () => {
     await using visited = await open()
     const { page } = visited

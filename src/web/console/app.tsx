@@ -43,7 +43,7 @@ function Empty({ console: { finder, session } }: { readonly console: Console }) 
       <h2>No plants yet</h2>
       <p>
         {session.isReadOnly.value
-          ? 'This token is read-only: whoever has a write token can add some.'
+          ? 'This token is read-only. Connect with a write token to add some.'
           : 'Add the first one, or drop a file here: NDJSON or CSV, as “Export” makes it.'}
       </p>
     </div>

@@ -45,7 +45,7 @@ export function Welcome({ session }: { readonly session: Session }) {
         <p>Look at the plants of this store, change them, import and export them.</p>
         <TokenForm
           session={session}
-          hint="The first start printed one. It stays in this page’s memory, and is gone with it."
+          hint="The first start printed one. This page keeps it in memory only; a reload forgets it."
         />
         <p class="foot">
           No token? On the host: <code>plantstore token create NAME</code>
@@ -64,10 +64,10 @@ export function Reconnect({ session, onForget }: ReconnectProps) {
   return (
     <Modal label="The token is no longer accepted">
       <h2>The token is no longer accepted</h2>
-      <p>What you typed and what waits is kept. Give another token to go on.</p>
-      <TokenForm session={session} hint="It stays in this page’s memory." />
+      <p>Enter another token to continue. Nothing you typed is lost, and an import goes on.</p>
+      <TokenForm session={session} hint="This page keeps it in memory only." />
       <button type="button" class="quiet" onClick={onForget}>
-        Forget everything and begin anew
+        Forget everything and start over
       </button>
     </Modal>
   )

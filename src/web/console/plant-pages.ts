@@ -106,8 +106,9 @@ export function createPlantPages(session: Session) {
     if (rows) {
       const at = rows.findIndex((row) => row.id >= id)
       part.count += change(rows, at < 0 ? rows.length : at)
-      if (id > part.last) part.last = id
     }
+    // Also of a part that was forgotten: it is read again up to there.
+    if (id > part.last) part.last = id
     changed()
   }
 

@@ -23,6 +23,8 @@ export const isAborted = ({ cause }: Failure): boolean =>
 export function createSession(base: URL) {
   let token: string | null = null
   let client: Client | null = null
+  // Counts the tokens that were given or forgotten: an answer to an older one is of no interest.
+  let attempts = 0
   const isConnected = signal(false)
   /** Whether there was a token before: what is on the page stays while it is given again. */
   const isKnown = signal(false)
@@ -83,6 +85,7 @@ export function createSession(base: URL) {
   /** Takes a token if the service does; else says why not. */
   async function connect(text: string): Promise<void> {
     const given = text.trim()
+    const attempt = ++attempts
     refusal.value = null
     let candidate: Client
     try {
@@ -92,6 +95,7 @@ export function createSession(base: URL) {
       return
     }
     const result = await candidate.listPlants({ limit: 1 })
+    if (attempt !== attempts) return
     if (!result.ok) {
       refusal.value = result.message
       return
@@ -106,6 +110,7 @@ export function createSession(base: URL) {
 
   /** Forgets the token. */
   function disconnect(): void {
+    attempts += 1
     token = null
     client = null
     isConnected.value = false

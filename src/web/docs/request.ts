@@ -71,7 +71,10 @@ export function toRequest(operation: Operation, draft: Draft, server: URL): Requ
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The line of curl for a request. The token is a variable of the shell: so the line can be shown to others. */
+/**
+ * The line of curl for a request. The token is a variable of the shell: so the line can be shown to others. A body that
+ * begins with @ is no name of a file, as it is with `--data-binary`.
+ */
 export function toCurl({ method, url, headers, body }: Request, needsToken: boolean): string {
   const usual = body === null ? 'GET' : 'POST'
   return [
@@ -79,6 +82,6 @@ export function toCurl({ method, url, headers, body }: Request, needsToken: bool
     ...(method === usual ? [] : [`-X ${method}`]),
     ...(needsToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === null ? [] : [`--data-binary ${quote(body)}`]),
+    ...(body === null ? [] : [`--data-raw ${quote(body)}`]),
   ].join(' \\\n  ')
 }

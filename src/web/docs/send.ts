@@ -10,10 +10,25 @@ export type Answer = {
   readonly milliseconds: number
 }
 
-/** Rejects where no answer came, or where `signal` ended it. `token` may be empty. */
+/** A request that was not sent, as no header can have what was typed. */
+export class HeaderError extends Error {}
+
+function put(headers: Headers, name: string, value: string, field: string): void {
+  try {
+    headers.set(name, value)
+  } catch (cause) {
+    throw new HeaderError(`${field} has a character that no header can have.`, { cause })
+  }
+}
+
+/**
+ * Rejects where no answer came, or where `signal` ended it; with a {@link HeaderError} where nothing was sent. `token`
+ * may be empty.
+ */
 export async function send(request: Request, token: string, signal: AbortSignal): Promise<Answer> {
-  const headers = new Headers(request.headers.map(([name, value]) => [name, value]))
-  if (token !== '') headers.set('Authorization', `Bearer ${token}`)
+  const headers = new Headers()
+  for (const [name, value] of request.headers) put(headers, name, value, name)
+  if (token !== '') put(headers, 'Authorization', `Bearer ${token}`, 'The token')
   const { method, url, body } = request
   const started = performance.now()
   const answer = await fetch(url, {

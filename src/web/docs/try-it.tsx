@@ -6,7 +6,7 @@ import { Code } from './code'
 import type { Operation, Schemas } from './description'
 import { Draft } from './draft'
 import { firstDraft, missingIn, toCurl, toRequest } from './request'
-import { type Answer, send } from './send'
+import { type Answer, HeaderError, send } from './send'
 
 type Outcome =
   | { readonly kind: 'none' | 'sending' }
@@ -15,6 +15,7 @@ type Outcome =
 
 const failure = (reason: unknown): Outcome => {
   if (reason instanceof DOMException && reason.name === 'AbortError') return { kind: 'none' }
+  if (reason instanceof HeaderError) return { kind: 'failed', message: reason.message }
   const text = reason instanceof Error ? reason.message : String(reason)
   return { kind: 'failed', message: `No answer: ${text}. Is plantstore still running?` }
 }
