@@ -1,0 +1,62 @@
+// What a store does while its server hangs, is away, or refuses every write.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { startProxy } from '../harness/cuttable'
+import { PATIENCE_MS } from '../harness/daemon'
+import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
+import { newDatabase, openAt } from '../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** A store behind a proxy, which has made a plant. */
+async function openCuttable(server: PostgresServer) {
+  const url = await newDatabase(server)
+  const proxy = startProxy(server.port)
+  const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`))
+  await store.createPlant({ id: 1n, name: 'one' })
+  return {
+    store,
+    proxy,
+    query: (statement: string) => server.query(statement, url.slice(url.lastIndexOf('/') + 1)),
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      proxy[Symbol.dispose]()
+    },
+  }
+}
+
+const errorOf = (change: Promise<unknown>): Promise<number | null> =>
+  change.then(
+    () => null,
+    ({ error }) => error,
+  )
+
+describe.each(installations.map((it) => [it.name, it] as const))('an outage of %s', (_, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not tested: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test('refuses the changes that come after one in doubt, which is answered once that is settled', async () => {
+    const server = await starting
+    await using it = await openCuttable(server)
+    it.proxy.hold('requests', 'nine')
+    const inDoubt = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
+    await it.proxy.untilHeld()
+    await server.stop()
+    it.proxy.cut()
+    await Bun.sleep(50)
+
+    const later = errorOf(it.store.createPlant({ id: 10n, name: 'ten' }))
+
+    expect(await later).toBe(50302)
+    expect(await errorOf(it.store.createPlant({ id: 11n, name: 'eleven' }))).toBe(50302)
+    await server.restart()
+    // It waited longer than a change may, and was not made.
+    expect(await inDoubt).toBe(50302)
+    while (!it.store.stats().isWritable) await Bun.sleep(20)
+    await it.store.createPlant({ id: 12n, name: 'twelve' })
+    for (const id of [9n, 10n, 11n]) expect(await it.store.readPlant(id)).toBeNull()
+  })
+})
