@@ -59,4 +59,31 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
     await it.store.createPlant({ id: 12n, name: 'twelve' })
     for (const id of [9n, 10n, 11n]) expect(await it.store.readPlant(id)).toBeNull()
   })
+
+  test('ends where a new connection hangs before it is used', async () => {
+    await using it = await openCuttable(await starting)
+    it.proxy.cut()
+    it.proxy.hold('requests', 'lock_timeout')
+    const change = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
+    await it.proxy.untilHeld()
+    it.proxy.release()
+
+    expect(await change).toBeNull()
+  })
+
+  test('is said at the first start, where no standby confirms', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const setStandby = async (name: string) => {
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await server.query('SELECT pg_reload_conf()')
+      await Bun.sleep(200)
+    }
+    await setStandby('nobody')
+    try {
+      expect(await openAt(url).catch(({ message }) => message)).toContain('no answer within')
+    } finally {
+      await setStandby('')
+    }
+  })
 })
