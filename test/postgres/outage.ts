@@ -71,6 +71,17 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
     expect(await change).toBeNull()
   })
 
+  test('fails the probe while the server refuses every write', async () => {
+    await using it = await openCuttable(await starting)
+    await it.query('ALTER TABLE lanes ADD CONSTRAINT full_lane CHECK (seq < 0) NOT VALID')
+    await Bun.sleep(1000)
+
+    expect(await errorOf(it.store.probe())).toBe(50001)
+    expect(await errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))).toBe(50001)
+    await it.query('ALTER TABLE lanes DROP CONSTRAINT full_lane')
+    await it.store.probe()
+  })
+
   test('is said at the first start, where no standby confirms', async () => {
     const server = await starting
     const url = await newDatabase(server)

@@ -86,17 +86,22 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   }
 
   async function probe(): Promise<void> {
+    let refusal: unknown
     if (writer.sinceConfirmed() >= PROBE_EVERY_MS && writer.stalledFor() === 0) {
       probing ??= touch().finally(() => {
         probing = undefined
       })
       // One that is not waited for to its end must not be an unhandled rejection.
       probing.catch(() => {})
-      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch(() => {})
+      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch((error) => {
+        refusal = error
+      })
     }
     const problem = sessions.problem()
     if (problem) throw problem
     if (batches.isFull()) throw new PlantError(50701)
+    // A queue that is full is no fault of the server.
+    if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
     const seconds = Math.floor(writer.stalledFor() / 1000)
     if (seconds * 1000 >= STALLED_MS) {
       throw new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
