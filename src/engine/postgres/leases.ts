@@ -14,7 +14,10 @@ const ROOMY = 1000
 /** `now`: milliseconds of a clock that never goes back. */
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
   const leases = new Map<string, { readonly token: Token; readonly until: number }>()
-  const asked = new Map<string, { readonly answer: Promise<Token | null>; readonly until: number }>()
+  const asked = new Map<
+    string,
+    { readonly answer: Promise<Token | null>; readonly until: number }
+  >()
 
   function keep(hash: string, token: Token, until: number): void {
     if (leases.size >= ROOMY) {
