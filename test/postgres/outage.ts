@@ -1,5 +1,7 @@
 // What a store does while its server hangs, is away, or refuses every write.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/engine/open-store'
+import { command } from '../../src/engine/role'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
 import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
@@ -69,6 +71,26 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
     it.proxy.release()
 
     expect(await change).toBeNull()
+  })
+
+  test('is over for a command once its commit in doubt is settled', async () => {
+    const url = await newDatabase(await starting)
+    using proxy = startProxy(Number(new URL(url).port))
+    const through = url.replace(/:\d+\//, `:${proxy.port}/`)
+    const store = await openStore(through, command({ makesDatabase: true }))
+    await store.createPlant({ id: 1n, name: 'one' })
+    proxy.hold('requests', 'two')
+    const inDoubt = store.createPlant({ id: 2n, name: 'two' })
+    await proxy.untilHeld()
+    const cutAt = performance.now()
+    proxy.cut()
+    await inDoubt
+
+    // As long as a command waits for a server, and longer.
+    for (let id = 3n; performance.now() < cutAt + 11_000; id += 1n) {
+      await store.createPlant({ id, name: 'later' })
+    }
+    await store.close()
   })
 
   test('fails the probe while the server refuses every write', async () => {

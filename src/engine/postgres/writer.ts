@@ -172,8 +172,7 @@ export class Writer {
     for (const { failure, onDoubt } of this.#flight) if (failure?.kind === 'doubt') onDoubt()
     this.sessions.lose(session, cause.error)
     this.pump()
-    if (this.role.outlivesOutages) return
-    setTimeout(() => giveUp(this.#flight.splice(0), cause.error), PATIENCE_MS)
+    if (!this.role.outlivesOutages) giveUp(this.#flight, cause.error, PATIENCE_MS)
   }
 
   #settle({ made, refused }: Fence): void {
