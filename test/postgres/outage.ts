@@ -1,6 +1,8 @@
 // What a store does while its server hangs, is away, or refuses every write.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/open-store'
+import { connect } from '../../src/engine/postgres/connection'
+import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { command } from '../../src/engine/role'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
@@ -91,6 +93,22 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
       await store.createPlant({ id, name: 'later' })
     }
     await store.close()
+  })
+
+  test('is not a queue of queries that the server answers one after another', async () => {
+    const server = await starting
+    const secrets = { databasePassword: null, databasePasswordFile: null }
+    const connection = await connect(parsePostgresUrl(await newDatabase(server), secrets))
+    const ask = (seconds: number) =>
+      connection.within(500, connection.sql.unsafe('SELECT pg_sleep($1)', [seconds]))
+
+    await Promise.all(Array.from({ length: 8 }, () => ask(0.2)))
+
+    expect(connection.isLost).toBeFalse()
+    expect(ask(5)).rejects.toThrow('no answer within 0.5 s')
+    expect(ask(0.1)).rejects.toThrow()
+    await Bun.sleep(1000)
+    expect(connection.isLost).toBeTrue()
   })
 
   test('fails the probe while the server refuses every write', async () => {
