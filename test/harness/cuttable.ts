@@ -80,6 +80,10 @@ export function startProxy(to: number, delay = 0) {
     async untilHeld(): Promise<void> {
       while (seen === 0) await new Promise<void>((resolve) => waiting.push(resolve))
     },
+    /** Lets what comes from now on through; what was held back never arrives. */
+    release(): void {
+      held = 'nothing'
+    },
     /** Cuts every connection of the clients; new ones are let through. `keepServer`: the server does not notice. */
     cut(keepServer = false): void {
       held = 'nothing'

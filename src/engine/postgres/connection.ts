@@ -16,8 +16,8 @@ export interface Connection {
   readonly host: string
   readonly isLost: boolean
   /**
-   * Resolves as the query does. At the deadline it drops the connection and rejects: nobody knows then whether the query was
-   * done. The query is never cancelled: a cancelled wait for a standby would look like a commit that is on it.
+   * Resolves as the query does. Where nothing asked on the connection is answered for so long, it drops the connection and
+   * rejects: nobody knows then whether the query was done. The query is never cancelled: a cancelled wait for a standby would look like a commit that is on it.
    */
   within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
   close(): Promise<void>
@@ -135,15 +135,24 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     await pool.close({ timeout: 0 })
   }
 
+  // Queries are answered in their order: those of a long queue wait for one another, which is no hang.
+  let answeredAt = 0
   async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      reject(deadlineError(milliseconds))
-      close().catch(() => {})
-    }, milliseconds)
+    let timer: Timer | undefined
+    const wait = (left: number) => {
+      timer = setTimeout(() => {
+        const more = answeredAt + milliseconds - performance.now()
+        if (more > 0 && !isLost) return wait(more)
+        reject(deadlineError(milliseconds))
+        close().catch(() => {})
+      }, left)
+    }
+    wait(milliseconds)
     try {
       return await Promise.race([query, promise])
     } finally {
+      answeredAt = performance.now()
       clearTimeout(timer)
     }
   }

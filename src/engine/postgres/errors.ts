@@ -19,9 +19,16 @@ export function sqlStateOf(error: unknown): string {
   return typeof errno === 'string' ? errno : ''
 }
 
+function severityOf(error: unknown): string {
+  const { severity } = error instanceof Error ? (error as { severity?: unknown }) : {}
+  return typeof severity === 'string' ? severity : ''
+}
+
 /** Whether the connection is gone or of no use, so that what it was asked for may have been done or not. */
 export const isInDoubt = (error: unknown): boolean => {
   const state = sqlStateOf(error)
+  // A server that fails to write its log ends with a PANIC: the commit may be in it, and be made by the recovery.
+  if (/^(FATAL|PANIC)$/.test(severityOf(error))) return true
   // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: it does not follow the protocol.
   return state === '' || /^(57P|08|25P03|25P04)/.test(state)
 }

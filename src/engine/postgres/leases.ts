@@ -14,7 +14,10 @@ const ROOMY = 1000
 /** `now`: milliseconds of a clock that never goes back. */
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
   const leases = new Map<string, { readonly token: Token; readonly until: number }>()
-  const asked = new Map<string, Promise<Token | null>>()
+  const asked = new Map<
+    string,
+    { readonly answer: Promise<Token | null>; readonly until: number }
+  >()
 
   function keep(hash: string, token: Token, until: number): void {
     if (leases.size >= ROOMY) {
@@ -26,10 +29,10 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
   async function ask(hash: string): Promise<Token | null> {
     // Before the query is sent: what it finds may be revoked while the answer is on its way.
     const until = now() + LEASE_MS
-    const asking = find(hash)
+    const asking = { answer: find(hash), until }
     asked.set(hash, asking)
     try {
-      const token = await asking
+      const token = await asking.answer
       // Where it was forgotten meanwhile, the answer may be from before.
       if (token && asked.get(hash) === asking) keep(hash, token, until)
       return token
@@ -44,9 +47,10 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
       const lease = leases.get(hash)
       if (lease && now() < lease.until) return lease.token
       const asking = asked.get(hash)
-      if (!asking) return ask(hash)
+      // The answer may be from before a revocation that is done by now.
+      if (!asking || now() >= asking.until) return ask(hash)
       // It was sent before, and may have missed a token that is new; the next one is sent after.
-      return (await asking) ?? asked.get(hash) ?? ask(hash)
+      return (await asking.answer) ?? asked.get(hash)?.answer ?? ask(hash)
     },
     /** Has the next one who asks for a token see what this process has changed of it. */
     forget(hash: string): void {

@@ -65,11 +65,15 @@ export function isSentAgain(run: Run, patience: number): boolean {
 export const pauseOf = ({ tries }: Run): number =>
   Math.random() * Math.min(2 ** tries, LONGEST_PAUSE_MS)
 
-/** Has the user of a command, who can run it again, told that nobody knows how these ended. */
-export function giveUp(runs: readonly Run[], error: unknown): void {
-  for (const { reject } of runs) {
+/** Has the user of a command, who can run it again, told that nobody knows how these ended; unless that is known in time. */
+export function giveUp(flight: Run[], error: unknown, patience: number): void {
+  const [first] = flight
+  const seq = first?.seq
+  setTimeout(() => {
+    // All of a flight are settled at once; what is under way then is another flight, or the next try.
+    if (!first || flight[0] !== first || first.seq !== seq) return
     const reason = `the database server is lost: ${error instanceof Error ? error.message : error}`
     const advice = 'the last changes may or may not be stored: run it again'
-    reject(new PlantError(50302, `${reason}; ${advice}`))
-  }
+    for (const { reject } of flight.splice(0)) reject(new PlantError(50302, `${reason}; ${advice}`))
+  }, patience)
 }

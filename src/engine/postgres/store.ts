@@ -27,6 +27,9 @@ const PROBE_PATIENCE_MS = 1000
 const STALLED_MS = 3000
 // A round trip of a server that is far.
 const FAR_MS = 2
+// What a server that hangs may take of a start: a migration waits for those of other processes, and for the standby.
+const SETTING_MS = 5000
+const MIGRATION_MS = 15_000
 // A lane that is not used for days is removed by others.
 const TOUCH_EVERY_MS = 3_600_000
 
@@ -38,8 +41,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     async prepare(connection) {
       if (!isMigrated) {
         const before = role.makesDatabase
-          ? await migrate(connection.sql)
-          : await schemaVersion(connection.sql)
+          ? await connection.within(MIGRATION_MS, migrate(connection.sql))
+          : await connection.within(SETTING_MS, schemaVersion(connection.sql))
         refuseNewer(before)
         if (before === 0 && !role.makesDatabase) {
           throw new OpenError(
@@ -47,13 +50,13 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
           )
         }
         if (before > 0 && before < SCHEMA_VERSION) {
-          if (!role.makesDatabase) await migrate(connection.sql)
+          if (!role.makesDatabase) await connection.within(MIGRATION_MS, migrate(connection.sql))
           role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
         }
         await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
-      await limitWaits(connection, target.prepare)
+      await connection.within(SETTING_MS, limitWaits(connection, target.prepare))
       await writer.enter(connection)
     },
     begun: () => writer.resume(),
@@ -83,17 +86,22 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   }
 
   async function probe(): Promise<void> {
+    let refusal: unknown
     if (writer.sinceConfirmed() >= PROBE_EVERY_MS && writer.stalledFor() === 0) {
       probing ??= touch().finally(() => {
         probing = undefined
       })
       // One that is not waited for to its end must not be an unhandled rejection.
       probing.catch(() => {})
-      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch(() => {})
+      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch((error) => {
+        refusal = error
+      })
     }
     const problem = sessions.problem()
     if (problem) throw problem
     if (batches.isFull()) throw new PlantError(50701)
+    // A queue that is full is no fault of the server.
+    if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
     const seconds = Math.floor(writer.stalledFor() / 1000)
     if (seconds * 1000 >= STALLED_MS) {
       throw new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)

@@ -1,5 +1,5 @@
-// The writer of a store: sends steps of its lane in their order, several at a time where the server is far, and finds out
-// how those ended whose answer was lost. None of these is answered before.
+// The writer of a store: sends steps of its lane in order, several at a time where the server is far, and finds out how those
+// ended whose answer was lost. None of these is answered before.
 
 import type { SQL } from 'bun'
 import { PlantError } from '../../errors'
@@ -39,7 +39,6 @@ export class Writer {
   sinceConfirmed = (): number => performance.now() - this.#confirmedAt
   /** Milliseconds that the oldest step has waited for its answer; 0 where none does. */
   stalledFor = (): number => (this.#flight[0] ? performance.now() - this.#flight[0].sentAt : 0)
-
   /** Whether steps wait whose end is not known, or that are not made. */
   isBusy = (): boolean => this.#flight.length + this.#queue.length > 0
 
@@ -77,12 +76,12 @@ export class Writer {
     this.pump()
   }
 
-  /** Sends what waits, where that can be. */
+  /** Sends what waits, where that can be; while the server is lost, what waits for too long is refused. */
   async pump(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
     try {
-      while (this.#canSend()) {
+      while (this.#canSend() || (this.#queue.length > 0 && this.sessions.problem())) {
         const session = await this.sessions.ready()
         if (this.#lane === null) await this.#enterLane(session.writer)
         if (this.#canSend()) this.#sendNext(session)
@@ -172,8 +171,8 @@ export class Writer {
     }
     for (const { failure, onDoubt } of this.#flight) if (failure?.kind === 'doubt') onDoubt()
     this.sessions.lose(session, cause.error)
-    if (this.role.outlivesOutages) return
-    setTimeout(() => giveUp(this.#flight.splice(0), cause.error), PATIENCE_MS)
+    this.pump()
+    if (!this.role.outlivesOutages) giveUp(this.#flight, cause.error, PATIENCE_MS)
   }
 
   #settle({ made, refused }: Fence): void {

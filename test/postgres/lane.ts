@@ -1,0 +1,89 @@
+// The fence of a lane: what was not made before it never will be, whoever still tries.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { stepOf } from '../../src/engine/postgres/apply-changes'
+import { connect } from '../../src/engine/postgres/connection'
+import { enterLane, fence } from '../../src/engine/postgres/lane'
+import { parsePostgresUrl } from '../../src/engine/postgres/url'
+import { PATIENCE_MS } from '../harness/daemon'
+import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
+import { newDatabase, openAt } from '../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** A lane with two connections, as of a writer that has lost the first one. */
+async function openLane(server: PostgresServer) {
+  const url = await newDatabase(server)
+  const store = await openAt(url)
+  const target = parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null })
+  const old = await connect(target)
+  const current = await connect(target)
+  const lane = await enterLane(old)
+  return {
+    store,
+    current,
+    lane,
+    create: (id: number, seq: number) =>
+      stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq }),
+    remove: (id: number, seq: number) => stepOf([['delete', id]]).send(old.sql, { lane, seq }),
+    async [Symbol.asyncDispose]() {
+      await old.close()
+      await current.close()
+      await store.close()
+    },
+  }
+}
+
+describe.each(installations.map((it) => [it.name, it] as const))('the fence of %s', (_, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not tested: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test('keeps every step from being made later that was not made before it', async () => {
+    await using it = await openLane(await starting)
+    await it.create(1, 1)
+
+    // Steps 2 to 4 were sent, and none has arrived.
+    const top = { lane: it.lane, seq: 4 }
+    const found = await fence(it.current, top)
+
+    expect(found).toMatchObject({ top: 4, made: 1 })
+    // As where its answer is lost.
+    expect(await fence(it.current, top)).toEqual(found)
+    for (const seq of [2, 3, 4]) {
+      expect(await it.create(seq, seq)).toBe('elsewhere')
+      expect(await it.remove(1, seq)).toBe('elsewhere')
+    }
+    for (const id of [2n, 3n, 4n]) expect(await it.store.readPlant(id)).toBeNull()
+    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'Rose' })
+    expect(await it.create(5, 6)).toEqual({ refused: '' })
+  })
+
+  test('tells which steps were made, and the same when it is sent again', async () => {
+    await using it = await openLane(await starting)
+    await it.create(1, 1)
+    await it.create(1, 2)
+    await it.create(3, 3)
+    const top = { lane: it.lane, seq: 3 }
+
+    const found = await fence(it.current, top)
+
+    expect(found).toMatchObject({ top: 3, made: 3 })
+    expect(found.refused.slice(0, 3)).toEqual(['', '1', ''])
+    expect(await fence(it.current, top)).toEqual(found)
+  })
+
+  test('works for a lane of more than 2^31 steps', async () => {
+    const server = await starting
+    await using it = await openLane(server)
+    const seq = 2 ** 40
+    expect(await fence(it.current, { lane: it.lane, seq })).toMatchObject({ made: 0 })
+
+    expect(await it.create(1, seq + 2)).toEqual({ refused: '' })
+    expect(await it.remove(1, seq + 3)).toEqual({ refused: '' })
+    const found = await fence(it.current, { lane: it.lane, seq: seq + 5 })
+    expect(found.made).toBe(seq + 3)
+  })
+})
