@@ -17,13 +17,15 @@ const flags = readFlags('Creates with PostgreSQL, in turn with the embedded engi
   rounds: { default: '7', help: 'how often each server is loaded' },
   seconds: { default: '2', help: 'seconds of load at a time' },
   connections: { default: '1,64,256', help: 'connections at once' },
-  'round-trip-ms': { default: '8', help: 'round trip to the server that is far' },
-  pool: { default: '32', help: 'connections of one INSERT per create' },
+  'round-trip-ms': { default: '8', help: 'milliseconds of round trip to the server that is far' },
+  pool: { default: '10', help: 'connections of one INSERT per create' },
+  other: { default: '', help: 'another executable of plantstore, loaded as well' },
   postgres: { default: '', help: 'folder of the programs of PostgreSQL; newest that is found' },
 })
 const rounds = number(flags.rounds)
 const seconds = number(flags.seconds)
 const connections = numbers(flags.connections)
+const pool = number(flags.pool)
 const roundTrip = number(flags['round-trip-ms'])
 
 const EMBEDDED = 'plantstore, embedded engine'
@@ -42,8 +44,11 @@ if (!bin) {
   process.exit(1)
 }
 const postgres = await startPostgres(bin)
-await buildDelayProxy()
-const proxy = await startDelayProxy(postgres.port, roundTrip)
+const isBuilt = await buildDelayProxy().then(
+  () => true,
+  (error) => console.error(`without a server that is far: ${error.message}`),
+)
+const proxy = isBuilt ? await startDelayProxy(postgres.port, roundTrip) : undefined
 
 /** Servers before a database of their own. */
 async function before(
@@ -72,10 +77,16 @@ const contenders = [
     postgresPid: postgres.pid,
   }),
   await before('one', ONE, 1, plantstoreBefore),
-  await before('inserts', INSERTS, 1, (url, name) => insertEach(url, name, number(flags.pool))),
+  await before('inserts', INSERTS, 1, (url, name) => insertEach(url, name, pool)),
   await before('two', TWO, 2, plantstoreBefore, (count) => count > 1),
-  await before('far', FAR, 1, plantstoreBefore, isFar, proxy.port),
 ]
+if (proxy) contenders.push(await before('far', FAR, 1, plantstoreBefore, isFar, proxy.port))
+if (flags.other) {
+  const other = (url: string, name: string) => plantstoreBefore(url, name, flags.other)
+  contenders.push(await before('other', flags.other, 1, other))
+  const far = `${flags.other}, ${roundTrip} ms away`
+  if (proxy) contenders.push(await before('other_far', far, 1, other, isFar, proxy.port))
+}
 
 /** The figures of one contender in one round. */
 type Sample = { name: string; connections: number; round: number; figures: Figures }
@@ -94,10 +105,10 @@ for (let round = 1; round <= rounds; round++) {
     }
   }
 }
-const [retried] = await postgres.query('SELECT sum(deadlocks) AS sum FROM pg_stat_database')
-const deadlocks = Number(retried?.sum)
+const [conflicts] = await postgres.query('SELECT sum(deadlocks) AS sum FROM pg_stat_database')
+const deadlocks = Number(conflicts?.sum)
 for (const it of contenders) await it.end()
-await proxy.stop()
+await proxy?.stop()
 await postgres.stop()
 
 const of = (name: string, count: number) =>
@@ -155,14 +166,16 @@ for (const count of connections) {
   console.log(table(head, cells))
 }
 console.log(`\n${postgres.version}, deadlocks: ${deadlocks}`)
-const figures = '[least, median, most]'
-const { version } = postgres
-writeResults('postgres', {
-  version,
-  rounds,
-  seconds,
-  roundTripMs: roundTrip,
-  deadlocks,
-  figures,
-  rows,
-})
+// Only what is asked for without another executable is kept.
+if (!flags.other) {
+  writeResults('postgres', {
+    version: postgres.version,
+    rounds,
+    seconds,
+    pool,
+    roundTripMs: roundTrip,
+    deadlocks,
+    figures: '[least, median, most]',
+    rows,
+  })
+}

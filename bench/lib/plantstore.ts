@@ -39,11 +39,11 @@ export function plantstoreAt(executable: string, name = 'plantstore'): Server {
 }
 
 /** plantstore before a database of PostgreSQL. */
-export function plantstoreBefore(url: string, name: string): Server {
+export function plantstoreBefore(url: string, name: string, program = executable): Server {
   return {
-    ...plantstoreAt(executable, name),
+    ...plantstoreAt(program, name),
     command: (port, folder) => ({
-      argv: [executable, 'serve', '--port', String(port)],
+      argv: [program, 'serve', '--port', String(port)],
       env: { PLANTSTORE_TOKEN: token, PLANTSTORE_DATABASE: url },
       cwd: folder,
     }),
