@@ -122,9 +122,15 @@ test('docs/scaling.md has the measured figures of bench/results', () => {
 })
 
 describe('the figures of PostgreSQL', () => {
-  type Results = { rows: Before[]; pool: number; roundTripMs: number; deadlocks: number }
+  type Results = {
+    rows: Before[]
+    pool: number
+    seconds: number
+    roundTripMs: number
+    deadlocks: number
+  }
   const results: Results = JSON.parse(read('bench/results/postgres.json'))
-  const { rows, pool, roundTripMs, deadlocks } = results
+  const { rows, pool, seconds, roundTripMs, deadlocks } = results
   const find = (server: string, connections: number) =>
     rows.find((row) => row.server === server && row.connections === connections)
   const rate = (row: Before | undefined) =>
@@ -151,7 +157,10 @@ describe('the figures of PostgreSQL', () => {
     const shown = rowsIn(section)
 
     expect(servers.length).toBe(5)
-    expect(section.replace(/\s+/g, ' ')).toContain(`a pool of ${pool} connections`)
+    const text = section.replace(/\s+/g, ' ')
+    expect(text).toContain(`a pool of ${pool} connections`)
+    expect(text).toContain(`in turn, ${seconds} s at a time`)
+    expect(text).toContain(`*${roundTripMs} ms away* is`)
     expect(shown.filter(([name]) => name !== 'server' && name !== '')).toEqual([
       ...rates,
       ...ratios,
