@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import packageJson from '../../package.json'
-import { isWildcard, localAddress, localHost } from '../address'
+import { localAddress, localHost } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
 import { watchToken } from '../configured-token'
@@ -16,7 +16,7 @@ import { listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
-import { quote, showFirstToken } from '../terminal/first-token'
+import { announce } from '../terminal/announce'
 import { createLogWriter } from '../terminal/log-writer'
 import { loadPages } from '../web/built'
 
@@ -162,20 +162,21 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       })
       server = await open(app, config, log, tls)
       backups?.start()
-      const at = localAddress({ ...config, port: server.port ?? config.port })
-      const place = at.unix === null ? { host } : { unix: at.unix }
-      log('info', 'listening', { url: at.url, ...place, database: shown, version })
-      const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
-      out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
-      if (isNew) out.write(`created the database ${database}\n`)
-      if (token.current() !== null) return
-      const needsTrust = tls?.current().needsTrustAt(localHost(host)) ?? false
-      await showFirstToken(store, { ...at, needsTrust }, out, log)
-      const file = isFile ? null : config.databasePasswordFile
-      const secret =
-        file === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(file))} `
-      const create = `${secret}plantstore token create NAME --database ${quote(shown)}`
-      out.write(`to make another token: ${create}\n`)
+      await announce(
+        store,
+        {
+          version,
+          at: localAddress({ ...config, port: server.port ?? config.port }),
+          host,
+          database: shown,
+          isNew,
+          passwordFile: isFile ? null : config.databasePasswordFile,
+          hasToken: token.current() !== null,
+          needsTrust: tls?.current().needsTrustAt(localHost(host)) ?? false,
+        },
+        out,
+        log,
+      )
     }
 
     try {

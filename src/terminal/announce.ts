@@ -1,0 +1,46 @@
+// The first lines of a daemon: where it listens, and how a client gets in.
+
+import { resolve } from 'node:path'
+import { isWildcard, type LocalAddress } from '../address'
+import type { Log } from '../log'
+import type { Store } from '../store'
+import { quote, showFirstToken } from './first-token'
+import type { LogWriter } from './log-writer'
+
+export type Started = {
+  readonly version: string
+  readonly at: LocalAddress
+  readonly host: string
+  /** A path or a URL, without its password. */
+  readonly database: string
+  /** Whether this start has made the database. */
+  readonly isNew: boolean
+  readonly passwordFile: string | null
+  /** Whether the configuration has a token: the store needs none of its own. */
+  readonly hasToken: boolean
+  /** Whether clients must be told to trust the certificate. */
+  readonly needsTrust: boolean
+}
+
+/** Logs that the daemon listens, and prints how to use it; a store without tokens gets its first. */
+export async function announce(
+  store: Store,
+  started: Started,
+  out: LogWriter,
+  log: Log,
+): Promise<void> {
+  const { version, at, host, database, passwordFile } = started
+  const place = at.unix === null ? { host } : { unix: at.unix }
+  log('info', 'listening', { url: at.url, ...place, database, version })
+  const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
+  out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
+  if (started.isNew) out.write(`created the database ${database}\n`)
+  if (started.hasToken) return
+  await showFirstToken(store, { ...at, needsTrust: started.needsTrust }, out, log)
+  const secret =
+    passwordFile === null
+      ? ''
+      : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))} `
+  const create = `${secret}plantstore token create NAME --database ${quote(database)}`
+  out.write(`to make another token: ${create}\n`)
+}
