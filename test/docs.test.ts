@@ -16,6 +16,18 @@ const MOST_WORDS = 600
 /** A row of bench/results; figures are [least, median, most]. */
 type Row = { readonly server?: string; readonly executable?: string; readonly connections?: number }
 
+/** A row of bench/results/postgres.json; a ratio to a server that was not measured is null. */
+type Before = {
+  readonly server: string
+  readonly connections: number
+  readonly perSecond: readonly number[]
+  readonly ofEmbedded: readonly number[]
+  readonly ofInserts: readonly number[]
+  readonly ofOne: readonly number[]
+  readonly cpu: readonly number[]
+  readonly postgresCpu: readonly number[]
+}
+
 type Move = { readonly from: string; readonly to: string; readonly seconds: number }
 
 const pages = [
@@ -29,8 +41,10 @@ const pages = [
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 /** The rows of all tables of a page, as their cells; heads included. */
-const rowsOf = (file: string): string[][] =>
-  read(file)
+const rowsOf = (file: string): string[][] => rowsIn(read(file))
+
+const rowsIn = (text: string): string[][] =>
+  text
     .split('\n')
     .filter((line) => line.startsWith('|') && !/^[|\s:-]+$/.test(line))
     .map((line) =>
@@ -105,6 +119,65 @@ test('docs/scaling.md has the measured figures of bench/results', () => {
     const way = to === 'SQLite' ? (from === 'SQLite' ? 'from file to file' : 'back') : `to ${to}`
     expect(text).toContain(`${shown} ${way}`)
   }
+})
+
+describe('the figures of PostgreSQL', () => {
+  type Results = {
+    rows: Before[]
+    pool: number
+    seconds: number
+    roundTripMs: number
+    deadlocks: number
+  }
+  const results: Results = JSON.parse(read('bench/results/postgres.json'))
+  const { rows, pool, seconds, roundTripMs, deadlocks } = results
+  const find = (server: string, connections: number) =>
+    rows.find((row) => row.server === server && row.connections === connections)
+  const rate = (row: Before | undefined) =>
+    row ? (Math.round((row.perSecond[1] ?? 0) / 100) * 100).toLocaleString('en') : ''
+  const times = (ratio: readonly number[] | undefined) => ratio?.[1]?.toFixed(2) ?? ''
+  const ONE = 'plantstore, PostgreSQL'
+  const TWO = 'two plantstores, PostgreSQL'
+  const FAR = `plantstore, PostgreSQL, ${roundTripMs} ms away`
+  const counts = [1, 64, 256]
+
+  test('are in docs/benchmarks.md', () => {
+    const servers = unique(rows.map(({ server }) => server))
+    const rates = servers.map((server) => {
+      const { cpu, postgresCpu } = find(server, 256) ?? { cpu: [], postgresCpu: [] }
+      const us = [cpu, postgresCpu].map((it) => `${(it[1] ?? 0).toFixed(1)} us`)
+      return [server, ...counts.map((count) => rate(find(server, count))), ...us]
+    })
+    const ratios = [
+      ['the embedded engine', ...counts.map((count) => times(find(ONE, count)?.ofEmbedded))],
+      ['one INSERT per create', ...counts.map((count) => times(find(ONE, count)?.ofInserts))],
+      ['one plantstore, of two', ...counts.map((count) => times(find(TWO, count)?.ofOne))],
+    ]
+    const section = sectionOf('docs/benchmarks.md', 'PostgreSQL')
+    const shown = rowsIn(section)
+
+    expect(servers.length).toBe(5)
+    const text = section.replace(/\s+/g, ' ')
+    expect(text).toContain(`a pool of ${pool} connections`)
+    expect(text).toContain(`in turn, ${seconds} s at a time`)
+    expect(text).toContain(`*${roundTripMs} ms away* is`)
+    expect(shown.filter(([name]) => name !== 'server' && name !== '')).toEqual([
+      ...rates,
+      ...ratios,
+    ])
+  })
+
+  test('are in docs/scaling.md', () => {
+    const text = read('docs/scaling.md').replace(/\s+/g, ' ')
+    const both = (server: string, ratio: 'ofEmbedded' | 'ofInserts' | 'ofOne') =>
+      [64, 256].map((count) => times(find(server, count)?.[ratio])).join(' and ')
+
+    expect(text).toContain(`${both(ONE, 'ofEmbedded')} of the creates with a file`)
+    expect(text).toContain(`${both(ONE, 'ofInserts')} times those of one INSERT per create`)
+    expect(text).toContain(`${both(TWO, 'ofOne')} times those of one`)
+    expect(text).toContain(`${rate(find(FAR, 256))} creates per second with ${roundTripMs} ms`)
+    expect(deadlocks).toBe(0)
+  })
 })
 
 test('docs/benchmarks.md names only scripts of bench/package.json', () => {

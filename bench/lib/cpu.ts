@@ -1,6 +1,7 @@
 // CPU time of another process.
 import { dlopen, ptr } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
+import { sum } from './statistics.ts'
 
 const { symbols: libc } = dlopen('libc.so.6', {
   clock_gettime: { args: ['i32', 'ptr'], returns: 'i32' },
@@ -20,4 +21,18 @@ export function cpuOfChildren(pid: number): number {
   // Behind the name, which may hold spaces: cutime and cstime are fields 16 and 17 (proc(5)).
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+/** CPU microseconds of a process and all below it, ended ones included. */
+export function cpuOfTree(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  const below = children.filter(Boolean).map((child) => {
+    try {
+      return cpuTime(Number(child))
+    } catch {
+      // It has ended since, and counts below.
+      return 0
+    }
+  })
+  return cpuTime(pid) + sum(below) + cpuOfChildren(pid) * 1e6
 }

@@ -38,6 +38,18 @@ export function plantstoreAt(executable: string, name = 'plantstore'): Server {
   }
 }
 
+/** plantstore before a database of PostgreSQL. */
+export function plantstoreBefore(url: string, name: string, program = executable): Server {
+  return {
+    ...plantstoreAt(program, name),
+    command: (port, folder) => ({
+      argv: [program, 'serve', '--port', String(port)],
+      env: { PLANTSTORE_TOKEN: token, PLANTSTORE_DATABASE: url },
+      cwd: folder,
+    }),
+  }
+}
+
 export const plantstore = plantstoreAt(executable)
 
 /** Builds the source in a folder; returns the executable. */

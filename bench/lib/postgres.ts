@@ -1,6 +1,7 @@
 // A PostgreSQL server in a temporary folder, with its own tools, where it is installed.
 import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { SQL } from 'bun'
 import { cpuOfChildren } from './cpu.ts'
 import { type Command, run, start, stop, temporaryFolder } from './processes.ts'
 import { freePort } from './server.ts'
@@ -26,6 +27,12 @@ export function findPostgres(): string | undefined {
 
 export type Postgres = {
   readonly version: string
+  readonly pid: number
+  readonly port: number
+  /** The URL of a database, by TCP on loopback. */
+  readonly url: (database: string, port?: number) => string
+  /** The rows of a statement. */
+  readonly query: (statement: string, database?: string) => Promise<Record<string, string>[]>
   /** CPU seconds of its connections that have ended. */
   readonly cpu: () => number
   /** psql with these arguments; it ends at the first error. */
@@ -44,7 +51,7 @@ export async function startPostgres(bin: string): Promise<Postgres> {
   await run({ argv: [...under, join(bin, 'initdb'), ...words], cwd: folder })
   const port = String(await freePort())
   const log = join(folder, 'log')
-  const settings = ['-p', port, '-k', sockets, '-c', 'listen_addresses=']
+  const settings = ['-p', port, '-k', sockets, '-c', 'listen_addresses=127.0.0.1']
   const argv = [...under, join(bin, 'postgres'), '-D', data, ...settings]
   const child = start({ argv, cwd: folder }, log)
   const psql = (args: readonly string[]): Command => ({
@@ -54,15 +61,28 @@ export async function startPostgres(bin: string): Promise<Postgres> {
       ...['-X', '-q', '-t', '-A', '-v', 'ON_ERROR_STOP=1', ...args],
     ],
   })
+  const url = (database: string, at = Number(port)) =>
+    `postgres://bench@127.0.0.1:${at}/${database}`
+  async function query(statement: string, database = 'postgres') {
+    const sql = new SQL({ url: url(database), tls: 'disable', max: 1 })
+    try {
+      return await sql.unsafe<Record<string, string>[]>(statement).simple()
+    } finally {
+      await sql.close({ timeout: 0 })
+    }
+  }
   const deadline = performance.now() + 30_000
   for (;;) {
     try {
-      const version = await run(psql(['-c', 'SHOW server_version']))
-      const name = `PostgreSQL ${version.trim().split(' ')[0]}`
+      const [shown] = await query('SHOW server_version')
       return {
-        version: name,
+        version: `PostgreSQL ${shown?.server_version?.split(' ')[0]}`,
+        pid: child.pid,
+        port: Number(port),
         cpu: () => cpuOfChildren(child.pid),
         psql,
+        url,
+        query,
         stop: () => stop(child, child.pid),
       }
     } catch (error) {

@@ -82,6 +82,20 @@ export const commitEach = withSqlite('plantstore-commit-each', 'plantstore witho
   script('plantstore-commit-each.ts'),
 ])
 
+/** One INSERT per create into a database of PostgreSQL, by a pool of so many connections. */
+export function insertEach(url: string, name: string, pool: number): Server {
+  return {
+    name,
+    description: 'bare Bun.serve, one INSERT per create',
+    durable: 'yes',
+    command: (port, folder) => ({
+      argv: [process.execPath, script('insert-each.ts'), String(port), url, token, String(pool)],
+      cwd: folder,
+    }),
+    create,
+  }
+}
+
 export const servers: Server[] = [
   ceiling,
   onBun('elysia-validates', 'Elysia that validates and stores nothing'),

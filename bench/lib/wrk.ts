@@ -78,6 +78,9 @@ export function createLoader(running: Running, order: Order = 'ascending', first
       return load
     },
     next: () => next,
+    answered: () => answered,
+    /** Those that may have been stored: answered or not. */
+    sent: () => answered + unanswered,
     /** Continues with another process; `count` plants from `next` on were added by other means. */
     resume(other: Running, count: number): void {
       server = other

@@ -1,0 +1,181 @@
+// `bun run postgres`: creates with PostgreSQL, in turn with the embedded engine and with one INSERT per create.
+import { installations, isInstalled } from '../../test/harness/postgres.ts'
+import { type Contender, type Figures, startContender } from '../lib/contenders.ts'
+import { buildDelayProxy, startDelayProxy } from '../lib/delay-proxy.ts'
+import { number, numbers, readFlags } from '../lib/flags.ts'
+import { countRows, database, plantstore, plantstoreBefore, project } from '../lib/plantstore.ts'
+import { findPostgres, startPostgres } from '../lib/postgres.ts'
+import { run } from '../lib/processes.ts'
+import { writeResults } from '../lib/results.ts'
+import type { Server } from '../lib/server.ts'
+import { insertEach } from '../lib/servers.ts'
+import { setUp } from '../lib/setup.ts'
+import { range } from '../lib/statistics.ts'
+import { decimals, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
+
+const flags = readFlags('Creates with PostgreSQL, in turn with the embedded engine.', {
+  rounds: { default: '7', help: 'how often each server is loaded' },
+  seconds: { default: '2', help: 'seconds of load at a time' },
+  connections: { default: '1,64,256', help: 'connections at once' },
+  'round-trip-ms': { default: '8', help: 'milliseconds of round trip to the server that is far' },
+  pool: { default: '10', help: 'connections of one INSERT per create' },
+  other: { default: '', help: 'another executable of plantstore, loaded as well' },
+  postgres: { default: '', help: 'folder of the programs of PostgreSQL; newest that is found' },
+})
+const rounds = number(flags.rounds)
+const seconds = number(flags.seconds)
+const connections = numbers(flags.connections)
+const pool = number(flags.pool)
+const roundTrip = number(flags['round-trip-ms'])
+
+const EMBEDDED = 'plantstore, embedded engine'
+const ONE = 'plantstore, PostgreSQL'
+const TWO = 'two plantstores, PostgreSQL'
+const FAR = `plantstore, PostgreSQL, ${roundTrip} ms away`
+const INSERTS = 'one INSERT per create, PostgreSQL'
+// With few clients, a server that is far is limited by its distance alone.
+const FAR_CONNECTIONS = 256
+
+await setUp()
+await run({ argv: [process.execPath, 'test/harness/install-postgres.ts'], cwd: project })
+const bin = flags.postgres || installations.filter(isInstalled).at(-1)?.bin || findPostgres()
+if (!bin) {
+  console.error('PostgreSQL is missing; install it (Debian: apt-get install postgresql)')
+  process.exit(1)
+}
+const postgres = await startPostgres(bin)
+const isBuilt = await buildDelayProxy().then(
+  () => true,
+  (error) => console.error(`without a server that is far: ${error.message}`),
+)
+const proxy = isBuilt ? await startDelayProxy(postgres.port, roundTrip) : undefined
+
+/** Servers before a database of their own. */
+async function before(
+  data: string,
+  name: string,
+  count: number,
+  serverAt: (url: string, name: string) => Server,
+  isLoadedBy: Contender['isLoadedBy'] = () => true,
+  port = postgres.port,
+): Promise<Contender> {
+  await postgres.query(`CREATE DATABASE ${data}`)
+  const servers = Array.from({ length: count }, () => serverAt(postgres.url(data, port), name))
+  const rows = async () => {
+    const [row] = await postgres.query('SELECT count(*) AS rows FROM plants', data)
+    return Number(row?.rows)
+  }
+  return startContender({ name, servers, rows, postgresPid: postgres.pid, isLoadedBy })
+}
+
+const isFar = (count: number) => count === FAR_CONNECTIONS
+const contenders = [
+  await startContender({
+    name: EMBEDDED,
+    servers: [plantstore],
+    rows: (folder) => countRows(database(folder)),
+    postgresPid: postgres.pid,
+  }),
+  await before('one', ONE, 1, plantstoreBefore),
+  await before('inserts', INSERTS, 1, (url, name) => insertEach(url, name, pool)),
+  await before('two', TWO, 2, plantstoreBefore, (count) => count > 1),
+]
+if (proxy) contenders.push(await before('far', FAR, 1, plantstoreBefore, isFar, proxy.port))
+if (flags.other) {
+  const other = (url: string, name: string) => plantstoreBefore(url, name, flags.other)
+  contenders.push(await before('other', flags.other, 1, other))
+  const far = `${flags.other}, ${roundTrip} ms away`
+  if (proxy) contenders.push(await before('other_far', far, 1, other, isFar, proxy.port))
+}
+
+/** The figures of one contender in one round. */
+type Sample = { name: string; connections: number; round: number; figures: Figures }
+const samples: Sample[] = []
+
+for (const it of contenders) await it.load(64, 1)
+for (let round = 1; round <= rounds; round++) {
+  console.error(`round ${round} of ${rounds}`)
+  for (const count of connections) {
+    // Each comes first, and last, as often as the others.
+    const loaded = contenders.filter((it) => it.isLoadedBy(count))
+    const first = round % loaded.length
+    for (const it of [...loaded.slice(first), ...loaded.slice(0, first)]) {
+      const figures = await it.load(count, seconds)
+      samples.push({ name: it.name, connections: count, round, figures })
+    }
+  }
+}
+const [conflicts] = await postgres.query('SELECT sum(deadlocks) AS sum FROM pg_stat_database')
+const deadlocks = Number(conflicts?.sum)
+for (const it of contenders) await it.end()
+await proxy?.stop()
+await postgres.stop()
+
+const of = (name: string, count: number) =>
+  samples.filter((it) => it.name === name && it.connections === count)
+
+/** How many times the creates of another server in the same round: [least, median, most]. */
+function ratio(name: string, count: number, other: string) {
+  const others = of(other, count)
+  const ratios = of(name, count).flatMap(({ round, figures }) =>
+    others.filter((it) => it.round === round).map((it) => figures.perSecond / it.figures.perSecond),
+  )
+  return range(ratios)
+}
+
+const rows = connections.flatMap((count) =>
+  contenders
+    .filter((it) => it.isLoadedBy(count))
+    .map(({ name }) => {
+      const all = of(name, count).map(({ figures }) => figures)
+      const field = (key: keyof Figures) => range(all.map((figures) => figures[key]))
+      return {
+        server: name,
+        connections: count,
+        perSecond: field('perSecond'),
+        ofEmbedded: ratio(name, count, EMBEDDED),
+        ofInserts: ratio(name, count, INSERTS),
+        ofOne: ratio(name, count, ONE),
+        cpu: field('cpu'),
+        postgresCpu: field('postgres'),
+        p50: field('p50'),
+        p99: field('p99'),
+      }
+    }),
+)
+
+const shown = ([least, middle, most]: readonly number[]) =>
+  `${decimals(middle ?? Number.NaN)} (${decimals(least ?? Number.NaN)}-${decimals(most ?? Number.NaN)})`
+const head = ['server', 'creates/s', 'of embedded', 'of INSERTs', 'of one plantstore']
+head.push('CPU per create', 'of PostgreSQL', 'p50', 'p99')
+for (const count of connections) {
+  console.log(`\n${count} ${count === 1 ? 'connection' : 'connections'}\n`)
+  const cells = rows
+    .filter((row) => row.connections === count)
+    .map((row) => [
+      row.server,
+      thousands(row.perSecond[1]),
+      shown(row.ofEmbedded),
+      shown(row.ofInserts),
+      shown(row.ofOne),
+      microseconds(row.cpu[1]),
+      microseconds(row.postgresCpu[1]),
+      milliseconds(row.p50[1]),
+      milliseconds(row.p99[1]),
+    ])
+  console.log(table(head, cells))
+}
+console.log(`\n${postgres.version}, deadlocks: ${deadlocks}`)
+// Only what is asked for without another executable is kept.
+if (!flags.other) {
+  writeResults('postgres', {
+    version: postgres.version,
+    rounds,
+    seconds,
+    pool,
+    roundTripMs: roundTrip,
+    deadlocks,
+    figures: '[least, median, most]',
+    rows,
+  })
+}
