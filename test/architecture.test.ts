@@ -16,6 +16,7 @@ const SHARED_BY_ENGINES = [
   'engine/group-commit',
   'engine/last-use',
   'engine/plant-changes',
+  'engine/token-row',
   'engine/role',
 ] as const
 

@@ -1,45 +1,24 @@
 // The SQL of tokens.
 
 import type { SQL } from 'bun'
-import type { Scope, Token } from '../../token'
+import type { Token } from '../../token'
+import { TOKEN_COLUMNS, type TokenRow, toToken } from '../token-row'
 import { beginStep, commitStep, type Step } from './lane'
 import { rollBack, type Statement } from './statements'
 
-type TokenRow = {
-  name: string
-  hash: string
-  scope: Scope
-  created_at: bigint
-  expires_at: bigint | null
-  revoked_at: bigint | null
-  last_used_at: bigint | null
-}
-
-const COLUMNS = 'name, hash, scope, created_at, expires_at, revoked_at, last_used_at'
-const toTime = (value: bigint | null): number | null => (value === null ? null : Number(value))
-
-const toToken = (row: TokenRow): Token => ({
-  name: row.name,
-  hash: row.hash,
-  scope: row.scope,
-  createdAt: Number(row.created_at),
-  expiresAt: toTime(row.expires_at),
-  revokedAt: toTime(row.revoked_at),
-  lastUsedAt: toTime(row.last_used_at),
-})
-
 /** The token with a hash; null where there is none. */
 export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
-  const [row] = await sql.unsafe<TokenRow[]>(`SELECT ${COLUMNS} FROM tokens WHERE hash = $1`, [
-    hash,
-  ])
+  const [row] = await sql.unsafe<TokenRow[]>(
+    `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`,
+    [hash],
+  )
   return row ? toToken(row) : null
 }
 
 /** Every token, the oldest first. */
 export async function listTokens(sql: SQL): Promise<Token[]> {
   const rows = await sql.unsafe<TokenRow[]>(
-    `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, name`,
+    `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`,
   )
   return rows.map(toToken)
 }
@@ -54,7 +33,7 @@ export function createTokenStep(token: Token): Step<boolean> {
     createdAt,
   ]
   const insert: Statement = [
-    `INSERT INTO tokens (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT DO NOTHING RETURNING hash`,
     ...[name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt],
   ]

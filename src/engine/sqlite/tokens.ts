@@ -2,39 +2,17 @@
 
 import type { Database } from 'bun:sqlite'
 import type { Scope, Token } from '../../token'
-
-type TokenRow = {
-  name: string
-  hash: string
-  scope: Scope
-  created_at: bigint
-  expires_at: bigint | null
-  revoked_at: bigint | null
-  last_used_at: bigint | null
-}
-
-const COLUMNS = 'name, hash, scope, created_at, expires_at, revoked_at, last_used_at'
-const toTime = (value: bigint | null): number | null => (value === null ? null : Number(value))
-
-const toToken = (row: TokenRow): Token => ({
-  name: row.name,
-  hash: row.hash,
-  scope: row.scope,
-  createdAt: Number(row.created_at),
-  expiresAt: toTime(row.expires_at),
-  revokedAt: toTime(row.revoked_at),
-  lastUsedAt: toTime(row.last_used_at),
-})
+import { TOKEN_COLUMNS, type TokenRow, toToken } from '../token-row'
 
 /** Prepares the queries and changes of a database's tokens. */
 export function prepareTokens(db: Database) {
-  const select = db.query<TokenRow, [string]>(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`)
+  const select = db.query<TokenRow, [string]>(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = ?`)
   const selectAll = db.query<TokenRow, []>(
-    `SELECT ${COLUMNS} FROM tokens ORDER BY created_at, name`,
+    `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`,
   )
   type Values = [string, string, Scope, number, number | null, number | null, number | null]
   const insert = db.query<never, Values>(
-    `INSERT INTO tokens (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
   const retire = db.query<never, [string, number]>(
     `UPDATE tokens SET revoked_at = expires_at
