@@ -69,7 +69,9 @@ test('prints no token at the second start, and still accepts the first one', asy
   await using second = await startDaemon({ database, env })
 
   const hint = await printed(second, HINT_LINE)
-  expect(second.out()).toBe(`plantstore ${packageJson.version} listens on ${second.url}\n${hint}\n`)
+  expect(second.out()).toBe(
+    `plantstore ${packageJson.version} listens on ${second.url}\nconsole: ${second.url}/\n${hint}\n`,
+  )
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })
 
@@ -90,6 +92,25 @@ test('says at every start how to make another token, by a command that works as 
   expect(made.exitCode).toBe(0)
   const token = made.stdout.toString().trim()
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
+})
+
+test('prints the address of the console, which opens in a browser as it is', async () => {
+  await using daemon = await startDaemon()
+  const address = await printed(daemon, /^console: (.*)\n/m)
+
+  const page = await fetch(address)
+
+  expect(page.headers.get('content-type')).toStartWith('text/html')
+  expect(await page.text()).toStartWith('<!doctype html>')
+})
+
+test('prints no address of a console that --no-console leaves out', async () => {
+  using folder = temporaryFolder()
+  const args = ['--no-console']
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
+  await printed(daemon, HINT_LINE)
+
+  expect(daemon.out()).not.toContain('console')
 })
 
 test('says the absolute path of a database that it makes', async () => {

@@ -36,7 +36,9 @@ test('writes nothing else, whichever route is asked first', async () => {
   await daemon.fetch('/plants/1', { method: 'DELETE' })
   await daemon.stop()
 
-  expect(daemon.out()).toMatch(/^plantstore .* listens on .*\ncreated the database .*\n$/)
+  expect(daemon.out()).toMatch(
+    /^plantstore .* listens on .*\nconsole: .*\ncreated the database .*\n$/,
+  )
   expect(daemon.err().trimEnd().split('\n')).toHaveLength(3)
 })
 

@@ -169,6 +169,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
           at: localAddress({ ...config, port: server.port ?? config.port }),
           host,
           database: shown,
+          hasConsole: config.console,
           isNew,
           passwordFile: isFile ? null : config.databasePasswordFile,
           hasToken: token.current() !== null,

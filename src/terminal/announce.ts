@@ -13,6 +13,8 @@ export type Started = {
   readonly host: string
   /** A path or a URL, without its password. */
   readonly database: string
+  /** Whether it serves the console at `/`. */
+  readonly hasConsole: boolean
   /** Whether this start has made the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
@@ -34,6 +36,8 @@ export async function announce(
   log('info', 'listening', { url: at.url, ...place, database, version })
   const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
   out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
+  // A browser opens no unix socket.
+  if (started.hasConsole && at.unix === null) out.write(`console: ${at.url}/\n`)
   if (started.isNew) out.write(`created the database ${database}\n`)
   if (started.hasToken) return
   await showFirstToken(store, { ...at, needsTrust: started.needsTrust }, out, log)
