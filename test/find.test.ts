@@ -219,6 +219,8 @@ test.each([
   ['name=a&after=5', 'after: expected "next" of a page of the same name'],
   ['name=b&after=5.YWI', 'after: expected "next" of a page of the same name'],
   ['name=a&after=5._w', 'after: expected'],
+  // "a\0": no name has U+0000, and PostgreSQL takes no text with it.
+  ['name=a&after=5.YQA', 'after: expected'],
   ['name=a&after=9223372036854775808.YQ', 'after: expected'],
   ['after=5.YWI', 'after: expected the id of a plant'],
   ['after=5.YWI&tag=t', 'after: expected the id of a plant'],
