@@ -5,10 +5,13 @@ import type { Int64 } from './plant'
 // Of a SHA-256 in base64url: 132 bits.
 const TAG_CHARACTERS = 22
 
-/** What must hold of the stored plant for a request to be carried out, in entity tags; '*': that there is one. */
+/** The entity tags of a condition; '*': any. */
+export type EntityTags = '*' | readonly string[]
+
+/** The conditions on the stored plant under which a request is carried out. */
 export type Precondition = {
-  readonly ifMatch?: '*' | readonly string[]
-  readonly ifNoneMatch?: '*' | readonly string[]
+  readonly ifMatch?: EntityTags
+  readonly ifNoneMatch?: EntityTags
 }
 
 /** A plant as the service or as an engine has it. */
@@ -24,9 +27,14 @@ export function entityTagOf({ id, name, tag }: Fields): string {
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
 
-/** Whether a precondition holds of a stored plant (RFC 9110, section 13.2.2). */
+/** Whether a condition names an entity tag. */
+export const isAmong = (tags: EntityTags, tag: string): boolean =>
+  tags === '*' || tags.includes(tag)
+
+/** Whether a stored plant meets a precondition (RFC 9110, section 13.2.2). */
 export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: Fields): boolean {
   const tag = entityTagOf(plant)
-  const isAmong = (tags: '*' | readonly string[]) => tags === '*' || tags.includes(tag)
-  return (ifMatch === undefined || isAmong(ifMatch)) && !(ifNoneMatch && isAmong(ifNoneMatch))
+  return (
+    (ifMatch === undefined || isAmong(ifMatch, tag)) && !(ifNoneMatch && isAmong(ifNoneMatch, tag))
+  )
 }

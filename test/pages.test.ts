@@ -78,6 +78,16 @@ describe('the console', () => {
     expect(tags.size).toBe(3)
   })
 
+  test('knows entity tags with commas in them, and refuses what is no list of entity tags', async () => {
+    const tag = String((await get('/')).headers.get('etag'))
+
+    expect((await get('/', { 'if-none-match': `"a,b", ${tag}` })).status).toBe(304)
+    expect((await get('/', { 'if-none-match': `"a,${tag.slice(1)}` })).status).toBe(200)
+    for (const malformed of [tag.slice(1), 'abc', '']) {
+      await expectError(await get('/', { 'if-none-match': malformed }), 40002)
+    }
+  })
+
   test.each(['/', ...linked])('locks %s down by its headers', async (path) => {
     const { headers } = await get(path)
     const policy = String(headers.get('content-security-policy'))

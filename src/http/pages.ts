@@ -1,7 +1,9 @@
 // The pages for people: files that were bundled and compressed when the program was built, read when they are asked for.
 
 import { Elysia } from 'elysia'
+import { isAmong } from '../entity-tag'
 import { PlantError } from '../errors'
+import { readIfNoneMatch } from './precondition'
 
 /** A file of a page: the path of each compressed form, and the hash of what it decompresses to. */
 export type PageFile = {
@@ -60,10 +62,6 @@ function chooseCoding(header: string | null): Coding {
   return accepts(header, 'br') ? 'br' : accepts(header, 'gzip') ? 'gzip' : 'identity'
 }
 
-/** Whether an `If-None-Match` names an entity tag (RFC 9110, section 13.1.2); a proxy may have made it weak. */
-const isKnown = (header: string | null, tag: string): boolean | undefined =>
-  header?.split(',').some((it) => it.trim() === '*' || it.trim().replace(/^W\//, '') === tag)
-
 async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
   if (coding === 'identity') return Bun.gunzipSync(await Bun.file(gzip).bytes())
   return Bun.file(coding === 'br' ? brotli : gzip).bytes()
@@ -73,7 +71,10 @@ async function answerFile(file: PageFile, { headers: asked }: Request): Promise<
   const coding = chooseCoding(asked.get('accept-encoding'))
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({ ...pageHeaders, etag: tag })
-  if (isKnown(asked.get('if-none-match'), tag)) return new Response(null, { status: 304, headers })
+  const known = asked.get('if-none-match')
+  if (known !== null && isAmong(readIfNoneMatch(known), tag)) {
+    return new Response(null, { status: 304, headers })
+  }
   headers.set('content-type', file.type)
   if (coding !== 'identity') headers.set('content-encoding', coding)
   return new Response(await read(file, coding), { headers })
