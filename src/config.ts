@@ -99,23 +99,26 @@ export function parseConfig(
   return { config: Object.freeze(Object.fromEntries(entries)), args, help }
 }
 
-// A longer name has a line of its own.
+/** An option as help and the manual show it; `notes`: its default, and its variable if it has a flag too. */
+export function describeOption(name: OptionName) {
+  const { value, env, help, default: preset } = options[name]
+  const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
+  const isShown = preset !== null && typeof preset !== 'boolean'
+  const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
+  return { flag, help, notes: notes.filter(Boolean).join('; ') }
+}
+
+// A longer flag gets its own line.
 const LONGEST_COLUMN = 24
 
 /** The help of a command's options, in lines of 80 characters at most. */
 export function describeOptions(names: readonly OptionName[]): string {
-  const rows = names.map((name) => {
-    const { value, env, help, default: preset } = options[name]
-    const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
-    const isShown = preset !== null && typeof preset !== 'boolean'
-    const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
-    return [flag, help, notes.filter(Boolean).join('; ')] as const
-  })
-  const widths = rows.map(([flag]) => flag.length).filter((it) => it <= LONGEST_COLUMN)
+  const rows = names.map(describeOption)
+  const widths = rows.map(({ flag }) => flag.length).filter((it) => it <= LONGEST_COLUMN)
   const width = Math.max(...widths, '-h, --help'.length)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
-  return [...rows, ['-h, --help', 'show this help', ''] as const]
-    .flatMap(([flag, help, notes]) => [
+  return [...rows, { flag: '-h, --help', help: 'show this help', notes: '' }]
+    .flatMap(({ flag, help, notes }) => [
       ...(flag.length > width ? [`  ${flag}`, line('', help)] : [line(flag, help)]),
       ...(notes ? [line('', `(${notes})`)] : []),
     ])

@@ -68,6 +68,9 @@ test('prints a manual page of every command and option', async () => {
   }
   expect(out).toContain('postgres://USER@HOST/NAME')
   expect(out).toContain('PLANTSTORE_DATABASE_PASSWORD_FILE')
+  expect(out).toContain('(default: 3000; PLANTSTORE_PORT)')
+  // Of a flag that switches something off, the default would read as if it were on.
+  expect(out).not.toContain('default: true')
 })
 
 test.skipIf(Bun.which('groff') === null)('prints a manual page that groff can format', async () => {

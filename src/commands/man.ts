@@ -2,8 +2,7 @@
 
 import packageJson from '../../package.json'
 import { type Command, exitCodes } from '../command'
-import { isFlag, toFlag } from '../config'
-import { options } from '../options'
+import { describeOption } from '../config'
 
 // A line that begins with a dot or a quote is a request; a hyphen is a minus in what is typed.
 const escapeText = (text: string): string =>
@@ -23,13 +22,8 @@ const paragraphs = (text: string): string =>
 function optionsOf(command: Command): string {
   return command.options
     .map((name) => {
-      const { value, env, help, default: preset } = options[name]
-      const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
-      const notes = [
-        ...(preset === null || preset === false ? [] : [`default: ${preset}`]),
-        ...(isFlag(name) && env ? [env] : []),
-      ]
-      const text = notes.length > 0 ? `${help} (${notes.join('; ')})` : help
+      const { flag, help, notes } = describeOption(name)
+      const text = notes ? `${help} (${notes})` : help
       return `.TP\n.B ${escapeText(flag)}\n${escapeText(text)}`
     })
     .join('\n')
@@ -54,7 +48,7 @@ plantstore \\- a durable, authenticated HTTP store of plants
 A flag wins over its environment variable.
 ${sections.join('\n')}
 .SH EXIT STATUS
-0 success; 1 failure; 2 wrong usage; 74 the storage fails or is full.
+0 success; 1 failure; 2 wrong usage; 74 the disk fails or is full, or the database is damaged.
 `
 }
 
