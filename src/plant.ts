@@ -40,14 +40,13 @@ export const Int64 = t.Unsafe<bigint>({
 })
 export type Int64 = bigint
 
-/** Whether a database can hold a text faithfully. */
+/** Whether a value is a text that every database stores faithfully: well-formed Unicode without U+0000. */
 export const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
 TypeRegistry.Set('Text', (_, value) => isText(value))
 const TEXT_RULE = 'expected a string without U+0000 and without unpaired surrogates'
 
-// Any text that a database can hold faithfully: no U+0000, no unpaired surrogate.
 const text = (description: string, example: string) =>
   t.Unsafe<string>({
     [Kind]: 'Text',
@@ -84,6 +83,10 @@ export const NewPlant = t.Object(
   },
 )
 export type NewPlant = typeof NewPlant.static
+
+/** A plant with the fields of the schema only: whatever else a client sent is left out. */
+export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
+  tag === undefined ? { id, name } : { id, name, tag }
 
 /** What replaces the fields of a plant. An id, if there is one, is the plant's own. */
 export const Replacement = t.Object(

@@ -3,7 +3,7 @@
 import { getSchemaValidator } from 'elysia'
 import { explainMismatch } from '../mismatch'
 import { type Format, LONGEST_BODY_BYTES } from '../options'
-import { NewPlant } from '../plant'
+import { NewPlant, toNewPlant } from '../plant'
 import { type CsvEntry, csvHeader, csvLine, readCsvRecords } from './csv'
 import { type NdjsonEntry, ndjsonLine, readNdjsonLines } from './ndjson'
 
@@ -37,8 +37,8 @@ export async function* readPlants(
     if ('problem' in read) return read
     const { line, value } = read
     if (!schema.Check(value)) return { line, problem: explainMismatch(schema, value) }
-    const { id, name, tag } = value as NewPlant
-    return { line, plant: tag === undefined ? { id, name } : { id, name, tag } }
+    const plant = value as NewPlant
+    return { line, plant: toNewPlant(plant.id, plant) }
   }
 
   const parts: AsyncGenerator<readonly (CsvEntry | NdjsonEntry)[]> =

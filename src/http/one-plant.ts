@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { entityTagOf, holds } from '../entity-tag'
 import { PlantError } from '../errors'
-import { type Int64, NewPlant, PlantPatch, Replacement } from '../plant'
+import { type Int64, NewPlant, PlantPatch, Replacement, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
 import type { ChangeOptions, PlantPatch as StoredPatch } from '../store'
 import { answerJson, jsonHeaders, notModified } from './answer'
@@ -18,7 +18,7 @@ import {
   responses,
   WRITING,
 } from './describe'
-import { type PlantDeps, storedExample, tags, toInt64, toNewPlant } from './plants'
+import { type PlantDeps, storedExample, tags, toInt64 } from './plants'
 import { readPrecondition } from './precondition'
 import { PlantPath } from './schemas'
 
@@ -33,7 +33,7 @@ function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id) throw new PlantError(40002, OTHER_ID)
 }
 
-// Exactly the fields of the schema, as of a new plant.
+// Only the fields of the schema that were sent.
 const toPatch = ({ name, tag }: PlantPatch): StoredPatch => ({
   ...(name === undefined ? {} : { name }),
   ...(tag === undefined ? {} : { tag }),

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
-import { type Int64, NewPlant, Plant, parseInt64 } from '../plant'
+import { type Int64, NewPlant, Plant, parseInt64, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
 import { answerJson } from './answer'
@@ -61,10 +61,6 @@ function refuseMalformed({ request: { url } }: { readonly request: Request }): v
 }
 
 export const toInt64 = (text: string): Int64 => BigInt(text)
-
-// Exactly the fields of the schema: unknown ones of the body are ignored.
-export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
-  tag === undefined ? { id, name } : { id, name, tag }
 
 // Relative to the page itself (RFC 8288, section 3.1): it holds behind a proxy that serves it under a prefix.
 function nextPage(after: string, limit: number, filter: Filter): string {
