@@ -23,7 +23,10 @@ export type CommandContext = {
 /** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
 
-/** One command of the program. Resolves to the exit code. */
+/** The exit codes after a signal, as a shell counts them: 128 plus the signal's number. */
+export const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+
+/** One command of the program. */
 export type Command = {
   readonly name: string
   /** Its arguments, for the help: `create NAME`. */
@@ -33,5 +36,6 @@ export type Command = {
   /** What `--help` says above the options. Paragraphs that are not indented are wrapped. */
   readonly help: string
   readonly options: readonly OptionName[]
+  /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>
 }

@@ -69,6 +69,26 @@ export class UsageError extends Error {
 /** The code of an error of the system or of SQLite; empty where it has none. */
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
 
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'is a folder',
+  EIO: 'input/output error',
+}
+
+/** Why a file that a user named could not be read. */
+export function explainInput(error: unknown, path: string): OpenError {
+  const code = codeOf(error)
+  return new OpenError(
+    `cannot read ${path}: ${UNREADABLE[code] ?? messageOf(error)}`,
+    code === 'EIO',
+  )
+}
+
 // Codes of a disk that is full or fails. SQLite's read errors are left out: they concern the file that is read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 

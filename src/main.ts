@@ -15,7 +15,7 @@ import { serve } from './commands/serve'
 import { token } from './commands/token'
 import { parseConfig } from './config'
 import { refusePasswords } from './database-url'
-import { OpenError, PlantError, UsageError } from './errors'
+import { messageOf, OpenError, PlantError, UsageError } from './errors'
 import { exitAtOnce } from './files/libc'
 import { helpOf, helpOfAll } from './help'
 import { suggest } from './nearest'
@@ -60,7 +60,7 @@ function explain(error: unknown): { message: string; code: number } {
     return { message: error.message, code: isStorage ? exitCodes.storage : exitCodes.failure }
   }
   return {
-    message: error instanceof Error ? error.message : String(error),
+    message: messageOf(error),
     code: exitCodes.failure,
   }
 }

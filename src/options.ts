@@ -163,7 +163,7 @@ export const options = {
     value: 'DURATION',
     help: 'time between backups, such as 12h; default: 24h',
     default: null,
-    parse: (text) => parseDuration(text) ?? undefined,
+    ...duration,
     rule: 'takes 1s to 1000y, such as 24h',
   }),
   backupKeep: option<number | null>({

@@ -1,6 +1,7 @@
 // How a daemon is told to stop, and how long it may take.
 
-import { exitCodes } from './command'
+import { exitCodes, signalExitCodes } from './command'
+import { messageOf } from './errors'
 import type { Log } from './log'
 
 const STOP = ['SIGTERM', 'SIGINT'] as const
@@ -11,9 +12,6 @@ export type StopSignal = (typeof STOP)[number]
 
 // timeout(1) signals a process and its group, npm passes on what the terminal sent already: both are one signal.
 const SAME_SIGNAL_MS = 20
-
-// As a shell reports a program that a signal ended: 128 plus the signal's number.
-const EXIT_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const
 
 /** What is true of requests without an answer where the database was not closed. */
 export const IN_DOUBT = 'requests that were not answered may or may not be stored'
@@ -66,7 +64,7 @@ export async function shutDown(options: Shutdown): Promise<number> {
   }, deadline)
   second.then((signal) => {
     log('warn', 'stopped-at-once', { signal, detail: IN_DOUBT })
-    ended.resolve(EXIT_SIGNAL[signal])
+    ended.resolve(signalExitCodes[signal])
   })
   const stopInOrder = async () => {
     await drain(drainMs)
@@ -75,7 +73,7 @@ export async function shutDown(options: Shutdown): Promise<number> {
     ended.resolve(exitCodes.ok)
   }
   stopInOrder().catch((error) => {
-    log('error', 'close-failed', { detail: error instanceof Error ? error.message : String(error) })
+    log('error', 'close-failed', { detail: messageOf(error) })
     ended.resolve(exitCodes.storage)
   })
 

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config'
-import { OpenError, UsageError } from '../errors'
+import { messageOf, OpenError, UsageError } from '../errors'
 import { removeLeftovers } from '../files/private-folder'
 import { checkFolder } from '../files/target'
 import type { Log } from '../log'
@@ -19,9 +19,6 @@ const LONGEST_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
 
 type Plan = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
 
 function checkBackupFolder(folder: string): void {
   checkFolder(folder)
@@ -74,7 +71,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
       ms: Math.round(performance.now() - started),
     })
     await removeOld(path).catch((error) =>
-      log('warn', 'old-backup-not-removed', { detail: reasonOf(error) }),
+      log('warn', 'old-backup-not-removed', { detail: messageOf(error) }),
     )
   }
 
@@ -95,7 +92,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
       if (isStopped) return
       stats.failures += 1
       wait = Math.min(every, RETRY_MS)
-      log('error', 'backup-failed', { detail: reasonOf(error), retrySeconds: wait / 1000 })
+      log('error', 'backup-failed', { detail: messageOf(error), retrySeconds: wait / 1000 })
     }
     if (!isStopped) timer = setTimeout(look, wait)
   }

@@ -1,19 +1,7 @@
 // A file or standard input, read to its end or until it is interrupted.
 
 import { accessSync, constants, statSync } from 'node:fs'
-import { codeOf, OpenError, UsageError } from '../errors'
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  EACCES: 'permission denied',
-  EIO: 'input/output error',
-}
-
-function explainInput(error: unknown, path: string): OpenError {
-  const code = codeOf(error)
-  const reason = REASONS[code] ?? (error as Error).message
-  return new OpenError(`cannot read ${path}: ${reason}`, code === 'EIO')
-}
+import { explainInput, UsageError } from '../errors'
 
 /** What is read, and its length; null where that is not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }

@@ -1,7 +1,8 @@
 import type { AnyElysia } from 'elysia'
 import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 
-type Handler = (request: Request) => Response | Promise<Response>
+/** Answers a request. */
+export type Handler = (request: Request) => Response | Promise<Response>
 
 /**
  * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun takes the path as it was

@@ -3,7 +3,7 @@ import type { AnyElysia } from 'elysia'
 import { unmapped } from '../address'
 import { OpenError, PlantError } from '../errors'
 import type { Log } from '../log'
-import { routesOf } from './adapter'
+import { type Handler, routesOf } from './adapter'
 import { answerError } from './errors'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses what is longer than its limit.
@@ -45,7 +45,6 @@ export type Server = {
   drain(milliseconds: number): Promise<void>
 }
 
-type Handler = (request: Request) => Response | Promise<Response>
 type Listener = { readonly server: Bun.Server<unknown>; isRetired: boolean }
 
 async function closing(answer: Response | Promise<Response>): Promise<Response> {

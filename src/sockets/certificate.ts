@@ -3,7 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { codeOf, OpenError } from '../errors'
+import { explainInput, OpenError } from '../errors'
 import type { Log } from '../log'
 
 export type Certificate = {
@@ -23,14 +23,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const reasons: Record<string, string> = {
-      ENOENT: 'no such file',
-      EACCES: 'permission denied',
-      EISDIR: 'is a folder',
-    }
-    throw new OpenError(
-      `cannot read ${file}: ${reasons[codeOf(error)] ?? (error as Error).message}`,
-    )
+    throw explainInput(error, file)
   }
 }
 

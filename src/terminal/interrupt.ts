@@ -1,12 +1,11 @@
 // Ctrl-C: the first ends a command in order, the second at once.
 
-import { constants } from 'node:os'
+import { signalExitCodes } from '../command'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** The exit code of a command that was interrupted, as a shell counts it: 130 for Ctrl-C. */
-export const interruptCode = (signal: (typeof SIGNALS)[number]): number =>
-  128 + constants.signals[signal]
+/** The exit code of a command that was interrupted. */
+export const interruptCode = (signal: (typeof SIGNALS)[number]): number => signalExitCodes[signal]
 
 /** Watches for the first signal to stop. `end` gives the signals back to the system. */
 export function watchInterrupt() {
