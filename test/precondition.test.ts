@@ -180,6 +180,17 @@ test.each([
   expect(stored(6n)?.name).toBe('Oak')
 })
 
+test('ignores conditions of creates and lists, which have no entity tag', async () => {
+  for (const [index, condition] of [OTHER, '*', 'malformed'].entries()) {
+    const headers = { 'if-match': condition, 'if-none-match': condition }
+    const json = { id: 20 + index, name: 'Oak' }
+    expect((await daemon.fetch('/plants', { json, headers })).status).toBe(200)
+    const plants = [{ id: 30 + index, name: 'Oak' }]
+    expect((await daemon.fetch('/plants/batch', { json: { plants }, headers })).status).toBe(200)
+    expect((await daemon.fetch('/plants', { headers })).status).toBe(200)
+  }
+})
+
 test('reads conditions that come in several header lines', async () => {
   await daemon.create('{"id":7,"name":"Oak"}')
   const tag = await read(7n)
