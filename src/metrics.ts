@@ -140,7 +140,7 @@ export function createMetrics(about: About = UNKNOWN) {
       single(
         'plantstore_credentials_unchecked_total',
         'counter',
-        'Tokens refused unchecked, since too many from one address had failed.',
+        'Tokens refused unchecked because too many from the same address had failed.',
         uncheckedCredentials,
       )
       single('plantstore_queue_changes', 'gauge', 'Changes waiting for a commit.', stats.queued)
@@ -189,7 +189,7 @@ export function createMetrics(about: About = UNKNOWN) {
           backups.failures,
         )
       }
-      family('plantstore_build_info', 'gauge', 'The version of plantstore, and of Bun under it.', [
+      family('plantstore_build_info', 'gauge', 'The versions of plantstore and Bun.', [
         `plantstore_build_info{version="${version}",bun="${Bun.version}"} 1`,
       ])
       single(

@@ -239,7 +239,7 @@ export const options = {
   olderThan: option<number | null>({
     env: null,
     value: 'DURATION',
-    help: 'only tokens that ended so long ago, such as 30d',
+    help: 'only tokens that ended this long ago, such as 30d',
     default: null,
     ...duration,
   }),

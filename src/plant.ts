@@ -60,12 +60,11 @@ const text = (description: string, example: string) =>
 export const Name = text('Name of the plant.', 'Monstera deliciosa')
 export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
-/** A plant as the create operation answers it. */
 export const Plant = t.Object(
   { name: Name, tag: t.Optional(Tag) },
   {
     title: 'Plant',
-    description: 'A plant as it is answered to its create.',
+    description: 'A plant as the create operation answers it.',
     additionalProperties: true,
     error: 'expected an object with name and, optionally, tag',
   },
@@ -93,7 +92,7 @@ export const Replacement = t.Object(
   { id: t.Optional(Int64), name: Name, tag: t.Optional(Tag) },
   {
     title: 'Replacement',
-    description: 'All fields of a plant. The id may be left out; it must be that of the path.',
+    description: 'All fields of a plant. The id, if sent, must be the one in the path.',
     additionalProperties: true,
     error: 'expected an object with name and, optionally, tag',
   },
@@ -121,10 +120,9 @@ export const PlantPatch = t.Object(
   },
   {
     title: 'PlantPatch',
-    description:
-      'The fields of a plant that are to change. The id, if sent, must be that of the path.',
+    description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
     additionalProperties: true,
-    error: 'expected an object with name, tag, both or none',
+    error: 'expected an object with name, tag, both or neither',
   },
 )
 export type PlantPatch = typeof PlantPatch.static

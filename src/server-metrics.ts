@@ -16,12 +16,12 @@ export function serverFamilies(stats: ServerStats): readonly Family[] {
   return [
     single(
       'plantstore_commit_retries_total',
-      'Commits sent again, since others had written the same plants.',
+      'Commits sent again because others had written the same plants.',
       stats.retries,
     ),
     [
       inDoubt,
-      'Commits whose answer was lost, by whether they were made.',
+      'Commits whose answer was lost, by whether they were found to be made.',
       [
         `${inDoubt}{made="true"} ${stats.inDoubtMade}`,
         `${inDoubt}{made="false"} ${stats.inDoubtNotMade}`,

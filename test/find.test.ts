@@ -213,18 +213,18 @@ test('finds what was answered before', async () => {
 })
 
 test.each([
-  ['name=a&tag=t', 'name: expected without tag'],
+  ['name=a&tag=t', 'name: cannot be combined with tag'],
   ['name=%00', 'name: expected a string'],
   [`name=${'a'.repeat(1001)}`, 'name: expected a string'],
-  ['name=a&after=5', 'after: expected "next" of a page of the same name'],
-  ['name=b&after=5.YWI', 'after: expected "next" of a page of the same name'],
+  ['name=a&after=5', 'after: expected the "next" of a list with the same name'],
+  ['name=b&after=5.YWI', 'after: expected the "next" of a list with the same name'],
   ['name=a&after=5._w', 'after: expected'],
   // "a\0": no name has U+0000, and PostgreSQL takes no text with it.
   ['name=a&after=5.YQA', 'after: expected'],
   ['name=a&after=9223372036854775808.YQ', 'after: expected'],
   ['after=5.YWI', 'after: expected the id of a plant'],
   ['after=5.YWI&tag=t', 'after: expected the id of a plant'],
-  ['name=a&name=b', 'given twice: name'],
+  ['name=a&name=b', 'given more than once: name'],
 ])('refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
 })

@@ -161,7 +161,7 @@ test.each([
 ])('refuses the repeated parameters %s', async (query, names) => {
   const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
 
-  expect(message).toBe(`given twice: ${names}`)
+  expect(message).toBe(`given more than once: ${names}`)
 })
 
 test('names every parameter that is wrong', async () => {

@@ -217,14 +217,14 @@ test.skipIf(!hasOpenssl)('keeps the old pair where the new one is bad', async ()
       () => copyFileSync(two.cert, cert),
       `the key ${key} does not belong to the certificate ${cert}`,
     ],
-    [() => writeFileSync(cert, 'no PEM'), `${cert} does not hold a certificate in PEM`],
+    [() => writeFileSync(cert, 'no PEM'), `${cert} does not contain a certificate in PEM`],
     [() => rmSync(cert), `cannot read ${cert}: no such file`],
     [
       () => {
         copyFileSync(one.cert, cert)
         writeFileSync(key, '')
       },
-      `${key} does not hold a private key without a passphrase in PEM`,
+      `${key} does not contain a private key without a passphrase in PEM`,
     ],
   ]
 

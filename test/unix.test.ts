@@ -122,7 +122,7 @@ test('is taken over by one of several daemons that start at once', async () => {
 
 test.each([
   ['a file', (path: string) => writeFileSync(path, ''), 'exists and is not a socket'],
-  ['too long a path', () => {}, 'the path of a socket has at most 107 bytes'],
+  ['too long a path', () => {}, 'the path of a socket may have at most 107 bytes'],
   ['a folder that does not exist', () => {}, 'does not exist; create it first'],
 ])('refuses %s in one line', async (what, prepare, message) => {
   using folder = temporaryFolder()

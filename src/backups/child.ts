@@ -24,7 +24,7 @@ export function startChild(args: readonly string[]): Child {
     const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()])
     if (code === 0) return null
     const said = text.trim().replace(/^plantstore: /, '')
-    return said || `its process ended with ${child.signalCode ?? `exit code ${code}`}`
+    return said || `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
   }
   return {
     problem: end(),

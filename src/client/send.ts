@@ -118,7 +118,7 @@ function readAnswer<T>(
       return { ok, error, status, message, ...retryAfterOf(headers) }
     }
   }
-  const message = `not an answer of plantstore, with status ${status}`
+  const message = `not an answer from plantstore, with status ${status}`
   return { ok: false, error: 0, status, message, ...retryAfterOf(headers) }
 }
 

@@ -8,9 +8,9 @@ export const check: Command = {
   name: 'check',
   usage: '',
   summary: "verify the database's integrity",
-  help: `Reads the whole database; changes nothing. Finds pages that are cut off, overwritten or out of place, and entries
+  help: `Reads the whole database; changes nothing. Finds pages that are truncated, overwritten or misplaced, and entries
 that do not match their index. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums.
-Compare with a backup for that. Of a PostgreSQL server it checks the settings, the schema, and that every plant can be
+Compare with a backup for that. On a PostgreSQL server it checks the settings, the schema, and that every plant can be
 read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database
 cannot even be opened.`,
   options: ['database', 'databasePasswordFile', 'databasePassword'],

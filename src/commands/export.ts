@@ -78,8 +78,8 @@ export const exportPlants: Command = {
   usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
-as they all were at one moment, with exact ids; "plantstore import" makes the same store of them. The file gets its
-name once it is whole, and replaces one of that name. Works while the daemon runs, and writes nothing to the database.`,
+as of one moment, with exact ids; "plantstore import" recreates the store from them. The file gets its name once it is
+complete, and replaces any file of that name. Works while the daemon runs, and writes nothing to the database.`,
   options: ['database', 'databasePasswordFile', 'databasePassword', 'format'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name

@@ -139,10 +139,10 @@ export const importPlants: Command = {
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
   help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (header id,name[,tag]; a tag that is
-empty without quotes is none), in UTF-8, of any size. Makes the database if there is none. A plant that is already
-stored is skipped. A line that is wrong, or whose id belongs to a different plant, is reported, the first ${REFUSED_SHOWN} of
-them in full, and the rest goes on; reading stops at an unterminated quote. Run it again after Ctrl-C or a failure: it
-completes. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
+empty without quotes is none), in UTF-8, of any size. Creates the database if there is none. A plant that is already
+stored is skipped. A line that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the
+first ${REFUSED_SHOWN} of them are shown. Reading stops at an unterminated quote. After Ctrl-C or a failure, run it again to
+complete it. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
   options: ['database', 'databasePasswordFile', 'databasePassword', 'format', 'strict', 'replace'],
   async run({ config, args: [path, ...rest], out, err }) {
     if (path === undefined || rest.length > 0) {

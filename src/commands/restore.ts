@@ -11,7 +11,7 @@ export const restore: Command = {
   name: 'restore',
   usage: 'FILE',
   summary: 'replace the database with a backup',
-  help: `Checks the backup first. Refuses while another program has the database open: stop the daemon before. The previous
+  help: `Checks the backup first. Refuses while another program has the database open: stop the daemon first. The previous
 database is kept beside it, under the name that is printed.`,
   options: ['database'],
   async run({ config, args: [path, ...rest], out, err }) {

@@ -31,7 +31,9 @@ export function targetOf(path: string, links = 0): string {
   const stat = lstatSync(at, { throwIfNoEntry: false })
   if (!stat?.isSymbolicLink()) return at
   if (isPlanted(stat, lstatSync(folder))) {
-    throw new OpenError(`${at} is a link of user ${stat.uid} in a shared folder; not followed`)
+    throw new OpenError(
+      `${at} is a link that user ${stat.uid} made in a shared folder; not followed`,
+    )
   }
   if (links === MOST_LINKS) throw new OpenError(`${path}: too many links`)
   return targetOf(resolve(folder, readlinkSync(at)), links + 1)

@@ -25,20 +25,20 @@ const conditional = (name: string, description: string) => ({
 /** The headers of a request by which a client requires something of the stored plant. */
 export const CONDITIONS = {
   parameters: [
-    conditional('If-Match', 'Entity tags of which the plant must have one, or *; else 412.'),
+    conditional('If-Match', 'Entity tags, one of which the plant must have, or *; otherwise 412.'),
     conditional(
       'If-None-Match',
-      'Entity tags of which the plant must have none, or *; else 304 of a read, and 412 of a change.',
+      'Entity tags, none of which the plant may have, or *; otherwise 304 to a read, 412 to a change.',
     ),
   ],
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
   'accept-patch': 'What a patch may be sent as (RFC 5789).',
-  etag: 'The entity tag of the plant: another one when a field has changed (RFC 9110, section 8.8.3).',
+  etag: 'The entity tag of the plant, which changes with its fields (RFC 9110, section 8.8.3).',
   link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
   ratelimit: 'How many requests the token has left. Only with --rate-limit.',
-  'ratelimit-policy': 'How many requests the token has a second. Only with --rate-limit.',
+  'ratelimit-policy': 'How many requests per second the token may send. Only with --rate-limit.',
   'retry-after': 'Seconds to wait before the next attempt.',
   'www-authenticate': 'The challenge (RFC 6750).',
 }

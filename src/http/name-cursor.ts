@@ -54,7 +54,7 @@ export function parseCursor(cursor: string): Cursor | null {
 export async function findPlace(store: Store, cursor: string, prefix: string): Promise<NamePlace> {
   const parsed = parseCursor(cursor)
   if (!parsed?.text.startsWith(prefix)) {
-    throw new PlantError(40002, 'after: expected "next" of a page of the same name')
+    throw new PlantError(40002, 'after: expected the "next" of a list with the same name')
   }
   const { id, text, hash } = parsed
   const plant = hash === null ? null : await store.readPlant(id)

@@ -22,7 +22,7 @@ import { type PlantDeps, storedExample, tags, toInt64 } from './plants'
 import { readPrecondition } from './precondition'
 import { PlantPath } from './schemas'
 
-const OTHER_ID = 'id: expected the id of the path, or none'
+const OTHER_ID = 'id: expected the id in the path, or none'
 
 const example = storedExample
 const tagged = { example, headers: { etag: entityTagOf({ ...example, id: 1n }) } }
@@ -77,12 +77,12 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
         detail: {
           operationId: 'readPlant',
           summary: 'Read a plant',
-          description: 'Sees every change that was answered before.',
+          description: 'Sees every change that was acknowledged before.',
           tags,
           ...CONDITIONS,
           responses: responses(() => ({
             ...answers(200, 'The plant.', NewPlant, tagged),
-            ...answers(304, 'The plant has an entity tag that If-None-Match names.', null, tagged),
+            ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
             ...refusals(40002, 40402, 41201, ...READING),
           })),
         },
@@ -103,7 +103,8 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
         detail: {
           operationId: 'replacePlant',
           summary: 'Replace a plant',
-          description: 'Replaces all its fields: a tag that is not sent is removed. Creates none.',
+          description:
+            'Replaces all its fields: a tag that is not sent is removed. Never creates a plant.',
           tags,
           ...CONDITIONS,
           responses: responses(() => ({
@@ -128,7 +129,7 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
           operationId: 'patchPlant',
           summary: 'Change some fields of a plant',
           description:
-            'By a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
+            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
           tags,
           ...CONDITIONS,
           bodyTypes: MERGE_PATCH.types,

@@ -29,7 +29,7 @@ type Detail = Json & {
 
 const TAGS = [
   { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
-  { name: 'operations', description: 'For those who run the service.' },
+  { name: 'operations', description: 'For operators of the service.' },
 ]
 
 // Schemas become plain JSON: those with a title by reference, and without what is for the validator alone.
@@ -89,7 +89,7 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to this document: so it holds behind a proxy that serves it under a prefix.
-    servers: [{ url: '.', description: 'The service that serves this description.' }],
+    servers: [{ url: '.', description: 'The service that this description comes from.' }],
     security: [{ bearer: [] }],
     tags: TAGS,
     paths,
@@ -98,7 +98,7 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of `plantstore token create`; its scope is `read` or `write`.',
+          description: 'A token from `plantstore token create`; its scope is `read` or `write`.',
         },
       },
       schemas: Object.fromEntries(components),

@@ -12,8 +12,8 @@ import { answers, BODY, READING, refusals, responses, WRITING } from './describe
 import { findPlace, toCursor } from './name-cursor'
 import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage } from './schemas'
 
-const OTHER_LIST = 'after: expected the id of a plant; this is "next" of a page by name'
-const NAME_AND_TAG = 'name: expected without tag; use one of the two'
+const OTHER_LIST = 'after: expected the id of a plant; this is the "next" of a list by name'
+const NAME_AND_TAG = 'name: cannot be combined with tag'
 
 type Filter = { readonly tag?: string; readonly name?: string }
 
@@ -57,7 +57,8 @@ function refuseMalformed({ request: { url } }: { readonly request: Request }): v
   if (!isUtf8(url.slice(start))) throw new PlantError(40002, 'the query is not UTF-8')
   const sent = new URLSearchParams(url.slice(start))
   const repeated = Object.keys(PlantList.properties).filter((name) => sent.getAll(name).length > 1)
-  if (repeated.length > 0) throw new PlantError(40002, `given twice: ${repeated.join(', ')}`)
+  if (repeated.length > 0)
+    throw new PlantError(40002, `given more than once: ${repeated.join(', ')}`)
 }
 
 export const toInt64 = (text: string): Int64 => BigInt(text)
@@ -120,7 +121,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
         detail: {
           operationId: 'createPlant',
           summary: 'Create a plant',
-          description: 'Answers once the plant is durable. An id names one plant.',
+          description: 'Answers once the plant is durable. An id identifies one plant.',
           tags,
           responses: responses(() => ({
             ...answers(200, 'The plant is durable.', Plant, {
@@ -145,8 +146,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
         detail: {
           operationId: 'createPlants',
           summary: 'Create up to 1000 plants, all or none',
-          description:
-            'Answers once all plants are durable. Where one is refused, none is created.',
+          description: 'Answers once all plants are durable. If one is refused, none is created.',
           tags,
           responses: responses(() => ({
             ...answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
@@ -166,7 +166,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
           operationId: 'listPlants',
           summary: 'List plants',
           description:
-            'Page by page, in ascending order of their ids; by `name`, in that of names.',
+            'Page by page, in ascending order of ids; with `name`, in the order of names.',
           tags,
           responses: responses(() => ({
             ...answers(200, 'A page of plants.', PlantPage, {

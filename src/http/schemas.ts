@@ -38,8 +38,8 @@ const Cursor = t.Unsafe<string>({
   type: 'string',
   pattern: '^-?[0-9]{1,19}([.~][A-Za-z0-9_-]*)?$',
   description:
-    'The id of the last plant of a page, in digits; of a page by name, its name too. The next page starts behind it.',
-  error: `${Int64.error}, or "next" of a page`,
+    'The id of the last plant on a page, in digits; in a list by name, its name too. The next page starts after it.',
+  error: `${Int64.error}, or the "next" of a page`,
 })
 
 // In a URL it takes up to 9 kB, beside the cursor, of the 16 that a request's head may have.
@@ -50,7 +50,7 @@ const Prefix = t.Unsafe<string>({
   [Kind]: 'PrefixText',
   maxLength: LONGEST_PREFIX,
   description:
-    'Only plants whose name begins with this, in the order of their names, then ids. Not with `tag`. Needs --name-index.',
+    'Only plants whose names begin with this, in the order of names, then ids. Not with `tag`. Needs --name-index.',
   error: `${Tag.error}, of up to ${LONGEST_PREFIX} characters`,
 })
 
@@ -59,7 +59,7 @@ const Limit = t.Unsafe<string>({
   type: 'integer',
   minimum: 1,
   maximum: 1000,
-  description: `Plants of a page at most; ${DEFAULT_LIMIT} if not given.`,
+  description: `The most plants on a page; default: ${DEFAULT_LIMIT}.`,
   error: 'expected an integer from 1 to 1000',
 })
 
@@ -82,7 +82,7 @@ export const PlantBatch = t.Object(
     plants: t.Array(NewPlant, {
       minItems: 1,
       maxItems: MAX_BATCH,
-      description: 'The plants to create, each with an id of its own.',
+      description: 'The plants to create, each with its own id.',
       error: `expected an array of 1 to ${MAX_BATCH} plants`,
     }),
   },
@@ -102,7 +102,7 @@ export const PlantPage = Type.Object(
       description: 'Plants in ascending order of their ids, or of names.',
     }),
     next: Type.Union([Cursor, Type.Null()], {
-      description: 'What to give as `after` for the next page; null on the last one.',
+      description: 'What to send as `after` for the next page; null on the last one.',
     }),
   },
   { title: 'PlantPage', description: 'A page of plants.' },
@@ -122,7 +122,7 @@ export const ErrorBody = Type.Object(
   {
     error: Type.Integer({
       format: 'int32',
-      description: 'The HTTP status times 100 plus a number. It never changes its meaning.',
+      description: 'The HTTP status times 100 plus a count. Its meaning never changes.',
     }),
     message: Type.String({ description: 'What went wrong, and what to do.' }),
   },

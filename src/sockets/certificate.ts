@@ -32,7 +32,7 @@ function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
   try {
     return [text, parseFile(text)] as const
   } catch {
-    throw new OpenError(`${file} does not hold ${what} in PEM`)
+    throw new OpenError(`${file} does not contain ${what} in PEM`)
   }
 }
 

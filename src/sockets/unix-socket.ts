@@ -14,7 +14,7 @@ async function lockFolder(path: string): Promise<number> {
   for (let tries = 1; !tryLock(fd); tries++) {
     if (tries === LOCK_TRIES) {
       closeSync(fd)
-      throw new OpenError(`another program holds the lock of ${dirname(path)}; try again`)
+      throw new OpenError(`another program has locked ${dirname(path)}; try again`)
     }
     await Bun.sleep(LOCK_PAUSE_MS)
   }
@@ -54,7 +54,7 @@ function explain(error: unknown, path: string): OpenError {
     case 'EPERM':
       return new OpenError(`no permission to create the socket ${path} in its folder`)
     case 'ENAMETOOLONG':
-      return new OpenError(`the path of a socket has at most 107 bytes: ${path}`)
+      return new OpenError(`the path of a socket may have at most 107 bytes: ${path}`)
     default:
       return new OpenError(`cannot listen on ${path}: ${(error as Error).message}`)
   }
