@@ -1,8 +1,8 @@
-// Where a daemon listens, and where a client on the same machine asks it.
+// Where a daemon listens, and where a client on the same machine reaches it.
 
 import type { Config } from './config'
 
-// The addresses that stand for all interfaces, and the one that a client uses instead.
+// The addresses that mean all interfaces, and the ones that a client uses instead.
 const wildcards = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
@@ -24,22 +24,22 @@ function localUrl(scheme: 'http' | 'https', host: string, port: number): string 
   return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
-/** The host by which a client on the same machine asks a daemon with this `--host`. */
+/** The host at which a client on the same machine reaches a daemon with this `--host`. */
 export const localHost = (host: string): string => wildcards.get(host) ?? host
 
 type Listening = Pick<Config, 'host' | 'port' | 'unix' | 'tlsCert'>
 
-/** Where the daemon of a configuration is found. */
+/** Where a client on the same machine finds the daemon of a configuration. */
 export const localAddress = ({ host, port, unix, tlsCert }: Listening): LocalAddress =>
   unix === null
     ? { url: localUrl(tlsCert === null ? 'http' : 'https', host, port), unix }
     : { url: 'http://localhost', unix }
 
-/** An address, without what makes an IPv4 address an IPv6 one (RFC 4291, section 2.5.5.2). */
+/** An address; an IPv4-mapped IPv6 address as plain IPv4 (RFC 4291, section 2.5.5.2). */
 export const unmapped = (address: string): string =>
   address.includes('.') ? address.replace(/^::ffff:/i, '') : address
 
-/** What one client has to itself: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
+/** The network that one client is assumed to have: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [start = '', end] = address.replace(/%.*$/, '').split('::')

@@ -5,14 +5,14 @@ import type { OptionName } from './options'
 
 /** Where a command writes: text to a stream of the process. */
 export type Output = {
-  /** Returns false where nobody reads it any more. Throws an `OpenError` where it cannot be written (a full disk). */
+  /** Returns false if the reader has gone. Throws an `OpenError` if it cannot be written (a full disk). */
   write(text: string): boolean
   readonly isTTY: boolean
 }
 
 export type CommandContext = {
   readonly config: Config
-  /** The words behind the command's name, without flags. */
+  /** The words after the command's name, without flags. */
   readonly args: readonly string[]
   /** Every command of the program. */
   readonly commands: readonly Command[]

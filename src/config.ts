@@ -15,7 +15,7 @@ export type Parsed = {
   readonly help: boolean
 }
 
-// Secrets come by the environment alone: everybody on the machine can see a command line.
+// Secrets come only from the environment: every user of the machine can see a command line.
 const SECRETS: readonly OptionName[] = [
   'token',
   'tokenFile',
@@ -40,7 +40,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   for (const [flag, name] of flags) {
     known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
   }
-  // Not strict: its messages are those of a library, ours name the nearest flag.
+  // Not strict: unlike the library's messages, ours suggest the nearest flag.
   const { positionals, tokens } = parseArgs({
     args: [...argv],
     options: known,
@@ -63,7 +63,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
       )
     }
     if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value`)
-    // What looks like a flag is one; a negative number is not.
+    // A word that looks like a flag is no value; a negative number is one.
     if (takesValue && (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))) {
       throw new UsageError(`${rawName} needs a value`)
     }
@@ -74,7 +74,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
 }
 
 /**
- * Reads the options of a command, those of `names`: a flag wins over the environment, the environment over the
+ * Reads the options of a command, whose names are `names`: a flag wins over the environment, the environment over the
  * default. Throws a {@link UsageError} for an unknown flag or a bad value.
  */
 export function parseConfig(
@@ -88,7 +88,7 @@ export function parseConfig(
     if (!names.includes(name)) return [name, it.default]
     const flag = texts.get(name)
     const text = flag ?? (it.env && env[it.env])
-    // An empty variable counts as none: container platforms make one of a variable that is not set.
+    // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
     if (!text && flag === undefined) return [name, it.default]
     const value = it.parse(String(text))
     if (value === undefined && !help) {

@@ -7,7 +7,7 @@ import { hashToken, isToken, LONGEST_TOKEN, type Token } from './token'
 
 type ReadFile = (path: string) => string
 
-/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null where there is none. */
+/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
 function readConfiguredToken({ token, tokenFile }: Config, read: ReadFile): Token | null {
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
@@ -36,7 +36,7 @@ function readConfiguredToken({ token, tokenFile }: Config, read: ReadFile): Toke
   }
 }
 
-/** The token of the configuration, and what reads its file again: a file without a token changes nothing. */
+/** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one stays. */
 export function watchToken(config: Config, read: ReadFile, log: Log) {
   let token = readConfiguredToken(config, read)
   return {

@@ -2,7 +2,7 @@
 
 import { UsageError } from './errors'
 
-/** Where the password of a server comes from, if its URL has none; a file wins. */
+/** Where the password of a server comes from if its URL has none; the file wins. */
 export type DatabaseSecrets = {
   readonly databasePassword: string | null
   readonly databasePasswordFile: string | null
@@ -11,7 +11,7 @@ export type DatabaseSecrets = {
 /** Whether a database is a PostgreSQL server. */
 export const isPostgresUrl = (database: string): boolean => /^postgres(ql)?:\/\//i.test(database)
 
-/** A database as logs and messages show it: a path as it is, a URL without its password, be it escaped or not. */
+/** A database as logs and messages show it: a path as it is, a URL without its password, escaped or not. */
 export function withoutPassword(database: string): string {
   if (!isPostgresUrl(database)) return database
   const start = database.indexOf('://') + 3
@@ -24,7 +24,7 @@ export function withoutPassword(database: string): string {
   return database.slice(0, start) + rest.slice(0, colon) + rest.slice(at)
 }
 
-/** Throws a {@link UsageError} where a word of a command line has a password: every user of the machine can see it. */
+/** Throws a {@link UsageError} if a command line has a password: every user of the machine can see it. */
 export function refusePasswords(argv: readonly string[]): void {
   for (const word of argv) {
     const url = word.replace(/^--[a-z-]+=/, '')
@@ -36,10 +36,10 @@ export function refusePasswords(argv: readonly string[]): void {
   }
 }
 
-/** What keeps copies of a server's database. */
+/** How to back up a server's database. */
 export const SERVER_BACKUPS = 'pg_dump, point-in-time recovery, or "plantstore export"'
 
-/** Throws a {@link UsageError} where what works on a database file is given a server. */
+/** Throws a {@link UsageError} if the database is a server: what is named `name` works only on a file. */
 export function requireFile(database: string, name: string, instead: string): void {
   if (isPostgresUrl(database)) {
     throw new UsageError(`${name} works on a database file; for PostgreSQL use ${instead}`)

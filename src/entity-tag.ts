@@ -1,4 +1,4 @@
-// Entity tags of plants (RFC 9110, section 8.8.3), and what a client may require of them (section 13.1).
+// Entity tags of plants (RFC 9110, section 8.8.3), and conditions on them (section 13.1).
 
 import type { Int64 } from './plant'
 
@@ -14,14 +14,14 @@ export type Precondition = {
   readonly ifNoneMatch?: EntityTags
 }
 
-/** A plant as the service or as an engine has it. */
+/** The fields of a plant, in the service's form or an engine's. */
 type Fields = {
   readonly id: Int64 | number | string
   readonly name: string
   readonly tag?: string | null
 }
 
-/** The strong entity tag of a plant, with its quotes: the same for the same fields, on every engine and after a restore. */
+/** The strong entity tag of a plant, quotes included: the same for the same fields, on every engine and after a restore. */
 export function entityTagOf({ id, name, tag }: Fields): string {
   const fields = JSON.stringify([String(id), name, tag])
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`

@@ -1,7 +1,7 @@
-// The errors of the service: what a client is refused for, and why the program itself gives up.
+// The errors of the program: why a client is refused, and why the program itself gives up.
 
 /**
- * Every error number that the service answers, with its message where the occasion has none of its own.
+ * Every error number that the service answers, with its default message.
  *
  * A number is the HTTP status times 100 plus a count. It is never reused and never changes its meaning.
  */
@@ -48,11 +48,11 @@ export class PlantError extends Error {
   }
 }
 
-/** Why a store or a server cannot be opened, in one line that names the fix. */
+/** A store, a server or a file that cannot be used: why, and how to fix it, in one line. */
 export class OpenError extends Error {
   override readonly name = 'OpenError'
 
-  /** `storage`: the medium or the file's content fails, not what was asked for. */
+  /** `storage`: the disk or the file's content is at fault, not the command. */
   constructor(
     message: string,
     readonly storage = false,
@@ -61,12 +61,12 @@ export class OpenError extends Error {
   }
 }
 
-/** A mistake in the way that the program was called: one line for the user, exit code 2. */
+/** Wrong usage of the program: one line for the user, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The code of an error of the system or of SQLite; empty where it has none. */
+/** The code of an error of the system or of SQLite; empty if it has none. */
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
 
 /** The message of whatever was thrown. */
@@ -89,13 +89,13 @@ export function explainInput(error: unknown, path: string): OpenError {
   )
 }
 
-// Codes of a disk that is full or fails. SQLite's read errors are left out: they concern the file that is read.
+// Codes of a disk that is full or failing. Not SQLite's read errors: they are about the file being read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 
-/** Why a file could not be written, of what was thrown: the error itself, where it is not the disk's. */
+/** Why a file could not be written, as an `OpenError`; any error that is not the disk's is returned as it is. */
 export function explainWriting(error: unknown, path: string): unknown {
   if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
-  // Without the system's call, whose path is often a temporary one.
+  // Leaves out the system call, whose path is often a temporary one.
   const reason = error.message.replace(/, \w+( '.*')?$/, '')
   return new OpenError(`cannot write ${path}: ${reason}`, true)
 }

@@ -15,7 +15,7 @@ type Route = {
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** What became of the scheduled backups; it changes as they are made. */
+/** The results of scheduled backups, updated after each. */
 export type BackupStats = {
   /** When the last backup was taken, in milliseconds since 1970; 0: there is none. */
   readonly lastAt: number
@@ -24,14 +24,14 @@ export type BackupStats = {
   readonly failures: number
 }
 
-/** What only the process knows. */
+/** Facts about the process. */
 export type About = {
   /** Of plantstore. */
   readonly version: string
   readonly droppedLogLines: () => number
   /** When the certificate for TLS expires, in milliseconds since 1970; null: there is none. */
   readonly certificateExpiry: (() => number) | null
-  /** What became of scheduled backups; null: none are made. */
+  /** null: no backups are scheduled. */
   readonly backups: BackupStats | null
 }
 
@@ -53,7 +53,7 @@ export function createMetrics(about: About = UNKNOWN) {
   let uncheckedCredentials = 0
 
   return {
-    /** Counts an answer. `route` is a pattern such as `/plants/:id`, so that there are few of them. */
+    /** Counts an answer. `route` is a pattern such as `/plants/:id`, so that there are few label values. */
     answered(method: string, route: string, status: number, milliseconds: number): void {
       let methods = routes.get(route)
       if (!methods) {
@@ -68,7 +68,7 @@ export function createMetrics(about: About = UNKNOWN) {
       counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
       counts.latency.observe(milliseconds / 1000)
     },
-    /** Counts a commit that changed something: a probe of the disk, or a batch that was all refused, is none. */
+    /** Counts a commit that changed something; not a probe of the disk, nor a batch that was refused entirely. */
     committed(changes: number, milliseconds: number): void {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
@@ -84,7 +84,7 @@ export function createMetrics(about: About = UNKNOWN) {
     uncheckedCredentials(): void {
       uncheckedCredentials++
     },
-    /** All of it in the Prometheus text format, version 0.0.4. */
+    /** All metrics in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats): string {
       const lines: string[] = []
       const family = (name: string, type: string, help: string, samples: string[]) =>

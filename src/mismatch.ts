@@ -1,4 +1,4 @@
-// Says in words for a client what is wrong with a value.
+// Tells a client in words what is wrong with a value.
 
 type SchemaError = {
   path: string
@@ -9,7 +9,7 @@ export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MOST_FIELDS = 10
 
-// '/plants/3/name' of a body becomes 'plants[3].name (id 7)'. Every part is of the schema, an index or an id.
+// '/plants/3/name' in a body becomes 'plants[3].name (id 7)'. Nothing else that the client sent is in it.
 function nameField(path: string, value: unknown): string {
   const name = path
     .slice(1)

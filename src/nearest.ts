@@ -1,6 +1,6 @@
-// Finds the name that somebody who mistyped it may have meant.
+// Finds the name that a mistyped word was probably meant to be.
 
-/** The steps from one word to another: letters inserted, left out, replaced, or exchanged with their neighbour. */
+/** The edit distance of two words: letters inserted, deleted, replaced, or swapped with their neighbour. */
 function distance(from: string, to: string): number {
   let [before, last]: number[][] = [
     [],
@@ -25,7 +25,7 @@ function distance(from: string, to: string): number {
   return last?.[to.length] ?? Infinity
 }
 
-/** `; did you mean "serve"?` where a name is two steps or fewer from the word, and no more than half of it; else empty. */
+/** `; did you mean "serve"?` if a name is at most two edits, and half the word's length, away; else empty. */
 export function suggest(word: string, names: readonly string[]): string {
   const steps = (name: string) => distance(word, name)
   const [nearest] = names.toSorted((one, other) => steps(one) - steps(other))

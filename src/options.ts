@@ -3,22 +3,22 @@
 import { parseDuration, type Scope, scopes } from './token'
 
 type Option<Value> = {
-  /** The environment variable that sets it where no flag does. */
+  /** The environment variable that sets it if no flag does. */
   readonly env: string | null
   /** The name of its value in the help; null: a flag without a value. */
   readonly value: string | null
   readonly help: string
   readonly default: Value
-  /** The value that a text stands for; undefined where there is none. */
+  /** The value of a text; undefined if it is not valid. */
   readonly parse: (text: string) => Value | undefined
-  /** The values that it has, where they are few. */
+  /** The possible values, if there are only a few. */
   readonly choices?: readonly string[]
-  /** What is said of a text that has no value, behind the option's name. */
+  /** The message for a text that is not valid; it follows the option's name. */
   readonly rule: string
 }
 
 const formats = ['ndjson', 'csv'] as const
-/** How a file holds plants: one JSON object per line; or comma-separated values (RFC 4180). */
+/** The format of a file of plants: one JSON object per line, or comma-separated values (RFC 4180). */
 export type Format = (typeof formats)[number]
 
 const option = <Value>(it: Option<Value>): Option<Value> => it

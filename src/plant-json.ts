@@ -9,14 +9,14 @@ const MAYBE_ROUNDED = /\d[.eE]/
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const TOO_DEEP = 'the body is nested too deeply'
 
-// By hand: the pattern /0+$/ takes time by the square of the zeros in its way.
+// By hand: the pattern /0+$/ takes quadratic time on many zeros.
 function trailingZeros(digits: string): number {
   let end = digits.length
   while (end > 0 && digits.charCodeAt(end - 1) === 48) end--
   return digits.length - end
 }
 
-// The integer that the text of a JSON number stands for, exactly; null for a fraction or beyond 19 digits.
+// The exact integer that a JSON number denotes; null for a fraction or more than 19 digits.
 function exactInteger(text: string): bigint | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   const digits = whole + fraction
@@ -41,7 +41,7 @@ function convertId(plant: { id?: unknown } | null): boolean {
   return true
 }
 
-// The plain parse keeps every id of up to 2^53; where one may be beyond, or rounded, the exact parse reads it again.
+// The plain parse keeps every id up to 2^53; if one may be larger, or rounded, the exact parse reads the text again.
 function parse(text: string): unknown {
   if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveId)
   const body = JSON.parse(text)
@@ -53,7 +53,7 @@ const refuse = (cause: unknown): never => {
   throw new PlantError(40001, cause instanceof RangeError ? TOO_DEEP : undefined, { cause })
 }
 
-/** Reads JSON: ids become exact bigints, everything else is as `JSON.parse` has it. 40001. */
+/** Reads JSON: ids become exact bigints, the rest is read as by `JSON.parse`. 40001: it is not JSON. */
 export function parseText(text: string): unknown {
   try {
     return parse(text)
@@ -62,7 +62,7 @@ export function parseText(text: string): unknown {
   }
 }
 
-/** Reads the JSON of a body, as {@link parseText} does. 40001. */
+/** Reads the JSON of a body, as {@link parseText} does. 40001: it is not JSON in UTF-8. */
 export function parseBody(bytes: Uint8Array): unknown {
   try {
     return parse(UTF8.decode(bytes))
@@ -73,12 +73,12 @@ export function parseBody(bytes: Uint8Array): unknown {
 
 declare global {
   interface JSON {
-    // Of the proposal "JSON.parse source text access", which TypeScript does not know yet.
+    // From the proposal "JSON.parse source text access", which TypeScript does not know yet.
     rawJSON(text: string): object
   }
 }
 
-/** A plant for `JSON.stringify`, which takes no bigint and is slower with raw JSON in what it writes. */
+/** A plant for `JSON.stringify`, which rejects bigints; raw JSON slows it down, so only large ids are raw. */
 export const toJson = ({ id, name, tag }: NewPlant) => ({
   id: exactNumber(id) ?? JSON.rawJSON(String(id)),
   name,

@@ -9,14 +9,14 @@ const INT64_TEXT = /^-?\d{1,19}$/
 
 const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
 
-/** Reads an int64 from its decimal digits, as in a path; null where the text is anything else. */
+/** Reads an int64 from its decimal digits, as in a path; null if the text is anything else. */
 export function parseInt64(text: string): bigint | null {
   if (!INT64_TEXT.test(text)) return null
   const value = BigInt(text)
   return isInt64(value) ? value : null
 }
 
-/** The number of an int64, where one stands for it exactly; null beyond 2^53. */
+/** An int64 as a number; null if a number cannot hold it exactly. */
 export function exactNumber(value: bigint): number | null {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : null
@@ -24,8 +24,7 @@ export function exactNumber(value: bigint): number | null {
 
 TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
-// `error` is what a client is told of a value that does not match: Elysia would echo the value, and a bigint in it would
-// throw. `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
+// `error` is the message for a value that does not match: Elysia would echo the value, and throw if it holds a bigint. `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
 export const Int64 = t.Unsafe<bigint>({
@@ -87,7 +86,7 @@ export type NewPlant = typeof NewPlant.static
 export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
   tag === undefined ? { id, name } : { id, name, tag }
 
-/** What replaces the fields of a plant. An id, if there is one, is the plant's own. */
+/** The fields that replace those of a plant. An id, if there is one, must be the plant's own. */
 export const Replacement = t.Object(
   { id: t.Optional(Int64), name: Name, tag: t.Optional(Tag) },
   {
@@ -101,7 +100,7 @@ export type Replacement = typeof Replacement.static
 
 TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
 
-/** What a patch changes of a plant (RFC 7396). An id, if there is one, is the plant's own. */
+/** The fields that a patch changes (RFC 7396). An id, if there is one, must be the plant's own. */
 export const PlantPatch = t.Object(
   {
     id: t.Optional(Int64),

@@ -1,4 +1,4 @@
-// The metrics of a database server, where the storage is one.
+// The metrics of a store that is kept in a database server.
 
 import type { ServerStats } from './store'
 

@@ -1,22 +1,22 @@
-// How a daemon is told to stop, and how long it may take.
+// The signals that stop a daemon, and how long a stop may take.
 
 import { exitCodes, signalExitCodes } from './command'
 import { messageOf } from './errors'
 import type { Log } from './log'
 
 const STOP = ['SIGTERM', 'SIGINT'] as const
-// Their default would end the process at once.
+// By default they would end the process at once.
 const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
 
 export type StopSignal = (typeof STOP)[number]
 
-// timeout(1) signals a process and its group, npm passes on what the terminal sent already: both are one signal.
+// timeout(1) signals a process and then its group, and npm repeats what the terminal has sent: both count as one signal.
 const SAME_SIGNAL_MS = 20
 
-/** What is true of requests without an answer where the database was not closed. */
+/** Says what became of unanswered requests if the database was not closed. */
 export const IN_DOUBT = 'requests that were not answered may or may not be stored'
 
-// The part of the time that requests in flight may take: the rest is for closing the database.
+// The share of the time for requests in flight: the rest is for closing the database.
 const DRAIN_SHARE = 0.75
 const CLOSE_MS = 1000
 
@@ -38,19 +38,19 @@ export function watchSignals(reload: () => void) {
 }
 
 export type Shutdown = {
-  /** Answers what is in flight, for so many milliseconds at most. */
+  /** Answers requests in flight, for at most this many milliseconds. */
   readonly drain: (milliseconds: number) => Promise<void>
   readonly close: () => Promise<void>
-  /** Resolves when it is to end at once. */
+  /** Resolves when the daemon is to end at once. */
   readonly second: Promise<StopSignal>
-  /** Milliseconds for both; closing has one second at least. */
+  /** Milliseconds for both; closing gets at least a second. */
   readonly milliseconds: number
   readonly log: Log
 }
 
 /**
- * Answers what is in flight and closes the database. Resolves to the exit code, in time even where the disk hangs; the
- * process is to end then, whatever still waits.
+ * Answers requests in flight and closes the database. Resolves to the exit code, in time even if the disk hangs; the
+ * process must then end, whatever is still pending.
  */
 export async function shutDown(options: Shutdown): Promise<number> {
   const { drain, close, second, milliseconds, log } = options

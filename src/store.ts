@@ -2,71 +2,72 @@ import type { Precondition } from './entity-tag'
 import type { Int64, NewPlant } from './plant'
 import type { Token } from './token'
 
-/** What a page of plants is to be: those with an id above `after`, and with the tag if one is given; at most `limit`. */
+/** The plants of a page: at most `limit`, with ids above `after`, and with the tag if one is given. */
 export type PlantQuery = {
   readonly after: Int64 | null
   readonly limit: number
   readonly tag: string | null
 }
 
-/** A place in the order of names: behind the plant that has, or had, this name and id. */
+/** A place in the order of names: after the plant that has, or had, this name and id. */
 export type NamePlace = { readonly name: string; readonly id: Int64 }
 
-/** What a page of plants found by their names is to be: those whose names begin with `prefix`, code point by code point. */
+/** The plants of a page by name: those whose names begin with `prefix`, compared code point by code point. */
 export type NameQuery = {
   readonly prefix: string
-  /** Its name begins with the prefix; null: the page is the first. */
+  /** Its name begins with the prefix; null: the first page. */
   readonly after: NamePlace | null
   readonly limit: number
 }
 
-/** Plants in the order that was asked for, ascending by their ids if none was, and whether there are more behind them. */
+/** Plants in the order of the query (by id, or by name), and whether more follow. */
 export type PlantPage = { readonly plants: readonly NewPlant[]; readonly hasMore: boolean }
 
 /** What a patch changes of a plant; null removes the tag (RFC 7396). */
 export type PlantPatch = { readonly name?: string; readonly tag?: string | null }
 
-/** How a plant that is stored is to be changed. */
+/** How a change of a stored plant is made. */
 export type ChangeOptions = {
   readonly signal?: AbortSignal
-  /** Checked in the commit that makes the change: nothing comes between. */
+  /** Checked in the commit that makes the change, so that no other change comes between. */
   readonly precondition?: Precondition
 }
 
-/** What the store can say of itself for metrics. Sizes are bytes. */
+/** The state of a store, for metrics. Sizes are in bytes. */
 export type StoreStats = {
   /** Whether changes can be made durable: false in an outage, and while the log cannot be checkpointed. */
   readonly isWritable: boolean
   readonly queued: number
-  /** null: the storage does not tell. */
+  /** null: not known, as with a server. */
   readonly databaseBytes: number | null
   readonly walBytes: number | null
-  /** Where the storage is a server. */
+  /** Only if the storage is a server. */
   readonly server?: ServerStats
 }
 
 /** What a store has counted of its database server since it was opened. */
 export type ServerStats = {
-  /** Batches that were sent again, as others had written the same rows. */
+  /** Batches that were sent again because others had written the same rows. */
   readonly retries: number
   /** Commits whose answer was lost, by what became of them. */
   readonly inDoubtMade: number
   readonly inDoubtNotMade: number
   /** Times that a lost server was found again. */
   readonly reconnects: number
-  /** Times that another host than before was found. */
+  /** Times that a different host was found. */
   readonly failovers: number
-  /** Commits that the server had confirmed and lost: it must never have any. */
+  /** Commits that the server had confirmed and then lost: there should never be any. */
   readonly lostCommits: number
 }
 
 /**
- * How plants are kept; the contract of every engine.
+ * A store of plants: the contract of every engine.
  *
- * Each method may reject with a {@link PlantError}: 50301 where too much is queued, 50302 where the storage fails,
- * 50701 where the disk is full, or one that it names itself. Whatever it rejects with, nothing was stored; but where the
- * storage failed under a command, which does not wait for it to heal, that is not known.
- * A method that changes something resolves when the change is durable: it outlasts the process and a loss of power.
+ * Each method may reject with a {@link PlantError}: 50301 if too much is queued, 50302 if the storage fails, 50701 if the
+ * disk is full, or an error that the method documents. A rejection means that nothing was stored, with one exception: a
+ * command does not wait for failed storage to heal, so its last changes may have been stored.
+ * A method that changes something resolves when the change is durable: it survives the end of the process and a loss of
+ * power.
  * Changes take effect in the order of the calls; a read sees every change that resolved before it was called.
  * A change whose signal is aborted before it is written, because its client has gone, is not made.
  */
@@ -81,41 +82,41 @@ export interface Store {
   patchPlant(id: Int64, patch: PlantPatch, options?: ChangeOptions): Promise<NewPlant>
   /** Removes a plant. Refuses like `replacePlant`. */
   deletePlant(id: Int64, options?: ChangeOptions): Promise<void>
-  /** The plant with this id; null where there is none. */
+  /** The plant with this id; null if there is none. */
   readPlant(id: Int64): Promise<NewPlant | null>
-  /** A page; it has fewer plants than its limit, but one at least, where they are so long that it would take much memory. */
+  /** A page. If its plants are very long, it has fewer than its limit, to save memory, but at least one. */
   listPlants(query: PlantQuery): Promise<PlantPage>
   /**
    * A page of plants by the beginning of their names, in the order of the names' UTF-8 bytes, then of ids. It costs the
-   * same whatever the store holds. 40002: the store has no index of names.
+   * same however many plants are stored. 40002: the store has no index of names.
    */
   findPlants(query: NameQuery): Promise<PlantPage>
 
-  /** The token with this hash (see `hashToken`), be it valid or not; null where there is none. */
+  /** The token with this hash (see `hashToken`), valid or not; null if there is none. */
   findToken(hash: string): Promise<Token | null>
   /**
-   * Adds a token. Resolves to false, and adds none, where a token of this name is valid when the new one is created. One
-   * that has expired gives its name away: it is revoked at the time of its expiry.
+   * Adds a token. Resolves to false, and adds none, if a valid token has this name when the new one is created. An expired
+   * token gives up its name: it counts as revoked at the time of its expiry.
    */
   createToken(token: Token): Promise<boolean>
   /** Every token, the oldest first. */
   listTokens(): Promise<Token[]>
-  /** Revokes the token of this name at a time. Resolves to false where there is none that is not revoked yet. */
+  /** Revokes the token of this name at a time. Resolves to false if there is none, or it is revoked already. */
   revokeToken(name: string, now: number): Promise<boolean>
-  /** Removes the tokens that were revoked or had expired by a time. Resolves to how many. */
+  /** Removes tokens that were revoked or had expired by a time. Resolves to their number. */
   pruneTokens(by: number): Promise<number>
   /**
-   * Notes that a token was used now, to the hour: one change per token and hour, however often it is called. Nobody waits
-   * for it; where it fails, this hour's use is not noted.
+   * Records that a token was used, to the hour: one change per token and hour, however often it is called. Nobody waits
+   * for it; if it fails, this hour's use is not recorded.
    */
   recordUse(token: Token, now: number): void
 
   /**
-   * Resolves where the store can write, as a write within the last second or now shows; rejects with the reason why not.
-   * It does not wait behind the queue: a busy store is well, and so is one whose disk stalls for some seconds.
+   * Resolves if the store can write, as a write now or within the last second shows; otherwise rejects with the reason.
+   * It does not wait behind the queue: a busy store is healthy, and so is one whose disk stalls for a few seconds.
    */
   probe(): Promise<void>
   stats(): StoreStats
-  /** Commits what is queued, where the storage works, then closes it. */
+  /** Commits what is queued, if the storage works, then closes it. */
   close(): Promise<void>
 }

@@ -17,7 +17,7 @@ export type Token = {
   readonly lastUsedAt: number | null
 }
 
-/** What a token is at some time. One that had expired before it was revoked is expired. */
+/** The state of a token at some time. One that had expired before it was revoked counts as expired. */
 export type TokenState = 'valid' | 'expired' | 'revoked'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
@@ -34,7 +34,7 @@ const MILLISECONDS = {
   y: 31_536_000_000,
 } as const
 
-/** A new token, 256 random bits behind the prefix `pst_`, and what the store keeps of it. Times are milliseconds. */
+/** A new token, the prefix `pst_` and 256 random bits, and what the store keeps of it. Times are milliseconds. */
 export function issueToken(
   name: string,
   scope: Scope,
@@ -53,7 +53,7 @@ export function hashToken(token: string): string {
   return Bun.SHA256.hash(token, 'hex')
 }
 
-/** Characters of the longest token that is read. */
+/** The most characters that a token may have. */
 export const LONGEST_TOKEN = 4096
 
 /** Whether a text can be sent as a bearer token (RFC 6750, section 2.1), and is not too short to be one. */
@@ -72,14 +72,14 @@ export function stateOf({ expiresAt, revokedAt }: Token, now: number): TokenStat
 /** Whether a token still counts at a time in milliseconds since 1970. */
 export const isValid = (token: Token, now: number): boolean => stateOf(token, now) === 'valid'
 
-/** The start of the hour, in UTC, that a time in milliseconds since 1970 is in. */
+/** The start of the hour, in UTC, of a time in milliseconds since 1970. */
 export const hourOf = (time: number): number => time - (time % MILLISECONDS.h)
 
 /** Whether a token's scope includes another. */
 export const allows = (token: Token, scope: Scope): boolean =>
   token.scope === 'write' || scope === 'read'
 
-/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null where the text is none. */
+/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null for any other text. */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? []
   if (count === undefined || unit === undefined) return null

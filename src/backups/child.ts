@@ -1,7 +1,7 @@
-// Runs a command of this program in a process of its own, which the daemon can end at any time.
+// Runs a command of this program as a separate process, which the daemon can end at any time.
 
 export type Child = {
-  /** Resolves to null where the command succeeded, else to the reason. */
+  /** Resolves to null if the command succeeds, else to the reason. */
   readonly problem: Promise<string | null>
   /** Ends it at once; resolves when it is gone. */
   kill(): Promise<void>
@@ -11,7 +11,7 @@ export type Child = {
 const ownCommandLine = (): readonly string[] =>
   Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
 
-/** Starts a command. It inherits no environment, so that it knows no token, and no signal of a terminal. */
+/** Starts a command. It inherits no environment, which may hold a token, and gets no signals from a terminal. */
 export function startChild(args: readonly string[]): Child {
   const child = Bun.spawn([...ownCommandLine(), ...args], {
     env: {},

@@ -1,9 +1,9 @@
-// The backups of a database in a folder. Their names have their time in UTC, and sort by it: plants-20260131T120000Z.db.
+// The backups of a database in a folder. Their names contain the time in UTC, and sort by it: plants-20260131T120000Z.db.
 
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-/** One backup; `at` is the moment it holds, in milliseconds since 1970. */
+/** A backup; `at`: when it was taken, in milliseconds since 1970. */
 export type Backup = { readonly path: string; readonly at: number }
 
 const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
@@ -14,18 +14,18 @@ const stemOf = (database: string): string => `${basename(database).replace(/\.db
 export const backupName = (database: string, now: number): string =>
   `${stemOf(database)}${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}.db`
 
-/** The time in the name of a file; null where it is not the name of a backup of this database. */
+/** The time in the name of a file; null if the file is not a backup of this database. */
 export function backupTime(database: string, name: string): number | null {
   const stem = stemOf(database)
   const match = name.startsWith(stem) ? TIME.exec(name.slice(stem.length)) : null
   if (!match) return null
   const [, year, month, day, hours, minutes, seconds] = match
   const at = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
-  // There is no 30 February.
+  // Rejects dates such as 30 February.
   return Number.isFinite(at) && backupName(database, at) === name ? at : null
 }
 
-/** The backups of a database in a folder, the newest first. It does not block this thread: the folder may be on a slow disk. */
+/** The backups of a database in a folder, the newest first. Asynchronous, because the folder may be on a slow disk. */
 export async function listBackups(folder: string, database: string): Promise<Backup[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   return entries

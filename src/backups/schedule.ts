@@ -1,5 +1,5 @@
-// Makes backups while the daemon serves, each by `plantstore backup` in a process of its own, which checks its copy and
-// syncs it before it gets its name. The newest backup in the folder says when the next is due, also after a restart.
+// Makes backups while the daemon serves, each with `plantstore backup` as a separate process, which checks and syncs its
+// copy before it gets its name. The newest backup in the folder says when the next is due, even after a restart.
 
 import { statSync } from 'node:fs'
 import { stat, unlink } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { type Backup, backupName, listBackups } from './folder'
 
 const DAY_MS = 86_400_000
 const KEEP = 7
-// The clock may be set meanwhile; and no timer runs longer than 2^31 ms.
+// The clock may be changed meanwhile; and no timer can exceed 2^31 ms.
 const LONGEST_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
 
@@ -26,7 +26,7 @@ function checkBackupFolder(folder: string): void {
 }
 
 /**
- * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` where it cannot be written.
+ * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if it cannot be written.
  */
 export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
   if (plan.backupFolder === null) {
@@ -43,7 +43,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
   let timer: Timer | undefined
   let isStopped = false
 
-  /** A backup of a later time than now was named while the clock was wrong. */
+  /** The newest backup; one from the future was named while the clock was wrong. */
   const newestOf = (backups: readonly Backup[]) => backups.find(({ at }) => at <= now())
 
   async function removeOld(made: string): Promise<void> {
@@ -97,7 +97,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
     if (!isStopped) timer = setTimeout(look, wait)
   }
 
-  /** The last backup before the start counts, so that an alert on its age outlives a restart. */
+  /** The last backup before the start counts, so that an alert on its age survives a restart. */
   async function begin(): Promise<void> {
     const newest = newestOf(await listBackups(folder, database).catch(() => []))
     if (newest) {
@@ -116,7 +116,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
       removeLeftovers(folder)
       begin()
     },
-    /** Ends a backup that is under way, and removes what it has written. */
+    /** Ends a backup in progress, and removes what it has written. */
     async stop(): Promise<void> {
       isStopped = true
       clearTimeout(timer)

@@ -5,10 +5,10 @@ import { ClientError, type Failure, type Result } from './result.ts'
 import type { Created, NewPlant } from './types.ts'
 
 const MOST_PLANTS = 1000
-// In UTF-8 at most three times as many bytes, which a body may have by default.
+// At most three times as many bytes in UTF-8, which fits in a body of the default limit.
 const MOST_CHARACTERS = 300_000
 const PARTS = 10
-// What the service has against single plants, or against their number: smaller batches find out which.
+// Errors because of single plants, or of their number: smaller batches find out which plants.
 const OF_PLANTS: readonly number[] = [40002, 40901, 40902, 41301]
 
 /** A plant that was not created, and why. */
@@ -18,10 +18,10 @@ export type Refusal<P extends NewPlant = NewPlant> = {
   readonly failure: Failure
 }
 
-/** Plants in order, such as those of a file that is being read. */
+/** Plants in order, such as those of a file as it is read. */
 export type Plants<P extends NewPlant = NewPlant> = Iterable<P> | AsyncIterable<P>
 
-/** What became of some plants. */
+/** The outcome of creating some plants. */
 export type BatchOutcome<P extends NewPlant = NewPlant> = {
   readonly created: number
   /** Plants that were stored before, with the same fields: 40901. */
@@ -74,7 +74,7 @@ async function createBatch<P extends NewPlant>(
   return sum
 }
 
-/** Yields what became of each batch, in order. Throws a {@link ClientError} where it cannot go on; run again, it completes. */
+/** Yields the outcome of each batch, in order. Throws a {@link ClientError} if it cannot go on; run it again to complete. */
 export async function* createInBatches<P extends NewPlant>(
   createPlants: CreatePlants,
   plants: Plants<P>,

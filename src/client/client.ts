@@ -1,4 +1,4 @@
-// A client of plantstore for browsers, Node, Deno and Bun: exact ids, typed by the description, errors as values.
+// A client of plantstore for browsers, Node, Deno and Bun: exact ids, types from /openapi.json, errors as values.
 
 import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
 import { digitsOf, plantText, toCreated, toNewPlant, toPage, toPlant } from './json.ts'
@@ -27,17 +27,17 @@ export type { Fetch } from './send.ts'
 export type { Created, KnownError, NewPlant, Plant, PlantPage } from './types.ts'
 
 export type ClientOptions = {
-  /** Where the daemon is; a path in it is kept. */
+  /** The address of the daemon, with its path prefix if it has one. */
   readonly url: string | URL
   readonly token: string
-  /** In place of the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch
-  /** How often a request may be sent again; 3 if not given, 0 for never. */
+  /** How often a request may be sent again; default: 3; 0 for never. */
   readonly retries?: number
 }
 
 export type ListQuery = Omit<ListPlantsQuery, 'after'> & {
-  /** Only what comes behind this id, or behind the page whose `next` it is. */
+  /** Only plants after this id, or after the page whose `next` this is. */
   readonly after?: bigint | string
 }
 
@@ -46,7 +46,7 @@ export type PlantChange = Omit<PlantPatch, 'id'>
 
 export type Client = ReturnType<typeof createClient>
 
-/** Makes a client. Throws a TypeError for a URL or a token that no request can have. */
+/** Makes a client. Throws a TypeError for a URL or a token that no request can hold. */
 export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) {
   const sender: Sender = {
     base: folderOf(url),
@@ -75,7 +75,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   }
 
   return {
-    /** Creates a plant. It is sent again when no answer came; 40901 then says that it was stored before. */
+    /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
     createPlant: (plant: NewPlant, options: CallOptions = {}): Promise<Result<Plant>> => {
       const again = { isRepeatable: true, landed: withoutId(plant) }
       return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
@@ -87,12 +87,12 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       options: CallOptions = {},
     ): Promise<Result<Created>> => createBatch(plants, options),
 
-    /** Creates any number of plants, and yields what became of each batch. Throws a {@link ClientError}. */
+    /** Creates any number of plants, and yields the outcome of each batch. Throws a {@link ClientError}. */
     createAll: <P extends NewPlant>(
       plants: Plants<P>,
       options: CallOptions = {},
     ): AsyncGenerator<BatchOutcome<P>, void, void> =>
-      // Where a batch was stored without an answer, its plants are found to be known.
+      // If a batch was stored and its answer lost, its plants count as known.
       createInBatches((batch) => createBatch(batch, { isRepeatable: true, ...options }), plants),
 
     /** Reads a plant, with its `etag`. */
@@ -102,7 +102,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     /** A page of plants, in ascending order. */
     listPlants,
 
-    /** Every plant, page by page; `limit` is that of a page. Throws a {@link ClientError}. */
+    /** Every plant, page by page; `limit` is the size of a page. Throws a {@link ClientError}. */
     async *plants(
       { after, ...query }: ListQuery = {},
       options: CallOptions = {},
@@ -142,7 +142,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   } satisfies Record<Operation, unknown> & Record<string, unknown>
 }
 
-// With a slash at its end: what is resolved against it is below it, not beside it.
+// With a slash at its end, so that relative URLs are resolved below it, not beside it.
 function folderOf(url: string | URL): URL {
   const folder = new URL(url)
   if (!folder.pathname.endsWith('/')) folder.pathname += '/'

@@ -1,11 +1,11 @@
-// Plants as JSON with exact ids, on engines whose JSON.parse and JSON.stringify know numbers up to 2^53 only.
+// Plants as JSON with exact ids, even where JSON.parse and JSON.stringify are exact only up to 2^53.
 
 import type { Created, NewPlant, Plant, PlantPage } from './types.ts'
 
 const ID = '"id"'
 const DIGITS = /^-?\d{1,19}$/
 
-// Behind the quote that ends the string, which a quote after an odd number of backslashes does not.
+// The index after the closing quote of a string. A quote after an odd number of backslashes is escaped.
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let first = end
@@ -21,7 +21,7 @@ function skip(text: string, characters: string, start: number): number {
   return end
 }
 
-/** As `JSON.parse`, but an integer in a field `id` becomes the string of its digits. */
+/** Like `JSON.parse`, but an integer in a field `id` becomes a string of its digits. */
 export function parseJson(text: string): unknown {
   let quoted = ''
   let copied = 0
@@ -42,14 +42,14 @@ export function parseJson(text: string): unknown {
 
 type Fields = { readonly [name: string]: unknown }
 
-/** The value, if it is an object of JSON. */
+/** The value, if it is a JSON object. */
 export const fieldsOf = (value: unknown): Fields | undefined =>
   isFields(value) ? value : undefined
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A plant as a create answers it; undefined where the value is none. */
+/** A plant as a create answers it; undefined if the value is not one. */
 export function toPlant(value: unknown): Plant | undefined {
   const { name, tag } = fieldsOf(value) ?? {}
   if (typeof name !== 'string') return undefined
@@ -57,7 +57,7 @@ export function toPlant(value: unknown): Plant | undefined {
   return typeof tag === 'string' ? { name, tag } : undefined
 }
 
-/** A plant with its id; undefined where the value is none. */
+/** A plant with its id; undefined if the value is not one. */
 export function toNewPlant(value: unknown): NewPlant | undefined {
   const id = fieldsOf(value)?.id
   const plant = toPlant(value)
@@ -65,7 +65,7 @@ export function toNewPlant(value: unknown): NewPlant | undefined {
   return { id: BigInt(id), ...plant }
 }
 
-/** A page of plants; undefined where the value is none. */
+/** A page of plants; undefined if the value is not one. */
 export function toPage(value: unknown): PlantPage | undefined {
   const { plants, next } = fieldsOf(value) ?? {}
   if (!Array.isArray(plants) || (next !== null && typeof next !== 'string')) return undefined
@@ -73,7 +73,7 @@ export function toPage(value: unknown): PlantPage | undefined {
   return read.length === plants.length ? { plants: read, next } : undefined
 }
 
-/** How many plants a batch created; undefined where the value does not say it. */
+/** How many plants a batch created; undefined if the value does not say. */
 export function toCreated(value: unknown): Created | undefined {
   const { created } = fieldsOf(value) ?? {}
   return typeof created === 'number' ? { created } : undefined

@@ -1,4 +1,4 @@
-// Sends one request, again where that is safe, and reads its answer.
+// Sends a request, repeats it if that is safe, and reads its answer.
 
 import { fieldsOf, parseJson } from './json.ts'
 import type { ChangeOptions, Failure, Result } from './result.ts'
@@ -6,15 +6,15 @@ import type { ChangeOptions, Failure, Result } from './result.ts'
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
 const LONGEST_PAUSE_SECONDS = 30
-// Nothing was stored, and it passes.
+// Nothing was stored, and the reason passes.
 const PASSING: readonly number[] = [42901, 50301]
 
-/** What sends a request: the platform's `fetch`, or one in its place. */
+/** Sends a request: the platform's `fetch`, or a replacement. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export type Sender = {
   readonly base: URL
-  /** What every request has. */
+  /** The headers of every request. */
   readonly headers: Headers
   readonly fetch: Fetch
   /** How often a request may be sent again. */
@@ -27,15 +27,15 @@ export type Call<T> = ChangeOptions & {
   readonly path: string
   readonly query?: string
   readonly body?: string
-  /** Reads the body of a success; undefined where it is not what plantstore answers. */
+  /** Reads the body of a success; undefined if plantstore never answers such a body. */
   readonly read: (body: unknown, status: number) => T | undefined
-  /** Whether it may be sent again when no answer came. */
+  /** Whether it may be sent again if no answer came. */
   readonly isRepeatable?: boolean
-  /** What the call comes to if 40901 answers a repetition: the try before it was carried out. */
+  /** The result if a repetition is answered with 40901: an earlier attempt was carried out. */
   readonly landed?: T
 }
 
-/** Resolves to what the request comes to. It rejects only for an `ifMatch` that no header can hold. */
+/** Resolves to the result of a request. Rejects only for an `ifMatch` that no header can hold. */
 export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
   let unanswered: Failure | undefined
   for (let tries = 0; ; tries++) {
@@ -47,7 +47,7 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
     if (isUnanswered(result)) unanswered = result
     const seconds = pauseBefore(result, call, tries)
     if (seconds === undefined || tries >= sender.retries || call.signal?.aborted) {
-      // What refuses the last try says nothing of one before it, unless it tells of the plant itself.
+      // A refusal of the last attempt says nothing about an earlier one, unless it is about the plant itself.
       return unanswered && call.landed && result.status !== 409 ? unanswered : result
     }
     await pause(seconds, call.signal)
@@ -57,7 +57,7 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
 const isUnanswered = ({ error, status }: Failure): boolean =>
   error === 0 && (status === 0 || status >= 500)
 
-// Undefined: it is not to be sent again.
+// Undefined: it must not be sent again.
 function pauseBefore(
   failure: Failure,
   { method, isRepeatable }: Call<unknown>,
@@ -122,7 +122,7 @@ function readAnswer<T>(
   return { ok: false, error: 0, status, message, ...retryAfterOf(headers) }
 }
 
-// Undefined where the text is no JSON: of a proxy, or empty, as that of 204.
+// Undefined if the text is not JSON: from a proxy, or empty, as with 204.
 function parsed(text: string): unknown {
   try {
     return parseJson(text)
@@ -131,7 +131,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// A proxy that compresses makes it weak, which `If-Match` never takes. The plant is the same.
+// A proxy that compresses makes it weak, and a weak tag never satisfies `If-Match`. The plant is the same.
 function etagOf(headers: Headers): { etag?: string } {
   const etag = headers.get('etag')
   return etag === null ? {} : { etag: etag.replace(/^W\//, '') }
@@ -144,7 +144,7 @@ function retryAfterOf(headers: Headers): { retryAfter?: number } {
   return Number.isNaN(seconds) ? {} : { retryAfter: Math.max(0, seconds) }
 }
 
-// Node's fetch has what happened in the cause of its error.
+// The errors of Node's fetch have the reason in their cause.
 function explain(reason: unknown): string {
   if (!(reason instanceof Error)) return `no answer: ${reason}`
   const { message, cause } = reason

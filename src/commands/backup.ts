@@ -1,4 +1,4 @@
-// plantstore backup: a copy of the database that is checked and on the disk before it has its name.
+// plantstore backup: copies the database; the copy is checked and on disk before it gets its name.
 
 import { lstatSync } from 'node:fs'
 import type { Command } from '../command'

@@ -24,7 +24,7 @@ const flagsOf = ({ options: names }: Command): Flag[] => [
   { flag: '--help', value: null, choices: [], help: 'show this help' },
 ]
 
-/** The words that come first behind a command, of a usage such as `create NAME | list`. */
+/** The first words after a command, from a usage such as `create NAME | list`. */
 const actionsOf = ({ usage }: Command): string[] =>
   usage.split(' | ').flatMap((it) => it.match(/^[a-z]+/) ?? [])
 

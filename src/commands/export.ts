@@ -1,4 +1,4 @@
-// plantstore export: all plants as they were at one moment, as text.
+// plantstore export: writes all plants as of one moment, as text.
 
 import { closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -14,15 +14,15 @@ import type { Format } from '../options'
 import { interruptible } from '../terminal/interrupt'
 import { plants as countOf, createProgress } from '../terminal/progress'
 
-// About what a part of the plants takes: beside a daemon, an export leaves it half of a core.
+// About as long as writing a part takes, so that an export leaves half of a core to a daemon.
 const REST_MS = 1
 
-/** Writes text; false where nobody reads it any more. */
+/** Writes text; false if the reader has gone. */
 type Put = (text: string) => boolean
 
 type Written = { readonly plants: number; readonly isWhole: boolean }
 
-/** Writes plants until `put` says that nobody reads them any more. */
+/** Writes plants until `put` says that the reader has gone. */
 async function writePlants(
   put: Put,
   format: Format,
@@ -40,7 +40,7 @@ async function writePlants(
   return { plants, isWhole: true }
 }
 
-/** Opens a file anew and has it written. */
+/** Opens a file, truncates it, and passes it to `write`. */
 async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Promise<T> {
   const fd = openSync(path, 'w')
   try {
@@ -53,7 +53,7 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
   }
 }
 
-/** Whether a path has a file to be replaced by a whole one; false for a device or a pipe, which is written to. */
+/** Whether a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
 function isReplaced(path: string, database: string): boolean {
   const target = targetOf(path)
   const there = statSync(target, { throwIfNoEntry: false })
@@ -94,7 +94,7 @@ complete, and replaces any file of that name. Works while the daemon runs, and w
       progress.update(plants)
     }
 
-    /** To what cannot be begun again: the reader has what was written. */
+    /** Writes to what cannot be restarted: the reader already has what was written. */
     const stream = (put: Put): Promise<Written> =>
       readPlants(database, config, 'once', (plants) => writePlants(put, format, plants, onPlants))
 

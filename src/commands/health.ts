@@ -1,4 +1,4 @@
-// plantstore health: asks the daemon whether it is well, for containers and supervisors.
+// plantstore health: asks the daemon whether it is healthy, for containers and supervisors.
 
 import { localAddress } from '../address'
 import { type Command, exitCodes } from '../command'
@@ -28,7 +28,7 @@ export const health: Command = {
     const url = unix ?? `${base}/health`
     try {
       const answer = await fetch(`${base}/health`, {
-        // Not by HTTP_PROXY, which containers are given for other hosts.
+        // Not through HTTP_PROXY, which in containers is meant for other hosts.
         proxy: false,
         signal: AbortSignal.timeout(PATIENCE_MS),
         // The certificate names the daemon's public host. No secret is sent.

@@ -1,4 +1,4 @@
-// plantstore import: plants of a file into the store, as clients would create them.
+// plantstore import: creates the plants of a file, as clients would.
 
 import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from '../command'
@@ -40,7 +40,7 @@ const importEntry = (store: Store, entry: Entry, replace: boolean): Promise<Resu
 
 type Account = (entry: Entry, result: Result) => void
 
-/** Creates the plants of a group as one change; false, and none is created, where one of them has an id that is taken. */
+/** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
 async function createAll(store: Store, entries: readonly Entry[]): Promise<boolean> {
   try {
     const plants: NewPlant[] = []
@@ -59,7 +59,7 @@ async function importEach(
   replace: boolean,
   account: Account,
 ): Promise<void> {
-  // Those of one id come one after another, as a replacement is two steps.
+  // Entries with the same id wait for one another, because a replacement takes two steps.
   const last = new Map<Int64, Promise<Result>>()
   const results = await Promise.allSettled(
     entries.map((entry) => {
@@ -80,7 +80,7 @@ async function importEach(
   if (failed) throw failed.reason
 }
 
-/** Imports a group at once, which costs less, and one by one where that cannot be. */
+/** Imports a group at once, which costs less; one by one if that is refused. */
 async function importGroup(
   store: Store,
   entries: readonly Entry[],
@@ -93,7 +93,7 @@ async function importGroup(
   }
 }
 
-/** As {@link importGroup}, up to the first entry that is refused; false where there was one. */
+/** Like {@link importGroup}, up to the first entry that is refused; false if there was one. */
 async function importUntilRefused(
   store: Store,
   entries: readonly Entry[],
@@ -113,7 +113,7 @@ async function importUntilRefused(
   return true
 }
 
-/** Counts what became of each entry, and reports the refused ones, up to a number of them. */
+/** Counts the results of entries, and reports the first refused ones. */
 function createTally(report: (line: string) => void) {
   const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
   return {
@@ -156,7 +156,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     const { signal, end } = watchInterrupt()
     const progress = createProgress(err, countOf)
     let read = 0
-    // A line of its own, in the place of the bar.
+    // Replaces the progress bar with a line.
     const report = (line: string) => {
       progress.end()
       err.write(`${line}\n`)
@@ -166,7 +166,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
       read += length
     })
     const groups = grouped(readPlants(format, bytes, report))
-    // A file that holds no plants at all makes no database.
+    // A file without any plants creates no database.
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)
     const isNew = !isPostgresUrl(config.database) && !existsSync(config.database)
@@ -188,13 +188,13 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
           if (!(await importUntilRefused(store, value, config.replace, tally.account))) break
         } else {
           before = importGroup(store, group.value, config.replace, tally.account)
-          // It is awaited with the next group, which may be long in coming.
+          // Awaited only with the next group, which may take long to arrive.
           before.catch(() => {})
         }
       }
       await before
     } finally {
-      // An import that fails or is interrupted says what it has done until then.
+      // Even an import that fails or is interrupted says what it has done.
       await before.catch(() => {})
       end()
       progress.end()

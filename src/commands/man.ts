@@ -4,7 +4,7 @@ import packageJson from '../../package.json'
 import { type Command, exitCodes } from '../command'
 import { describeOption } from '../config'
 
-// A line that begins with a dot or a quote is a request; a hyphen is a minus in what is typed.
+// A line that begins with a dot or a quote would be a request; a plain hyphen could not be pasted into a shell.
 const escapeText = (text: string): string =>
   text
     .replaceAll('\\', '\\e')

@@ -1,4 +1,4 @@
-// plantstore restore: makes a backup the database, and keeps what it replaces.
+// plantstore restore: replaces the database with a backup, and keeps the old one.
 
 import type { Command } from '../command'
 import { requireFile } from '../database-url'

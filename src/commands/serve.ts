@@ -1,4 +1,4 @@
-// plantstore serve: the daemon, from its first line to its exit code.
+// plantstore serve: runs the daemon, from its first line to its exit code.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -22,17 +22,17 @@ import { loadPages } from '../web/built'
 
 const STDOUT = 1
 const STDERR = 2
-// How long the last lines of the log may take.
+// How long writing the last lines of the log may take.
 const LAST_LINES_MS = 500
 
-/** The certificate of the configuration, and what hands the port on to a server with the next; null: plain HTTP. */
+/** The certificate of the configuration, and the port that servers with newer ones take over; null: plain HTTP. */
 async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
   if (tlsCert === null && tlsKey === null) return null
   if (tlsCert === null || tlsKey === null) {
     throw new UsageError('--tls-cert and --tls-key need each other')
   }
   if (unix !== null) throw new UsageError('--tls-cert needs a port: leave --unix out')
-  // Loaded by those alone who use it.
+  // Loaded only if it is used.
   const { watchCertificate } = await import('../sockets/certificate')
   const { createSharedPort } = await import('../sockets/shared-port')
   return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
@@ -48,14 +48,14 @@ async function openBackups(config: Config, log: Log) {
 
 type OpenedTls = Awaited<ReturnType<typeof openTls>>
 
-/** How a client is found, of its peer and of what `X-Forwarded-For` says. */
+/** Returns the function that finds a client's address, from its peer's and `X-Forwarded-For`. */
 async function openClients({ trustedProxies }: Config) {
   if (trustedProxies === null) return (peer: string | null): string | null => peer
   const { createTrustedProxies } = await import('../sockets/trusted-proxies')
   return createTrustedProxies(trustedProxies)
 }
 
-/** The pages of other origins that may call; null: none. */
+/** Which pages of other origins may call; null: none. */
 async function openCors({ corsOrigin }: Config) {
   if (corsOrigin === null) return null
   return (await import('../http/cors')).createCors(corsOrigin)
@@ -182,7 +182,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
 
     try {
       const started = start()
-      // A disk that hangs at the start does not keep the daemon from stopping.
+      // The daemon can be stopped even if the disk hangs at the start.
       const signal = await Promise.race([started.then(() => signals.first), signals.first])
       log('info', 'stopping', { signal })
       isStopping = true

@@ -22,7 +22,7 @@ function describeState(token: Token, now: number): string {
   return `${state} ${minute((state === 'expired' ? expiresAt : revokedAt) ?? now)}`
 }
 
-// Scripts read this: fields are added, never renamed or removed.
+// Scripts read this: fields may be added, but never renamed or removed.
 function toJson(token: Token, now: number) {
   const state = stateOf(token, now)
   return {
@@ -32,7 +32,7 @@ function toJson(token: Token, now: number) {
     createdAt: iso(token.createdAt),
     lastUsedAt: iso(token.lastUsedAt),
     expiresAt: iso(token.expiresAt),
-    // An expired token whose name was taken over was not revoked by anybody.
+    // An expired token whose name was reused has a time of revocation, but nobody revoked it.
     revokedAt: state === 'revoked' ? iso(token.revokedAt) : null,
   }
 }

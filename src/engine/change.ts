@@ -1,17 +1,17 @@
-// The changes that a store makes, and how each of them ends. Every engine shares them; no database is known here.
+// The changes of a store, and their outcomes. Every engine shares them; nothing here knows a database.
 
 import { holds, type Precondition } from '../entity-tag'
 import type { ErrorNumber } from '../errors'
 import { exactNumber, type Int64, type NewPlant } from '../plant'
 import type { PlantPatch } from '../store'
 
-/** An id that survives JSON: a number where that is exact, else its digits. */
+/** An id that survives JSON: a number if that is exact, else its digits. */
 export type RowId = number | string
 
 /** A plant that survives JSON. */
 export type Row = readonly [id: RowId, name: string, tag: string | null]
 
-/** One change of the store. A `probe` writes to the disk, a `use` notes the hour of a token's last use: no plant changes. */
+/** One change of the store. A `probe` writes to the disk, a `use` records a token's last use: no plant changes. */
 export type Change =
   | readonly ['create', Row]
   | readonly ['createAll', readonly Row[]]
@@ -28,10 +28,10 @@ export type Refusal = {
   readonly detail?: string
 }
 
-/** How a change ended: null when it is durable; the row that a patch left, durable too; or a refusal. */
+/** How a change ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
 export type Outcome = Refusal | { readonly row: Row } | null
 
-// Digits for every id would cost both threads more to write and to parse.
+// Digits for every id would cost both threads more time to write and to parse.
 export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
 export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
@@ -43,7 +43,7 @@ export const toPlant = ([id, name, tag]: Row): NewPlant =>
 export const isDone = (outcome: Outcome | undefined): outcome is { readonly row: Row } | null =>
   outcome === null || (outcome !== undefined && 'row' in outcome)
 
-/** Why a stored row may not be changed; null where it may. A plant that is missing has no entity tag: 40402 comes first. */
+/** Why a stored row may not be changed; null if it may. A missing plant has no entity tag, so 40402 comes first. */
 export function refuseChange(stored: Row | null, precondition?: Precondition): Refusal | null {
   if (!stored) return { error: 40402 }
   const [id, name, tag] = stored
@@ -60,7 +60,7 @@ export const patchRow = ([id, name, tag]: Row, patch: PlantPatch): Row => [
 /** Whether a change is one that a client asked for. */
 export const isRequested = ([kind]: Change): boolean => kind !== 'probe' && kind !== 'use'
 
-/** The rows that a batch leaves behind once it is committed, by id; null for a plant that it removed. */
+/** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
 export function netEffect(
   changes: readonly Change[],
   outcomes: readonly Outcome[],

@@ -1,4 +1,4 @@
-// What changes come to, in their order, given the rows that they meet. Pure: no database is known here.
+// Decides the outcomes of changes, in order, given the stored rows. Pure: nothing here knows a database.
 
 import {
   type Change,
@@ -13,7 +13,7 @@ import {
 /** Stored rows by id. */
 export type Rows = ReadonlyMap<RowId, Row>
 
-/** How each change ended, and what to write: rows that are new, rows with other fields, rows that are gone. */
+/** How each change ended, and what to write: new rows, rows with other fields, and removed rows. */
 export type Decided = {
   readonly outcomes: readonly Outcome[]
   readonly inserted: readonly Row[]
@@ -40,12 +40,12 @@ export function idsOf(change: Change): readonly RowId[] {
 
 const isSame = ([, name, tag]: Row, other: Row): boolean => name === other[1] && tag === other[2]
 
-/** Why a plant is not created where its id has a row already. */
+/** Why a plant is not created if its id has a row already. */
 export const refuseCreate = (row: Row, stored: Row): Refusal => ({
   error: isSame(row, stored) ? 40901 : 40902,
 })
 
-/** Why nothing of a group is created, of the refusal of one of its plants. */
+/** Why nothing of a group is created, given the refusal of one of its plants. */
 export const refuseGroup = ({ error }: Refusal, index: number, id: RowId): Refusal => ({
   error,
   message:
@@ -54,7 +54,7 @@ export const refuseGroup = ({ error }: Refusal, index: number, id: RowId): Refus
       : `nothing was created: plants[${index}], id ${id} belongs to a different plant`,
 })
 
-/** The rows as the changes before have left them, over the stored ones. */
+/** The stored rows, overlaid with what earlier changes made of them. */
 function overlay(stored: Rows) {
   const changed = new Map<RowId, Row | null>()
   return {
@@ -119,7 +119,7 @@ function decideOne(change: Change, state: Overlay): Outcome {
   }
 }
 
-/** Decides how each change ends; `stored` has the rows of all their ids that exist. */
+/** Decides how each change ends; `stored` has every existing row that they concern. */
 export function decide(changes: readonly Change[], stored: Rows): Decided {
   const state = overlay(stored)
   const outcomes = changes.map((change) => decideOne(change, state))

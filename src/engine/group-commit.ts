@@ -3,20 +3,20 @@
 import { PlantError } from '../errors'
 import { isDone, type Outcome, type Row } from './change'
 
-/** The outcomes of a batch, one for each change; or, after a commit in doubt, the promise of them. */
+/** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
 
-/** Makes a batch durable, in its order. Rejects where nothing of it was stored. */
+/** Makes a batch durable, in order. Rejects if nothing of it was stored. */
 export type Commit<Change> = (batch: Change[]) => Promise<Committed>
 
 export type GroupCommitLimits = {
-  /** Changes that may wait at a time. */
+  /** Changes that may wait at the same time. */
   readonly queuedChanges: number
-  /** Bytes that the waiting changes may hold together, as `submit` is told. */
+  /** Bytes that the waiting changes may have together, as given to `submit`. */
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
-  /** Commits that may be under way at a time, where that is more than one: of a server that is far. */
+  /** Commits that may be in progress at the same time; default: 1. More for a distant server. */
   readonly commits?: () => number
 }
 
@@ -55,12 +55,12 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
  * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
  * are answered. Those clients are likely to come back: on a slow disk the next batch is held for as many changes as
  * the last round had, for at most half a commit's time. Without that, two half batches would take turns.
- * Where several commits may be under way, none is held: each takes what waits, in the order of the changes.
+ * If several commits may be in progress, none is held: each takes what waits, in the order of the changes.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
-  /** 'gathering': a batch is about to be taken; else 'committing' while one is under way. */
+  /** 'gathering': a batch is about to be taken; else 'committing' while one is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
   #underWay = 0
   /** How many changes the next batch may be held for, and until when. */
@@ -74,14 +74,14 @@ export class GroupCommit<Change> {
     private readonly limits: GroupCommitLimits,
   ) {}
 
-  /** The changes that wait. */
+  /** How many changes wait. */
   get queued(): number {
     return this.#waiting.length
   }
 
   /**
-   * Resolves when the change is durable. Rejects with 50301, and nothing is stored, where the queue is full or the
-   * signal was aborted before the commit.
+   * Resolves when the change is durable. Rejects with 50301, and nothing is stored, if the queue is full or the signal
+   * was aborted before the commit.
    */
   submit(change: Change, bytes: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -90,7 +90,7 @@ export class GroupCommit<Change> {
     return promise
   }
 
-  /** As {@link submit}, for a change that leaves a row: resolves to it. */
+  /** Like {@link submit}, for a change that leaves a row: resolves to it. */
   async submitForRow(change: Change, bytes: number, signal?: AbortSignal): Promise<Row> {
     const { promise, resolve, reject } = Promise.withResolvers<Row | null>()
     this.#enqueue({ change, bytes, signal, resolve, reject })
@@ -128,7 +128,7 @@ export class GroupCommit<Change> {
     return this.limits.commits?.() ?? 1
   }
 
-  // On a slow disk, waits for what the clients just answered send next; false where that is not worth it.
+  // On a slow disk, waits for the next changes of the clients just answered; false if that is not worth it.
   #isHeld(): boolean {
     const hold = this.#holdUntil - performance.now()
     if (this.#waiting.length >= this.#expected || hold < SHORTEST_HOLD_MS) return false
@@ -144,7 +144,7 @@ export class GroupCommit<Change> {
     this.#flushAfterTurn()
   }
 
-  // A batch of all that this turn of the event loop reads.
+  // After this turn of the event loop, so that the batch has all changes that it reads.
   #flushAfterTurn(): void {
     this.#state = 'gathering'
     setImmediate(() => this.#flush())

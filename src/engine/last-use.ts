@@ -1,14 +1,14 @@
-// Notes when tokens are used, to the hour; knows no database.
+// Records when tokens are used, to the hour; knows no database.
 
 import { hourOf, type Token } from '../token'
 
 /**
- * Returns a function that has the use of a token written: once per token and hour, even where the write fails, so that a
- * load of requests never becomes a load of writes.
+ * Returns a function that records the use of a token: once per token and hour, even if the write fails, so that many
+ * requests never cause many writes.
  */
 export function createUseRecorder(write: (hash: string, hour: number) => Promise<void>) {
   let latest = 0
-  // The tokens whose use in the latest hour was handed over.
+  // The tokens whose use in the latest hour was passed to `write`.
   const seen = new Set<string>()
 
   return ({ hash, lastUsedAt }: Token, now: number): void => {
@@ -19,7 +19,7 @@ export function createUseRecorder(write: (hash: string, hour: number) => Promise
     }
     if ((lastUsedAt !== null && lastUsedAt >= hour) || seen.has(hash)) return
     seen.add(hash)
-    // Nobody waits for it, and a storage that fails says so by itself.
+    // Nobody waits for it, and the storage reports its own failures.
     write(hash, hour).catch(() => {})
   }
 }

@@ -8,8 +8,8 @@ import { openSqlite } from './sqlite/store'
 const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFile: null }
 
 /**
- * Opens the store at a path or a URL. Rejects with an `OpenError` that says, in one line, why it cannot be opened and what to
- * do, or with a `UsageError` for a URL that cannot be read.
+ * Opens the store at a path or a URL. Rejects with an `OpenError`, one line that says why it cannot be opened and what to
+ * do, or with a `UsageError` for a malformed URL.
  */
 export async function openStore(
   database: string,
@@ -17,7 +17,7 @@ export async function openStore(
   secrets: DatabaseSecrets = NO_SECRETS,
 ): Promise<Store> {
   if (!isPostgresUrl(database)) return openSqlite(database, role)
-  // Loaded by those alone who use it.
+  // Loaded only if it is used.
   const { parsePostgresUrl } = await import('./postgres/url')
   const { openPostgres } = await import('./postgres/store')
   return openPostgres(parsePostgresUrl(database, secrets), role)

@@ -1,18 +1,18 @@
-// The methods of a store that change plants: each makes a change and hands it to group commit.
+// The methods of a store that change plants: each submits a change to group commit.
 
 import type { NewPlant } from '../plant'
 import type { PlantPatch, Store } from '../store'
 import { type Change, toPlant, toRow, toRowId } from './change'
 import type { GroupCommit, GroupCommitLimits } from './group-commit'
 
-/** What may wait for a commit, and share one. */
+/** How much may wait for a commit, and share one. */
 export const LIMITS: GroupCommitLimits = {
   queuedChanges: 16_384,
   queuedBytes: 8 * 1024 * 1024,
   batchChanges: 4096,
 }
 
-/** What a change takes beside its texts, roughly. */
+/** The approximate size of a change without its texts. */
 export const CHANGE_BYTES = 100
 
 const sizeOf = ({ name, tag }: NewPlant | PlantPatch): number =>
@@ -23,7 +23,7 @@ type PlantChanges = Pick<
   'createPlant' | 'createPlants' | 'replacePlant' | 'patchPlant' | 'deletePlant'
 >
 
-/** The methods that change plants, by a group commit. */
+/** The methods that change plants, through a group commit. */
 export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
   createPlant: (plant, signal) => changes.submit(['create', toRow(plant)], sizeOf(plant), signal),
   createPlants: (plants, signal) => {

@@ -1,4 +1,4 @@
-// Every plant of a store as of one moment, of the engine that --database names.
+// Reads every plant of a store as of one moment, with the engine that --database names.
 
 import { type DatabaseSecrets, isPostgresUrl } from '../database-url'
 import type { NewPlant } from '../plant'
@@ -12,8 +12,8 @@ export type PlantParts = {
 }
 
 /**
- * Has `read` read one moment of a store, and writes nothing to it. `repeatable`: it can be called again, from the start.
- * Rejects with an `OpenError` where the store cannot be read.
+ * Lets `read` read a store as of one moment, and writes nothing to it. `repeatable`: it can be called again, from the
+ * start. Rejects with an `OpenError` if the store cannot be read.
  */
 export async function readPlants<T>(
   database: string,
@@ -26,7 +26,7 @@ export async function readPlants<T>(
       read({ parts: allPlants(db), isShared }),
     )
   }
-  // Loaded by those alone who use it.
+  // Loaded only if it is used.
   const { parsePostgresUrl } = await import('./postgres/url')
   const postgres = await import('./postgres/snapshot')
   return postgres.readSnapshot(parsePostgresUrl(database, secrets), (ask) =>

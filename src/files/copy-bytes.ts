@@ -1,4 +1,4 @@
-// Copies a file that is open, in parts, with a rest after each.
+// Copies an open file in parts, with a pause after each.
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 
@@ -6,8 +6,8 @@ const PART_BYTES = 1024 * 1024
 const REST_MS = 1
 
 /**
- * Writes all that an open file holds to a new file, which is not synced. `onBytes` is told of each part, and may throw
- * to end it. The rests leave the disk and half of a core to a daemon.
+ * Copies an open file to a new one, which is not synced. `onBytes` is called after each part, and may throw to cancel.
+ * The pauses leave the disk and half of a core to a daemon.
  */
 export async function copyBytes(
   from: number,

@@ -3,10 +3,10 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { explainInput, UsageError } from '../errors'
 
-/** What is read, and its length; null where that is not known. */
+/** A stream to read, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
-/** Opens a file, or standard input by the name `-`. Throws an `OpenError` where it cannot be read. */
+/** Opens a file, or standard input for `-`. Throws an `OpenError` if it cannot be read. */
 export function openInput(path: string): Input {
   if (path === '-') return { stream: Bun.stdin.stream(), bytes: null }
   try {
@@ -19,7 +19,7 @@ export function openInput(path: string): Input {
   }
 }
 
-/** The chunks of an input until `signal` is aborted, which does not wait for the next. */
+/** The chunks of an input until `signal` is aborted, even while waiting for a chunk. */
 export async function* readInput(
   { stream }: Input,
   path: string,

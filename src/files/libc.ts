@@ -1,4 +1,4 @@
-// What Bun and Node have no call for, of the C library.
+// Functions of the C library that Bun and Node do not offer.
 
 import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
@@ -13,7 +13,7 @@ const symbols = {
   _exit: { args: ['i32'], returns: 'void' },
 } as const
 
-// The C library by the names that glibc and musl give it.
+// The file names of the C library: glibc's and musl's.
 const names = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
 
 const LOCK_EX = 2
@@ -26,7 +26,7 @@ const F_OFD_SETLK = 37
 const F_RDLCK = 0
 const F_WRLCK = 1
 const F_UNLCK = 2
-// By its number: musl has no function for it. (renameat2(2), since Linux 3.15.)
+// By number: musl has no function for it (renameat2(2), since Linux 3.15).
 const SYS_RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
 const RENAME_NOREPLACE = 1
 const RENAME_EXCHANGE = 2
@@ -55,13 +55,13 @@ function libc(): Library<typeof symbols>['symbols'] {
 }
 
 /**
- * Takes the exclusive lock of an open file, until it is closed or the process ends; false where another process holds
- * it (flock(2)). Throws where the file system has no locks.
+ * Takes the exclusive lock of an open file, until it is closed or the process ends (flock(2)); false if another process
+ * holds it. Throws if the file system has no locks.
  */
 export function tryLock(fd: number): boolean {
   const { flock } = libc()
   if (flock(fd, LOCK_EX | LOCK_NB) === 0) return true
-  // To unlock what is not locked succeeds wherever there are locks.
+  // Unlocking an unlocked file succeeds on every file system with locks.
   if (flock(fd, LOCK_UN) === 0) return false
   throw new Error('its file system does not support locks (flock); use a local disk')
 }
@@ -72,8 +72,8 @@ export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
 const rangeLocks = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
 
 /**
- * Sets the lock of a range of an open file, which excludes the POSIX locks of others (fcntl(2), open file description
- * locks); false where another process holds one that excludes it.
+ * Sets a lock on a range of an open file, which conflicts with the POSIX locks of others (fcntl(2), open file description
+ * locks); false if another process holds a conflicting one.
  */
 export function setRangeLock(
   fd: number,
@@ -81,7 +81,7 @@ export function setRangeLock(
   start: number,
   length: number,
 ): boolean {
-  // struct flock: l_type, l_whence, l_start, l_len, l_pid; laid out alike on every 64-bit machine.
+  // struct flock: l_type, l_whence, l_start, l_len, l_pid; the same layout on every 64-bit machine.
   const range = new DataView(new ArrayBuffer(32))
   range.setInt16(0, rangeLocks[lock], true)
   range.setBigInt64(8, BigInt(start), true)
@@ -95,11 +95,11 @@ function renameat2(from: string, to: string, flags: number): boolean {
   return libc().syscall(...args) === 0n
 }
 
-/** Gives a file another name, unless that is taken; false where it is, or the file system cannot promise it. */
+/** Renames a file without replacing another; false if the name is taken, or the file system cannot guarantee that. */
 export const renameWithoutReplacing = (from: string, to: string): boolean =>
   renameat2(from, to, RENAME_NOREPLACE)
 
-/** Exchanges the names of two files in one step; false where the file system cannot. */
+/** Exchanges the names of two files atomically; false if the file system cannot. */
 export const exchangeFiles = (one: string, other: string): boolean =>
   renameat2(one, other, RENAME_EXCHANGE)
 
@@ -113,33 +113,33 @@ export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
 
 /**
- * Has a part of an open file written from the page cache to the disk, and waits for that (sync_file_range(2)). It makes
- * nothing durable: it leaves less to the fsync that does.
+ * Writes part of an open file from the page cache to the disk, and waits for it (sync_file_range(2)). This makes nothing
+ * durable, but leaves less for the fsync that does.
  */
 export const writeBack = (fd: number, offset: number, bytes: number): boolean =>
   libc().sync_file_range(fd, offset, bytes, WRITE_AND_WAIT) === 0
 
 /**
- * What tells the inode of a path on its device, asked again and again; null where there is nothing (statx(2)). Throws
- * where the file system cannot tell.
+ * Returns a function that identifies the inode at a path, each time it is called; null if there is none (statx(2)). It
+ * throws if the file system cannot tell.
  *
- * Of the inode, its number only: a file whose times were asked for gets new ones at its next write (multigrain
- * timestamps, since Linux 6.13), and then each fsync has to write its inode too, which takes half as long again.
+ * It requests only the inode's number: a file whose times were requested gets new ones at its next write (multigrain
+ * timestamps, since Linux 6.13), so each fsync would have to write the inode too, which takes half as long again.
  */
 export function watchInode(path: string): () => string | null {
   const name = Buffer.from(`${path}\0`)
   const answer = new DataView(new ArrayBuffer(256))
   const bytes = new Uint8Array(answer.buffer)
   return () => {
-    // stx_ino, stx_dev_major and stx_dev_minor, laid out alike on every machine.
+    // stx_ino, stx_dev_major and stx_dev_minor; the same layout on every machine.
     if (libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0) {
       return `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
     }
-    // Nothing there, or an error: errno does not outlive a call by FFI.
+    // Nothing there, or an error: errno does not survive an FFI call.
     if (statSync(path, { throwIfNoEntry: false })) throw new Error(`${path} came and went`)
     return null
   }
 }
 
-/** Ends the process without waiting for anything (_exit(2)): Bun's own exit closes databases, and waits for their disk. */
+/** Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. */
 export const exitAtOnce = (code: number): void => libc()._exit(code)

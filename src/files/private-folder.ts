@@ -1,4 +1,4 @@
-// A folder for files that are not finished: for this user alone, with a random name, locked while it is used.
+// A folder for unfinished files: for this user only, with a random name, locked while it is in use.
 
 import {
   closeSync,
@@ -18,7 +18,7 @@ const TRIES = 10
 
 type Locked = { readonly path: string; readonly fd: number }
 
-/** Locks a folder; null where a process that lives uses it, or it is gone. */
+/** Locks a folder; null if a running process uses it, or it is gone. */
 function lockFolder(path: string): Locked | null {
   let fd: number
   try {
@@ -43,7 +43,7 @@ function remove({ path, fd }: Locked): void {
   closeSync(fd)
 }
 
-/** Removes the private folders that processes which were killed have left in a folder. Never throws. */
+/** Removes the private folders that killed processes have left in a folder. Never throws. */
 export function removeLeftovers(parent: string): void {
   try {
     const names = readdirSync(parent).filter((name) => name.startsWith(PREFIX))
@@ -54,7 +54,7 @@ export function removeLeftovers(parent: string): void {
       else closeSync(left.fd)
     }
   } catch {
-    // What cannot be removed now is removed another time.
+    // What cannot be removed now will be removed another time.
   }
 }
 
@@ -69,7 +69,7 @@ function create(parent: string): Locked {
   }
 }
 
-/** Gives `act` a private folder within `parent`, and removes it in the end. Removes leftovers first. */
+/** Runs `act` with a private folder within `parent`, then removes it. Removes leftovers first. */
 export async function inPrivateFolder<T>(
   parent: string,
   act: (folder: string) => Promise<T>,

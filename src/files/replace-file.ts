@@ -1,4 +1,4 @@
-// Produces a file whole: nobody sees half of it under its name, not even after a loss of power.
+// Produces files atomically: nobody sees a partial file under its name, not even after a loss of power.
 
 import { existsSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,20 +8,20 @@ import { inPrivateFolder } from './private-folder'
 import { syncFile, syncFolder } from './sync'
 import { checkFolder, explainMaking, targetOf } from './target'
 
-/** What becomes of a file that has the name already. */
+/** What to do if the name is taken. */
 export type Existing = 'replace' | 'refuse'
 
-/** Gives a file its name where nothing has it. Throws an `OpenError` where something has. */
+/** Gives a file its name. Throws an `OpenError` if the name is taken. */
 export function placeNew(made: string, path: string): void {
   if (renameWithoutReplacing(made, path)) return
   if (existsSync(path)) throw new OpenError(`${path} already exists`)
-  // A file system that cannot promise it.
+  // A file system that cannot guarantee it.
   renameSync(made, path)
 }
 
 /**
- * Makes a file by `write`, which is given a private path: fsync, then its name, then fsync of the folder. Behind a link
- * it replaces the file, not the link. Throws an `OpenError` where it cannot be made.
+ * Makes a file: `write` writes it at a private path, then it is synced, gets its name, and the folder is synced. If the
+ * path is a link, the file it leads to is replaced. Throws an `OpenError` if the file cannot be made.
  */
 export async function produceFile(
   path: string,

@@ -19,8 +19,8 @@ export const isPlanted = (it: Stats, folder: Stats): boolean =>
   it.uid !== process.getuid?.()
 
 /**
- * The path behind links, whether there is a file or not. Throws an `OpenError` for a link that another user has put
- * into a shared folder, and for links that lead nowhere.
+ * The path that links lead to, whether there is a file or not. Throws an `OpenError` for a link that another user has put
+ * into a shared folder, and for too many links.
  */
 export function targetOf(path: string, links = 0): string {
   const full = resolve(path)
@@ -39,7 +39,7 @@ export function targetOf(path: string, links = 0): string {
   return targetOf(resolve(folder, readlinkSync(at)), links + 1)
 }
 
-/** Throws an `OpenError` where no file can be made in a folder. */
+/** Throws an `OpenError` if no file can be made in a folder. */
 export function checkFolder(folder: string): void {
   try {
     accessSync(folder, constants.W_OK)
@@ -51,7 +51,7 @@ export function checkFolder(folder: string): void {
   }
 }
 
-/** Whether no file can be made in a folder, though there may be space: the error of the system is that of a full disk. */
+/** Whether a file system is out of inodes, though there may be space: the system reports both as a full disk. */
 export function isOutOfInodes(folder: string): boolean {
   try {
     const { files, ffree } = statfsSync(folder)
@@ -61,7 +61,7 @@ export function isOutOfInodes(folder: string): boolean {
   }
 }
 
-/** Why a file could not be made at a path, of what was thrown: the error itself, where it is not the disk's. */
+/** Why a file could not be made at a path, as an `OpenError`; any error that is not the disk's is returned as it is. */
 export function explainMaking(error: unknown, path: string): unknown {
   if (codeOf(error) === 'ENOSPC' && isOutOfInodes(dirname(path))) {
     return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)

@@ -1,13 +1,13 @@
-// Comma-separated values (RFC 4180): the records of a text that comes in parts.
+// Comma-separated values (RFC 4180): splits a text that arrives in parts into records.
 
-/** A record, by its last line, counted from 1; `quoted` has the indexes of the fields that were in quotes. */
+/** A record. `line`: its last line, counted from 1; `quoted`: the indexes of the fields that were in quotes. */
 export type CsvRecord = {
   readonly line: number
   readonly fields: readonly string[]
   readonly quoted: readonly number[]
 }
 
-/** Why the records behind this one cannot be told apart, and in which of its fields; null where it has none yet. */
+/** Why the records from here on cannot be told apart. `field`: the index of the faulty field, if known. */
 export type CsvFault = {
   readonly line: number
   readonly fault: 'stray quote' | 'unterminated quote' | 'too long'
@@ -16,28 +16,28 @@ export type CsvFault = {
 
 const NONE: readonly number[] = []
 
-// What stands from one place of a text to another; `line` counts from 0 at the first.
+// A record or a fault within a text, and where it ends; `line` counts from 0.
 type Found = { readonly end: number } & (CsvRecord | CsvFault)
 
 const SPECIAL = /[,"\r\n]/g
 const LINE_END = /\r\n|\n|\r/
-// An unfinished record of this length is read again only when it has doubled: each time would take time by the square.
+// An unfinished record of this length is read again only when it has doubled: otherwise it would take quadratic time.
 const LONG = 65_536
 
-// The last line end of a text ends its last line, and begins none.
+// A line end at the end of the text begins no new line.
 function countNextLines(text: string): number {
   const lines = text.split(LINE_END)
   return lines.length - (lines.at(-1) === '' ? 2 : 1)
 }
 
-// The index of the quote that closes a field; -1 where it is not in the text.
+// The index of the quote that closes a field; -1 if the text does not have it.
 function findClosingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from)
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2)
   return at
 }
 
-/** Reads a record of any form, with its line end; null where it may go on behind the text. */
+/** Reads any record, with its line end; null if it may continue after the text. */
 function readRecord(text: string, start: number, isWhole: boolean): Found | null {
   const fields: string[] = []
   const quoted: number[] = []
@@ -69,7 +69,7 @@ function readRecord(text: string, start: number, isWhole: boolean): Found | null
   }
 }
 
-// Where a character is next, or infinity; a place is searched for once, for all records before it.
+// Returns a function that finds the next place of a character, or infinity. It searches the text only once.
 function createFinder(text: string, character: string): (from: number) => number {
   let found = -1
   return (from) => {
@@ -79,7 +79,7 @@ function createFinder(text: string, character: string): (from: number) => number
   }
 }
 
-/** Returns a function that reads a record that is one line without quotes, as most are; null for any other. */
+/** Returns a function that reads a record on one line without quotes, like most; null for any other. */
 function createLineReader(text: string): (start: number) => Found | null {
   const nextFeed = createFinder(text, '\n')
   const nextReturn = createFinder(text, '\r')
@@ -96,8 +96,8 @@ const isEmpty = ({ fields, quoted }: CsvRecord): boolean =>
   fields.length === 1 && fields[0] === '' && quoted.length === 0
 
 /**
- * Returns a function that takes the next part of a text, and gives the records that end in it; empty lines are none. A
- * fault is the last that it gives. A record has at most `limit` characters.
+ * Returns a function that takes the next part of a text, and returns the records that end in it, without empty lines.
+ * Nothing follows a fault. A record has at most `limit` characters.
  */
 export function createCsvReader(limit: number) {
   let rest = ''
@@ -121,7 +121,7 @@ export function createCsvReader(limit: number) {
     }
     rest = text.slice(start)
     if (rest.length > limit) return [...records, { line, fault: 'too long', field: null }]
-    // Where nothing was read, what is enough stays so.
+    // If no record was read, the length to wait for stays the same.
     if (start > 0 || rest.length >= enough) {
       enough = rest.length < LONG ? 0 : Math.min(2 * rest.length, limit + 1)
     }

@@ -1,11 +1,11 @@
-// Plants as comma-separated values (RFC 4180), with a first line of names.
+// Plants as comma-separated values (RFC 4180), with a header.
 
 import { OpenError } from '../errors'
 import { type NewPlant, parseInt64 } from '../plant'
 import { type CsvFault, type CsvRecord, createCsvReader } from './csv-records'
 import { decodeUtf8 } from './encoding'
 
-/** A record as a plant may be made of it, or what is wrong with it; by its last line. */
+/** The value of a record, or what is wrong with it. `line`: its last line. */
 export type CsvEntry = { readonly line: number } & (
   | { readonly value: unknown }
   | { readonly problem: string }
@@ -13,7 +13,7 @@ export type CsvEntry = { readonly line: number } & (
 
 const COLUMNS = ['id', 'name', 'tag']
 
-// What spreadsheets put between the fields, in countries where a comma is in the numbers.
+// What spreadsheets use instead of commas, in countries with decimal commas.
 const SEPARATORS = [
   [';', 'semicolons'],
   ['\t', 'tabs'],
@@ -41,7 +41,7 @@ function explain({ fault, field }: CsvFault, names: readonly string[]): string {
   return `${fault}${where}; the rest of the file was not read`
 }
 
-/** Returns a function that makes what a plant may be made of a record. */
+/** Returns a function that converts a record into the value of a plant, not yet checked. */
 function createConverter(names: readonly string[]): (record: CsvRecord) => CsvEntry {
   const [id = -1, name = -1, tag = -1] = COLUMNS.map((column) => names.indexOf(column))
   return ({ line, fields, quoted }) => {
@@ -50,7 +50,7 @@ function createConverter(names: readonly string[]): (record: CsvRecord) => CsvEn
     }
     const digits = fields[id] ?? ''
     const tagged = fields[tag]
-    // A tag that is empty without quotes is none; an id stays a text where it is no int64, so that it does not match.
+    // A tag that is empty without quotes is absent. An id that is no int64 stays a text, which the schema rejects.
     const value = {
       id: parseInt64(digits) ?? digits,
       name: fields[name],
@@ -61,8 +61,8 @@ function createConverter(names: readonly string[]): (record: CsvRecord) => CsvEn
 }
 
 /**
- * Reads records of at most `limit` characters each, up to the first whose quotes do not tell where it ends. Throws an
- * `OpenError` where the text is not UTF-8 or the names are wrong.
+ * Reads records of at most `limit` characters each, up to the first fault in their quotes. Throws an `OpenError` if the
+ * text is not UTF-8 or the header is wrong.
  */
 export async function* readCsvRecords(
   stream: AsyncIterable<Uint8Array>,
@@ -98,11 +98,11 @@ export async function* readCsvRecords(
   yield toEntries(read('', true))
 }
 
-// A tag that is the empty string is quoted; one that is absent is not.
+// An empty tag is quoted, to tell it from an absent one.
 const csvField = (text: string): string =>
   text === '' || /[",\r\n]|^\s|\s$|^\ufeff/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
-/** What a CSV file of plants begins with. */
+/** The header of a CSV file of plants. */
 export const csvHeader = `${COLUMNS.join(',')}\n`
 
 /** The line of a plant. */

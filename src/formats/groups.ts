@@ -9,7 +9,7 @@ const CHARACTERS_AT_ONCE = 4_000_000
 const charactersOf = (entry: Entry): number =>
   'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) : 0
 
-/** Groups of at most 1000 entries and 4 million characters; one entry alone may have more. */
+/** Groups of at most 1000 entries and 4 million characters; only a single entry may have more. */
 export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry[]> {
   let group: Entry[] = []
   let characters = 0

@@ -3,8 +3,8 @@
 const NEWLINE = 10
 
 /**
- * Whole lines of a file, without the line feed of the last; `number` is that of the first, counted from 1. `bytes` is null
- * for a single line that is longer than is read.
+ * Whole lines of a file, without the last line feed. `number`: that of the first line, counted from 1. `bytes` is null
+ * for a single line beyond the limit.
  */
 export type Lines = { readonly number: number; readonly bytes: Uint8Array | null }
 
@@ -27,8 +27,8 @@ export function countFeeds(bytes: Uint8Array): number {
 }
 
 /**
- * Cuts a stream behind the lines that end in each of its chunks, in memory bounded by a chunk and a line of `limit` bytes.
- * Only the single line that began in an earlier chunk is held against the limit.
+ * Splits a stream into whole lines, those that end in a chunk together, in memory bounded by a chunk and a line of `limit`
+ * bytes. The limit only applies to a line that began in an earlier chunk.
  */
 export async function* readLines(
   stream: AsyncIterable<Uint8Array>,
@@ -63,7 +63,7 @@ export async function* readLines(
     }
     const tail = chunk.subarray(start)
     length += tail.length
-    // Of a line that is too long only the length is kept.
+    // Only the length of a line that is too long is kept.
     if (length <= limit) rest.push(tail.slice())
     else rest = []
   }

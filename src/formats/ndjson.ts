@@ -1,4 +1,4 @@
-// Plants as JSON, one a line.
+// Plants as JSON, one per line.
 
 import { OpenError, PlantError } from '../errors'
 import type { NewPlant } from '../plant'
@@ -17,7 +17,7 @@ const ARRAY = 'expected one plant object per line, found an array'
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_SPACE = /[^ \t\r]/
 
-/** The text of bytes; null where they are not UTF-8. */
+/** Decodes bytes; null if they are not UTF-8. */
 function decode(bytes: Uint8Array): string | null {
   try {
     return UTF8.decode(bytes)
@@ -26,7 +26,7 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-// Together where all are UTF-8, as most are; else one by one.
+// All at once if they are UTF-8, as usual; otherwise one by one.
 const decodeLines = (bytes: Uint8Array): (string | null)[] =>
   decode(bytes)?.split('\n') ?? splitLines(bytes).map(decode)
 
@@ -41,7 +41,7 @@ function readLine(line: number, text: string | null): NdjsonEntry {
   }
 }
 
-/** Reads the lines of a stream, those that are blank left out. Throws an `OpenError` where the first begins an array. */
+/** Reads the lines of a stream, except blank ones. Throws an `OpenError` if the first begins an array. */
 export async function* readNdjsonLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,

@@ -7,24 +7,24 @@ import { NewPlant, toNewPlant } from '../plant'
 import { type CsvEntry, csvHeader, csvLine, readCsvRecords } from './csv'
 import { type NdjsonEntry, ndjsonLine, readNdjsonLines } from './ndjson'
 
-/** A plant of a file, or what is wrong with the line where it should be. */
+/** A plant in a file, or what is wrong with its line. */
 export type Entry = { readonly line: number } & (
   | { readonly plant: NewPlant }
   | { readonly problem: string }
 )
 
-// A plant's line is about as long as the body that it was created of.
+// A plant's line is about as long as the body that created it.
 const MAX_LINE_BYTES = LONGEST_BODY_BYTES + 1024
 
-/** The format that a file's name tells; null where it tells none. */
+/** The format that a file's name indicates; null: none. */
 export function formatOf(path: string): Format | null {
   if (/\.(ndjson|jsonl)$/i.test(path)) return 'ndjson'
   return /\.csv$/i.test(path) ? 'csv' : null
 }
 
 /**
- * Reads the plants of a stream of bytes, those of each chunk together. `onNotice` is told what a user should know of the
- * whole file. Throws an `OpenError` where it is no file of this format.
+ * Reads the plants of a stream of bytes, those of each chunk together. `onNotice` gets what a user should know about the
+ * file as a whole. Throws an `OpenError` if it is not of this format.
  */
 export async function* readPlants(
   format: Format,
@@ -48,7 +48,7 @@ export async function* readPlants(
   for await (const part of parts) yield part.map(toEntry)
 }
 
-/** What an export begins with. */
+/** The beginning of an export. */
 export const header: Record<Format, string> = { ndjson: '', csv: csvHeader }
 
 /** The line of a plant. */

@@ -5,15 +5,15 @@ import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
 export type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun takes the path as it was
- * sent; Elysia would look for it in a URL, of which the client's Host is a part.
+ * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun matches the path as it was
+ * sent; Elysia would look for it in a URL that also contains the client's Host.
  */
 export function routesOf(app: AnyElysia): Record<string, Handler> {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
   return Object.fromEntries([...byPath].map(([path, routes]) => [path, dispatch(app, routes)]))
 }
 
-// By the method, or by the route of all methods that each path has.
+// Chooses the route by the method; any other method goes to the route for all methods, which each path has.
 function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
   const handlers = new Map<string, Handler>()
   const compile = (method: string): Handler => {

@@ -1,5 +1,5 @@
 /**
- * The headers of every answer: JSON is never to be taken for anything else, and plants are not for caches
+ * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached
  * (RFC 9111, section 5.2.2.5). Built once: a plain object would be read again for each answer.
  */
 export const jsonHeaders = new Headers({
@@ -8,7 +8,7 @@ export const jsonHeaders = new Headers({
   'cache-control': 'no-store',
 })
 
-// RFC 9110, section 15.4.5: what a 200 would have said of caches, and no type of a body that is not there.
+// RFC 9110, section 15.4.5: the same cache-control as a 200, and no content-type, since there is no body.
 const unchanged = new Headers({ 'cache-control': 'no-store' })
 
 const ok = { headers: jsonHeaders }

@@ -1,4 +1,4 @@
-// What the network sees: the routes, and what holds for each of them.
+// What the network sees: the routes, and what all of them have in common.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { PlantError } from '../errors'
@@ -32,15 +32,15 @@ export type AppDeps = {
   readonly maxBodyBytes: number
   /** Whether each request is logged. */
   readonly logRequests: boolean
-  /** The address of whoever sent a request; null where it has none. */
+  /** The address of the client that sent a request; null if it has none. */
   readonly clientOf: (request: Request) => string | null
-  /** Requests of each token a second; null: no limit, nor one of failed credentials. */
+  /** Requests per second of each token; null: no limit, and none on failed credentials. */
   readonly rateLimit: number | null
-  /** The pages of other origins that may call; null: none. */
+  /** Which pages of other origins may call; null: none. */
   readonly cors: Cors | null
   /** The files of the pages for people; null: there are no pages. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
-  /** Whether the daemon is about to stop: its clients are told to close their connections. */
+  /** Whether the daemon is stopping: its clients are told to close their connections. */
   readonly isStopping: () => boolean
 }
 
@@ -80,15 +80,15 @@ export function createApp(deps: AppDeps) {
     return answerError(error, headers)
   }
 
-  // A browser asks without a token, and by a method that no path has.
+  // A browser's preflight has no token, and uses a method that no path has.
   async function refuseRoute(request: Request, error: PlantError, headers = {}): Promise<Response> {
     return cors?.answerPreflight(request) ?? (await refuse(request, error, headers))
   }
 
-  // Set below, and read by requests only.
+  // Set below; only requests read it.
   let routes: readonly OpenApiRoute[] = []
 
-  // `standardHostname: false` finds the query behind a Host of any length, also a short one.
+  // `standardHostname: false` finds the query after a Host of any length, even a short one.
   const handler = { standardHostname: false }
   const app = new Elysia({ handler, strictPath: true, normalize: false })
     // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
@@ -120,9 +120,9 @@ export function createApp(deps: AppDeps) {
     )
 
   routes = [...app.routes]
-  // Not of the API: so the description of the routes does not have them.
+  // Added last: the pages are not part of the API, so its description leaves them out.
   if (deps.loadPages) app.use(pages({ load: deps.loadPages }))
-  // Each path also answers the methods that it lacks: so `/plants/batch` is never a plant with the id "batch".
+  // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
     app.all(path, async ({ request }) => refuseRoute(request, new PlantError(40501), { allow }))
   }

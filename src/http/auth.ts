@@ -7,7 +7,7 @@ import { allows, hashToken, isValid, LONGEST_TOKEN, type Token } from '../token'
 import type { RateLimit } from './rate-limit'
 import type { RequestLog } from './request-log'
 
-// RFC 6750, section 2.1; the name of the scheme in any case (RFC 9110, section 11.1).
+// RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const CREDENTIALS = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 const SCHEME = /^Bearer(?: |$)/i
 
@@ -19,11 +19,11 @@ export type AuthDeps = {
   readonly rateLimit: RateLimit | null
   /** The token of the store with this hash. */
   readonly findToken: (request: Request, hash: string) => Promise<Token | null>
-  /** Notes that a token of the store was used. */
+  /** Records that a token of the store was used. */
   readonly recordUse: (token: Token, now: number) => void
 }
 
-// The plugin takes `BearerXtok` and `?access_token=`, and refuses `bearer`: so it sees a header of one form only.
+// The plugin accepts `BearerXtok` and `?access_token=`, and refuses `bearer`, so it only gets to see a header in one form.
 function normalizeCredentials(authorization: string | undefined): string {
   if (authorization === undefined) throw new PlantError(40101)
   const token = CREDENTIALS.exec(authorization)?.[1]
@@ -39,8 +39,8 @@ function requireScope(token: Token, method: string): void {
 /** Refuses requests without a valid bearer token whose scope allows their method. */
 export function authenticate(deps: AuthDeps) {
   const { configuredToken, now, requestLog, rateLimit, findToken, recordUse } = deps
-  // Tokens by their text, for one turn of the event loop: the requests that it reads together are checked together, and
-  // a token that was revoked is refused from the next request on.
+  // Tokens by their text, for one turn of the event loop: requests that arrive together are checked together, and a
+  // revoked token is refused from the next request on.
   const found = new Map<string, Token>()
 
   async function find(request: Request, text: string): Promise<Token> {
@@ -65,7 +65,7 @@ export function authenticate(deps: AuthDeps) {
         const token = found.get(bearer) ?? (await find(request, bearer))
         requestLog?.identify(request, token.name)
         if (!isValid(token, now())) throw new PlantError(40102)
-        // Whoever watches the daemon sees what limits it.
+        // Monitoring must work even when a token has used up its limit.
         if (rateLimit && route !== '/metrics') rateLimit.spend(request, token)
         requireScope(token, request.method)
       },

@@ -6,7 +6,7 @@ import { PlantError } from '../errors'
 import { explainMismatch } from '../mismatch'
 import { parseBody } from '../plant-json'
 
-// Spaces only behind what must be there: two runs of them in a row would take the square of the time.
+// Spaces may follow only what is required: two adjacent runs of spaces would take quadratic time.
 const JSON_TYPE =
   /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
 const MERGE_PATCH_TYPE =
@@ -14,13 +14,13 @@ const MERGE_PATCH_TYPE =
 const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const DIGITS = /^\d{1,15}$/
 
-// A body of up to this length is not counted: Bun allows one per connection, and it takes 8 KB with its connection
+// A body of up to this length is not counted: there is one per connection, which takes 8 KB in all
 // (`bun test/faults/run.ts --only memory-unfinished`).
 const SMALL_BODY_BYTES = 4 * 1024
-// What has come of longer bodies may take so much together, or one body of the limit.
+// The most that all longer bodies being read may take together; one body of the longest length always fits.
 const READING_BYTES = 16 * 1024 * 1024
-// A body of many keys takes ten times its length until it is collected. Of a longer one only the known fields are kept:
-// else `memory-keys` of test/faults is killed at 128 MB.
+// A body of many keys takes ten times its length until it is collected. Only the known fields of a longer one are kept:
+// otherwise `memory-keys` of test/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
 
 function pick(value: unknown, names: readonly string[]): unknown {
@@ -63,7 +63,7 @@ function requireType(headers: Headers, { pattern, rule }: Media): void {
   if (headers['content-encoding'] !== undefined) throw new PlantError(41501, rule)
 }
 
-// The length that a request announces; null where it has none, or none that is a number.
+// The length that a request announces; null if it announces none, or one that is not a number.
 const toLength = (text: string | null | undefined): number | null =>
   text && DIGITS.test(text) ? Number(text) : null
 
@@ -74,7 +74,7 @@ export function createBodies(limit: number) {
   const budget = Math.max(READING_BYTES, limit)
   let reading = 0
 
-  // Bytes count as they come: a client that announces much and sends little keeps nobody waiting.
+  // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
   async function readCounted(request: Request): Promise<Uint8Array> {
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
@@ -104,7 +104,7 @@ export function createBodies(limit: number) {
 
   return {
     /**
-     * What a route needs to have its body read as JSON that matches a schema, once its credentials are checked.
+     * The options of a route that has its body read as JSON that matches a schema, after its credentials are checked.
      * Refuses with 41501, 41301, 50301, 40001 and 40002.
      */
     of<Schema extends TSchema>(body: Schema, media: Media = PLAIN_JSON) {
@@ -127,9 +127,9 @@ export function createBodies(limit: number) {
 
       return {
         body,
-        // Elysia would read the body before it checks the credentials: so its validator is called above.
+        // Elysia would read the body before it checks the credentials, so its validator is called above.
         parse: 'none' as const,
-        // Short, as Elysia reads the source of its hooks, and writes a warning to the log where it fails to.
+        // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
         transform: async (context: { request: Request; headers: Headers; body: unknown }) => {
           context.body = await readBody(context.request, context.headers)
         },

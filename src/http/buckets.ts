@@ -1,21 +1,21 @@
-// Token buckets: so many requests a second, and as many at once, for each of many keys.
+// Token buckets: for each of many keys, a number of requests per second, and as many at once.
 
-// Beyond so many keys, the one that was used least lately is forgotten: its bucket is full again.
+// Beyond this many keys, the least recently used one is forgotten: its bucket is full again.
 const MOST_KEYS = 10_000
 
 type Bucket = { level: number; at: number }
 
 /** `now`: milliseconds; may jump. */
 export function createBuckets(perSecond: number, now: () => number, most = MOST_KEYS) {
-  // In the order of their use.
+  // Least recently used first.
   const buckets = new Map<string, Bucket>()
 
   return {
-    /** Takes one of what a key has left: returns the rest, or -1 where there was nothing left to take. */
+    /** Takes one request from a key's bucket: returns how many are left, or -1 if it was empty. */
     take(key: string): number {
       const at = now()
       const bucket = buckets.get(key) ?? { level: perSecond, at }
-      // A clock that is set back gives nothing, and takes nothing.
+      // A clock that is set back neither adds nor takes anything.
       const gained = (Math.max(0, at - bucket.at) * perSecond) / 1000
       bucket.level = Math.min(perSecond, bucket.level + gained)
       bucket.at = at

@@ -1,4 +1,4 @@
-// What a route says of its answers, for the OpenAPI description.
+// How routes describe their answers, for the OpenAPI description.
 
 import type { TSchema } from '@sinclair/typebox'
 import { catalogue, type ErrorNumber } from '../errors'
@@ -7,11 +7,11 @@ import { limitOf, policyOf } from './rate-limit'
 import { ErrorBody } from './schemas'
 
 const AUTHENTICATED = [40101, 40102, 42901] as const
-/** What a route refuses that has a body. */
+/** The errors of a route with a body. */
 export const BODY = [40001, 40002, 41301, 41501] as const
-/** What a route refuses that only reads. */
+/** The errors of a route that only reads. */
 export const READING = [...AUTHENTICATED, 50001, 50302] as const
-/** What a route refuses that changes something. */
+/** The errors of a route that changes something. */
 export const WRITING = [...AUTHENTICATED, 40301, 50001, 50301, 50302, 50701] as const
 
 const conditional = (name: string, description: string) => ({
@@ -22,7 +22,7 @@ const conditional = (name: string, description: string) => ({
   schema: { type: 'string' as const },
   example: '"xyzzy"',
 })
-/** The headers of a request by which a client requires something of the stored plant. */
+/** The conditional headers of a request on a stored plant. */
 export const CONDITIONS = {
   parameters: [
     conditional('If-Match', 'Entity tags, one of which the plant must have, or *; otherwise 412.'),
@@ -55,13 +55,13 @@ type Answer = {
   readonly links?: Readonly<Record<string, object>>
 }
 
-// Nothing where there are none.
+/** The headers of an answer; an empty object if there are none. */
 export function headers(all: Readonly<Record<string, string>> = {}) {
   const described = Object.entries(all).map(([name, example]) => header(name, example))
   return described.length > 0 ? { headers: Object.assign({}, ...described) } : {}
 }
 
-/** The answer of a success; `schema` null: it has no body. */
+/** The answer to a success; a `schema` of null: without a body. */
 export function answers(
   status: number,
   description: string,
@@ -79,7 +79,7 @@ export function answers(
   }
 }
 
-// Beside its own, what an error has of what the daemon is set to.
+// The headers of an error, with those that depend on the daemon's options.
 const headersWith = (error: ErrorNumber) =>
   error === 42901
     ? { ...headersOf[error], ratelimit: limitOf(0), 'ratelimit-policy': policyOf(100) }
@@ -114,7 +114,7 @@ export function refusals(...errors: readonly ErrorNumber[]) {
 }
 
 /**
- * The answers of a route, made when the description is first asked for. Elysia copies what it is given of a route
- * several times: that took a tenth of the start (bench: start).
+ * The answers of a route, made when the description is first requested. Elysia copies the details of a route several
+ * times, which took a tenth of the start (bench: start).
  */
 export const responses = (make: () => object) => make as unknown as Record<string, never>

@@ -11,7 +11,7 @@ const RETRY_AFTER_SECONDS = '1'
 const CHALLENGE = 'Bearer realm="plantstore"'
 
 /**
- * The headers that an error has beside its body: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section
+ * The extra headers of an error: challenges (RFC 6750, section 3) and Retry-After (RFC 9110, section
  * 10.2.3).
  */
 export const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
@@ -34,7 +34,7 @@ export function answerError(error: PlantError, more: Record<string, string> = {}
 const isMismatch = (error: unknown): error is Error & { validator: Validator; value: unknown } =>
   error instanceof Error && 'code' in error && error.code === 'VALIDATION' && 'validator' in error
 
-/** What a client is told of anything that was thrown; what it is not told is logged. */
+/** The error that a client is told for anything that was thrown; an unexpected error is logged, not told. */
 export function toPlantError(error: unknown, log: Log): PlantError {
   if (error instanceof PlantError) return error
   if (isMismatch(error)) return new PlantError(40002, explainMismatch(error.validator, error.value))

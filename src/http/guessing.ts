@@ -1,4 +1,4 @@
-// Finds tokens in the store, and slows down whoever tries many that are not valid.
+// Finds tokens in the store, and slows down clients that try many invalid ones.
 
 import { networkOf } from '../address'
 import { PlantError } from '../errors'
@@ -19,9 +19,9 @@ export type GuessingDeps = {
 }
 
 /**
- * Makes the function that finds a token by its hash. Of tokens that turn out not to be valid, it looks up ten a second
- * from one address, or one IPv6 network; any more that it does not know are 42901. A token that was valid when it was
- * last looked up is always looked up: whoever uses one is not held up by others behind the same address.
+ * Makes the function that finds a token by its hash. It looks up ten invalid tokens per second from one address, or one
+ * IPv6 network; beyond that, unknown tokens are 42901. A token that was valid at its last lookup is always looked up, so
+ * that its client is not held up by others behind the same address.
  */
 export function createGuardedFind({ store, metrics, now, clientOf }: GuessingDeps) {
   const failures = createBuckets(FAILURES_PER_SECOND, now)

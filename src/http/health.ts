@@ -5,7 +5,7 @@ import { answerJson } from './answer'
 import { answers, refusals, responses } from './describe'
 import { Health } from './schemas'
 
-/** `GET /health`, for whoever watches the daemon; it needs no credentials. 503 only where the store cannot write. */
+/** `GET /health`, for monitoring; it needs no credentials. 503 only if the store cannot write. */
 export function health(store: Store) {
   return new Elysia({ name: 'health' }).get(
     '/health',

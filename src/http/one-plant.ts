@@ -50,7 +50,7 @@ function answerPlant(plant: NewPlant): Response {
   return answer
 }
 
-// RFC 9110, section 13.2.2: If-Match is looked at first.
+// RFC 9110, section 13.2.2: If-Match is checked first.
 function answerRead(plant: NewPlant, headers: Headers): Response {
   const { ifMatch, ifNoneMatch } = readPrecondition(headers) ?? {}
   if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)

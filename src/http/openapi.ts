@@ -1,4 +1,4 @@
-// The description of the routes in OpenAPI 3.1, made of what stands at them and of the schemas that check requests.
+// Describes the routes in OpenAPI 3.1, from their own details and from the schemas that check requests.
 
 import { Kind } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
@@ -8,7 +8,7 @@ import { answers, refusals, responses } from './describe'
 
 type Json = { readonly [key: string]: unknown }
 
-/** What the document needs of a route of Elysia's. */
+/** The parts of an Elysia route that the document needs. */
 export type OpenApiRoute = {
   readonly method: string
   readonly path: string
@@ -20,7 +20,7 @@ export type OpenApiRoute = {
   }
 }
 
-/** What stands at a route, beside what the document takes as it is. */
+/** The details of a route. The document takes all fields but these as they are. */
 type Detail = Json & {
   readonly parameters?: readonly Json[]
   /** The media types of its body; JSON if not given. */
@@ -32,7 +32,7 @@ const TAGS = [
   { name: 'operations', description: 'For operators of the service.' },
 ]
 
-// Schemas become plain JSON: those with a title by reference, and without what is for the validator alone.
+// Turns schemas into plain JSON: those with a title become references, and fields for the validator are left out.
 function toJson(value: unknown, components: Map<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => toJson(item, components))
   if (typeof value !== 'object' || value === null) return value
@@ -88,7 +88,7 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
       contact: { name: 'The plantstore authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to this document: so it holds behind a proxy that serves it under a prefix.
+    // Relative to this document, so that it works behind a proxy that adds a path prefix.
     servers: [{ url: '.', description: 'The service that this description comes from.' }],
     security: [{ bearer: [] }],
     tags: TAGS,
@@ -106,7 +106,7 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
   }
 }
 
-// A bigint is a bound of int64, which no number stands for.
+// The only bigints are the bounds of int64, which no number holds exactly.
 const toText = (document: Json): string =>
   JSON.stringify(document, (_, value) =>
     typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,

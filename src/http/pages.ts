@@ -1,4 +1,4 @@
-// The pages for people: files that were bundled and compressed when the program was built, read when they are asked for.
+// The pages for people: files that were bundled and compressed by the build, and are read on request.
 
 import { Elysia } from 'elysia'
 import { isAmong } from '../entity-tag'
@@ -44,12 +44,12 @@ const pageHeaders = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  // Asked for again each time, and answered with 304: the page and its files are always of one build.
+  // Revalidated each time, with a 304: a page and its files always come from one build.
   'cache-control': 'no-cache',
   vary: 'accept-encoding',
 }
 
-/** Whether a coding is among those of an `Accept-Encoding` (RFC 9110, section 12.5.3). */
+/** Whether an `Accept-Encoding` accepts a coding (RFC 9110, section 12.5.3). */
 function accepts(header: string, coding: Coding): boolean {
   return header.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((it) => it.trim().toLowerCase())
@@ -80,12 +80,12 @@ async function answerFile(file: PageFile, { headers: asked }: Request): Promise<
   return new Response(await read(file, coding), { headers })
 }
 
-// From an address that is nearly that of a page, where the page's own links would lead nowhere. Relative: so it holds
-// behind a proxy that serves the pages under a prefix.
+// For addresses that are nearly a page's, where its links would be broken. Relative, so that it works behind a proxy that
+// adds a path prefix.
 const moved = (location: string): Response =>
   new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
 
-/** The console at `/` and the API reference at `/docs`, each with its files below a folder of its name. */
+/** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name. */
 export function pages({ load }: PageDeps) {
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()

@@ -1,4 +1,4 @@
-// The routes of all plants together.
+// The routes of the collection of plants.
 
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
@@ -50,7 +50,7 @@ function isUtf8(query: string): boolean {
 }
 
 // Elysia keeps the last of repeated parameters, and reads bytes that are not UTF-8 as U+FFFD: a client would not learn
-// which one counted, nor that other plants were looked for.
+// that another query was answered.
 function refuseMalformed({ request: { url } }: { readonly request: Request }): void {
   const start = url.indexOf('?')
   if (start < 0) return
@@ -63,7 +63,7 @@ function refuseMalformed({ request: { url } }: { readonly request: Request }): v
 
 export const toInt64 = (text: string): Int64 => BigInt(text)
 
-// Relative to the page itself (RFC 8288, section 3.1): it holds behind a proxy that serves it under a prefix.
+// Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy that adds a path prefix.
 function nextPage(after: string, limit: number, filter: Filter): string {
   const query = new URLSearchParams({ limit: String(limit), after, ...filter })
   return `<?${query}>; rel="next"`

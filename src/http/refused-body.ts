@@ -1,19 +1,19 @@
-// Reads refused bodies to their end, and keeps nothing of them.
+// Reads refused bodies to their end, and discards them.
 
 const SHORTEST_LIMIT_BYTES = 8 * 1024 * 1024
 const LONGEST_MS = 5000
 const QUIET_MS = 1000
-// Bun holds up to a megabyte of each body meanwhile. Beyond so much together, refusals are answered at once: 256 clients
-// that send 900 KB each take 50 to 90 MB (`bun test/faults/run.ts --only memory-refused`).
+// Bun buffers up to a megabyte of each body meanwhile. Beyond this total, refusals are answered at once: 256 clients that
+// send 900 KB each take 50 to 90 MB (`bun test/faults/run.ts --only memory-refused`).
 const HELD_BYTES = 1024 * 1024
 const ALL_HELD_BYTES = 32 * HELD_BYTES
 
 /**
- * Makes the function that reads on what is left of a refused body: up to 8 MiB or `limit`, for up to 5 s, and not
- * beyond 1 s without a byte.
+ * Makes the function that reads the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes
+ * without a byte.
  *
- * Bun closes the connection of a client that says `Connection: close`, as nginx does, behind the answer. A client that
- * still sends would see a reset, and never the answer. Bun gives no body of a GET or a HEAD: those are not read.
+ * If a client sends `Connection: close`, as nginx does, Bun closes the connection right after the answer. A client that is
+ * still sending would see a reset, and never the answer. Bun exposes no body of a GET or a HEAD: those are not read.
  */
 export function createDiscarder(limit: number) {
   const longest = Math.max(SHORTEST_LIMIT_BYTES, limit)
@@ -43,7 +43,7 @@ async function discard(body: ReadableStream<Uint8Array>, longest: number): Promi
       quiet.refresh()
     }
   } catch {
-    // The client is gone: nobody waits for the answer.
+    // The client has gone: nobody waits for the answer.
   } finally {
     clearTimeout(quiet)
   }

@@ -1,4 +1,4 @@
-// Who did what: a line of the log for each request.
+// The request log: who did what, one line for each request.
 
 import type { Log } from '../log'
 
@@ -12,11 +12,11 @@ export type RequestLog = ReturnType<typeof createRequestLog>
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
 
-/** `clientOf`: the address of whoever sent a request; null where it has none. */
+/** `clientOf`: the address of the client that sent a request; null if it has none. */
 export function createRequestLog(log: Log, clientOf: (request: Request) => string | null) {
   const entries = new WeakMap<Request, Entry>()
 
-  /** Notes who sent a request, while the connection is there, and under which id. */
+  /** Notes a request's id and its client's address, while the connection is open. */
   function begin(request: Request): Entry {
     const sent = request.headers.get('x-request-id') ?? ''
     const id = SANE_ID.test(sent) ? sent : crypto.randomUUID()
@@ -27,7 +27,7 @@ export function createRequestLog(log: Log, clientOf: (request: Request) => strin
 
   return {
     begin,
-    /** Notes the token of a request by its name, be it valid or not. */
+    /** Notes the name of a request's token, valid or not. */
     identify(request: Request, token: string): void {
       const entry = entries.get(request)
       if (entry) entry.token = token

@@ -1,11 +1,11 @@
-// What requests and answers hold beside a plant. `title` names a schema in the OpenAPI description.
+// The schemas of requests and answers, other than plants. `title` names a schema in the OpenAPI description.
 
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { Int64, isText, NewPlant, parseInt64, Tag } from '../plant'
 import { parseCursor } from './name-cursor'
 
-/** Plants of a page where the client names no limit. */
+/** The plants on a page if the client gives no limit. */
 export const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 
@@ -22,7 +22,7 @@ TypeRegistry.Set(
 )
 TypeRegistry.Set('PrefixText', (_, text) => isText(text) && text.length <= LONGEST_PREFIX)
 
-// An int64 as text, which is what a path and a query hold.
+// An int64 as text, as in a path or a query.
 const DIGITS = { [Kind]: 'Int64Text', error: String(Int64.error) }
 
 /** The path of a plant. */
@@ -31,7 +31,7 @@ export const PlantPath = t.Object(
   { error: 'expected an id' },
 )
 
-// A string, as numbers of JavaScript are exact up to 2^53 only.
+// A string, because JavaScript's numbers are exact only up to 2^53.
 const Cursor = t.Unsafe<string>({
   [Kind]: 'CursorText',
   title: 'Cursor',
@@ -42,7 +42,7 @@ const Cursor = t.Unsafe<string>({
   error: `${Int64.error}, or the "next" of a page`,
 })
 
-// In a URL it takes up to 9 kB, beside the cursor, of the 16 that a request's head may have.
+// In a URL this takes up to 9 kB; with the cursor it must fit in the 16 kB of a request's head.
 const LONGEST_PREFIX = 1000
 
 const Prefix = t.Unsafe<string>({
@@ -94,7 +94,7 @@ export const PlantBatch = t.Object(
   },
 )
 
-// What follows only describes answers: nothing checks them.
+// The schemas below only describe answers: nothing checks them.
 
 export const PlantPage = Type.Object(
   {

@@ -6,22 +6,22 @@ import type { Log } from '../log'
 import { type Handler, routesOf } from './adapter'
 import { answerError } from './errors'
 
-// Only a backstop, since Bun's own 413 has no body: the app refuses what is longer than its limit.
+// Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
 const BACKSTOP_BODY_BYTES = 2 ** 40
 // Bun counts from the first byte of a request to the last.
 const REQUEST_SECONDS = 60
-// Clients send their next request within this time, also those that pause for some 10 ms, and on a busy machine.
+// Clients send their next request within this time, even if they pause for some 10 ms, or the machine is busy.
 const SETTLED_MS = 100
 const LONGEST_HOLD_MS = 500
 const POLL_MS = 5
 const QUIET_MS = 100
-// By then Bun has closed every connection that is idle; its steps are of 4 seconds.
+// By then Bun has closed every idle connection; it checks every 4 seconds.
 const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
 
-/** A port of an address of this machine, 0 for a free one; or the path of a unix socket. */
+/** An address and a port of this machine, 0 for a free one; or the path of a unix socket. */
 export type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
 
-/** A chain of certificates and the private key of its first, in PEM. */
+/** A certificate chain and the private key of its first certificate, in PEM. */
 export type KeyPair = { readonly cert: string; readonly key: string }
 
 /** What lets a new listener take a port over from an older one (`sockets/shared-port.ts`). */
@@ -35,13 +35,13 @@ export type SharedPort = {
 export type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 
 export type Server = {
-  /** null where it listens at a path. */
+  /** null: it listens on a unix socket. */
   readonly port: number | null
-  /** The address of whoever sent a request that is in flight; null where it came by a unix socket. */
+  /** The address of the peer that sent a request in flight; null if it came through a unix socket. */
   peerOf(request: Request): string | null
-  /** Serves new connections with another pair; those that are open end with their next answer. */
+  /** Serves new connections with another pair; open ones end with their next answer. */
   renew(pair: KeyPair): void
-  /** Stops accepting, answers what is in flight for so many milliseconds at most, then closes every connection. */
+  /** Stops accepting, answers requests in flight for at most this many milliseconds, then closes every connection. */
   drain(milliseconds: number): Promise<void>
 }
 
@@ -53,9 +53,9 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
-/** Serves an app at an address. Throws an {@link OpenError} where that cannot be. */
+/** Serves an app at an address. Throws an {@link OpenError} if it cannot listen there. */
 export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
-  // All whose connections are not closed yet.
+  // The servers that still have open connections.
   const servers = new Set<Bun.Server<unknown>>()
   let held: Promise<void> | undefined
 
@@ -104,7 +104,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
   const pendingRequests = () =>
     [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
 
-  // Resolves once no more requests come in: those who wait for an answer send none.
+  // Resolves once no more requests come in: clients that wait for an answer send none.
   async function settle(): Promise<void> {
     const started = performance.now()
     let most = 0
@@ -120,8 +120,8 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
 
   async function drain(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds
-    // Bun closes idle connections when it stops, and resets one whose next request has just come in. So every request
-    // is held until all busy clients have sent theirs: no connection is idle then, and all are answered.
+    // When Bun stops, it closes idle connections, and resets one whose next request has just arrived. So all requests are
+    // held until every busy client has sent its own: then no connection is idle, and all are answered.
     const release = Promise.withResolvers<void>()
     held = release.promise
     await settle()
@@ -156,7 +156,7 @@ function serve(
     return Bun.serve({
       ...('unix' in at
         ? { unix: at.unix }
-        : // A second daemon must not share the port in silence.
+        : // A second daemon must not share the port silently.
           { hostname: at.host, port: at.port, reusePort: isShared }),
       ...(pair ? { tls: pair } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
@@ -185,7 +185,7 @@ function explainListening({ code, message }: NodeJS.ErrnoException, host: string
       return new OpenError(`no permission to listen on port ${port}; choose a --port above 1023`)
     case 'EADDRNOTAVAIL':
       return new OpenError(`${host} is not an address of this machine; choose another --host`)
-    // Bun's answer where a name has no address.
+    // Bun's code for a name without an address.
     case 'ENOENT':
       return new OpenError(`cannot resolve host ${host}`)
     default:

@@ -13,7 +13,7 @@ export type Certificate = {
   readonly key: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** Whether a client that asks this host has to be told to trust it: `curl --insecure`. */
+  /** Whether clients that connect to this host must be told to trust it: `curl --insecure`. */
   readonly needsTrustAt: (host: string) => boolean
 }
 
@@ -36,7 +36,7 @@ function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
   }
 }
 
-/** Reads a chain of certificates and the key of its first. Throws an {@link OpenError} where they do not serve. */
+/** Reads a certificate chain and the key of its first certificate. Throws an {@link OpenError} if they cannot be used. */
 function readCertificate(certFile: string, keyFile: string): Certificate {
   const [cert, leaf] = parse(certFile, 'a certificate', (text) => new X509Certificate(text))
   const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
@@ -53,7 +53,7 @@ function readCertificate(certFile: string, keyFile: string): Certificate {
   }
 }
 
-/** The certificate of two files. Throws as {@link readCertificate}. */
+/** The certificate in two files, which can be read again. Throws an {@link OpenError} if they cannot be used. */
 export function watchCertificate(certFile: string, keyFile: string, log: Log) {
   const readValid = () => {
     const certificate = readCertificate(certFile, keyFile)
@@ -66,7 +66,7 @@ export function watchCertificate(certFile: string, keyFile: string, log: Log) {
   let current = readValid()
   return {
     current: (): Certificate => current,
-    /** Reads the files again and hands the pair to `take`. Where either fails, the old pair stays. */
+    /** Reads the files again and passes the pair to `take`. If either fails, the old pair stays. */
     reload(take: (certificate: Certificate) => void): void {
       try {
         const next = readValid()

@@ -1,4 +1,4 @@
-// Hands a port on from one listening socket to the next, without a connection refused or reset. Linux only.
+// Hands a port over from one listening socket to the next, without refusing or resetting a connection. Linux only.
 
 import { ptr } from 'bun:ffi'
 import { readdirSync, readlinkSync } from 'node:fs'
@@ -21,7 +21,7 @@ function isSocket(fd: string): boolean {
   }
 }
 
-/** Runs what opens a socket, and finds its descriptor, which Bun does not tell. */
+/** Calls a function that opens a socket, and finds the descriptor, which Bun does not expose. */
 function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: number } {
   const before = new Set(readdirSync(FOLDER).filter(isSocket))
   const opened = open()
@@ -32,14 +32,14 @@ function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: num
 export type SharedPort = ReturnType<typeof createSharedPort>
 
 /**
- * The listeners of this process on one port. The first takes the port for itself: where another program has it, that
- * fails. Of those that follow, the newest gets every new connection, and the others keep those that they have.
+ * The listeners of this process on one port. The first takes the port exclusively, and fails if another program has it.
+ * After that, the newest gets every new connection, and the others keep the ones they have.
  */
 export function createSharedPort() {
   const { setsockopt } = openLibc({
     setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
   })
-  // In the kernel's order: a new one at the end, the last one in the place of one that closes (sock_reuseport.c).
+  // In the kernel's order: new ones are added at the end; the last one replaces one that closes (sock_reuseport.c).
   const fds: number[] = []
   let newest = -1
 
@@ -66,8 +66,8 @@ export function createSharedPort() {
 
   return {
     /**
-     * Opens a listener by `listen`, which is told whether to share the port. Returns it and how to close it, which is
-     * for `stop` to do. Throws, and opens none, where the system does not let a port be shared.
+     * Opens a listener with `listen`, which is told whether to share the port. Returns it, and a function that closes it
+     * with `stop`. Throws, and opens none, if the system cannot share a port.
      */
     open<T>(listen: (isShared: boolean) => T, stop: (listener: T) => void) {
       for (const fd of fds) setOption(fd, SO_REUSEPORT, new Uint8Array([1, 0, 0, 0]))

@@ -1,4 +1,4 @@
-// Who sent a request that came by proxies: `--trusted-proxies` says whose word counts.
+// Finds the client behind proxies: `--trusted-proxies` says which proxies to believe.
 
 import { BlockList, isIP } from 'node:net'
 import { unmapped } from '../address'
@@ -25,7 +25,7 @@ function parse(text: string): BlockList {
   return trusted
 }
 
-/** The address of an entry, without the port that some proxies add; undefined where there is none. */
+/** The address in an entry, without the port that some proxies add; undefined if there is none. */
 function toAddress(entry: string): string | undefined {
   const [, host] = /^\[([^\]]*)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
   const address = unmapped(host ?? entry)
@@ -33,8 +33,8 @@ function toAddress(entry: string): string | undefined {
 }
 
 /**
- * Makes the function that finds a client: the rightmost address of `X-Forwarded-For` that is not trusted, where the
- * peer is. A peer without an address, of a unix socket, is trusted. Throws a {@link UsageError} for a bad list.
+ * Makes the function that finds a client: if the peer is trusted, the rightmost address in `X-Forwarded-For` that is
+ * not. A peer without an address, on a unix socket, is trusted. Throws a {@link UsageError} for a bad list.
  */
 export function createTrustedProxies(text: string) {
   const trusted = parse(text)
@@ -46,7 +46,7 @@ export function createTrustedProxies(text: string) {
   return function findClient(peer: string | null, forwarded: string | null): string | null {
     let client = peer
     const entries = forwarded?.split(',') ?? []
-    // What stands to the left of an address that is not trusted, or is none, may be made up.
+    // Anything to the left of an untrusted or malformed address may be forged.
     while (client === null || isTrusted(client)) {
       const entry = entries.pop()
       const address = entry === undefined ? undefined : toAddress(entry.trim())

@@ -1,4 +1,4 @@
-// Listens at a path: takes over a socket that a daemon has left behind, never one on which somebody listens.
+// Listens on a unix socket: takes over one that a daemon has left behind, never one on which a program still listens.
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { tryLock } from '../files/libc'
 const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
-// While one daemon finds a socket left behind and removes it, no other does.
+// Only one daemon at a time may look for a stale socket and remove it.
 async function lockFolder(path: string): Promise<number> {
   const fd = openSync(dirname(path), 'r')
   for (let tries = 1; !tryLock(fd); tries++) {
@@ -27,7 +27,7 @@ async function isListening(path: string): Promise<boolean> {
     socket.end()
     return true
   } catch (error) {
-    // Any other error, as of one that this user may not ask, is no sign that nobody listens.
+    // Any other error, such as a lack of permission, does not mean that nobody listens.
     return codeOf(error) !== 'ECONNREFUSED'
   }
 }
@@ -61,8 +61,8 @@ function explain(error: unknown, path: string): OpenError {
 }
 
 /**
- * Listens at a path by `listen`. The socket has `mode` in the end, and until then never more than this user's rights,
- * since the process has the umask 0077. Rejects with an {@link OpenError} where that cannot be.
+ * Calls `listen` for a socket at a path. The socket gets `mode`; until then only this user can use it, because the process
+ * has the umask 0077. Rejects with an {@link OpenError} if it cannot listen there.
  */
 export async function listenAtPath<T>(path: string, mode: number, listen: () => T): Promise<T> {
   const full = resolve(path)

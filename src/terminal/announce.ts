@@ -1,4 +1,4 @@
-// The first lines of a daemon: where it listens, and how a client gets in.
+// The first lines of a daemon: where it listens, and how to get in.
 
 import { resolve } from 'node:path'
 import { isWildcard, type LocalAddress } from '../address'
@@ -15,16 +15,16 @@ export type Started = {
   readonly database: string
   /** Whether it serves the console at `/`. */
   readonly hasConsole: boolean
-  /** Whether this start has made the database. */
+  /** Whether this start has created the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
-  /** Whether the configuration has a token: the store needs none of its own. */
+  /** Whether the configuration has a token, so that the store needs none. */
   readonly hasToken: boolean
   /** Whether clients must be told to trust the certificate. */
   readonly needsTrust: boolean
 }
 
-/** Logs that the daemon listens, and prints how to use it; a store without tokens gets its first. */
+/** Logs that the daemon listens, and prints how to use it. A store without tokens gets its first one. */
 export async function announce(
   store: Store,
   started: Started,

@@ -7,14 +7,14 @@ import { issueToken } from '../token'
 import type { LogWriter } from './log-writer'
 
 const NAME = 'first'
-// How long the token waits for somebody who reads it.
+// How long to wait for a reader of the token.
 const SHOW_MS = 5000
 
-/** A word for a shell, as it is. */
+/** Quotes a word for a shell. */
 export const quote = (word: string): string =>
   /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** Where to send a first request, and whether the client must be told to trust the daemon's certificate. */
+/** Where to send the first request, and whether the client must be told to trust the certificate. */
 export type Target = LocalAddress & { readonly needsTrust: boolean }
 
 function curl({ url, unix, needsTrust }: Target, token: string): string {
@@ -28,7 +28,7 @@ function curl({ url, unix, needsTrust }: Target, token: string): string {
   return `curl ${flags.join(' ')} ${url}/plants`
 }
 
-/** Prints a first token where the store has none; revokes it where nobody can have read it. */
+/** Prints a first token if the store has none; revokes it if nobody can have read it. */
 export async function showFirstToken(
   store: Store,
   target: Target,

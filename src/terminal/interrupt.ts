@@ -1,4 +1,4 @@
-// Ctrl-C: the first ends a command in order, the second at once.
+// Ctrl-C: the first one ends a command cleanly, the second at once.
 
 import { signalExitCodes } from '../command'
 
@@ -7,7 +7,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** The exit code of a command that was interrupted. */
 export const interruptCode = (signal: (typeof SIGNALS)[number]): number => signalExitCodes[signal]
 
-/** Watches for the first signal to stop. `end` gives the signals back to the system. */
+/** Watches for the first signal to stop. `end` restores the default behaviour of the signals. */
 export function watchInterrupt() {
   const controller = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
@@ -22,8 +22,8 @@ export function watchInterrupt() {
 }
 
 /**
- * Runs what can be interrupted: `check` throws where it was. Resolves to the exit code, which is that of the signal
- * where one came.
+ * Runs `act`, which can be interrupted: its `check` throws after a signal. Resolves to the exit code, or to the signal's
+ * if one came.
  */
 export async function interruptible(act: (check: () => void) => Promise<number>): Promise<number> {
   const { signal, end } = watchInterrupt()

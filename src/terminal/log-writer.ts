@@ -1,8 +1,8 @@
-// Standard output and error of the daemon, which must not wait for whoever reads them.
+// Standard output and error of the daemon, which must not wait for their readers.
 import { write } from 'node:fs'
 import { codeOf } from '../errors'
 
-// A write of so many bytes to a pipe never mixes with those of another program (PIPE_BUF, pipe(7)).
+// A write of at most this size to a pipe never mixes with another program's (PIPE_BUF, pipe(7)).
 const ATOMIC_BYTES = 4096
 const QUEUE_BYTES = 1024 * 1024
 const RETRY_MS = 10
@@ -11,9 +11,9 @@ const NEWLINE = 10
 export type LogWriter = ReturnType<typeof createLogWriter>
 
 /**
- * Writes lines to an open file, pipe, socket or terminal, in their order, and never waits for it: a thread of Bun's
- * does. A line is dropped where a megabyte waits already, or where it cannot be written, as on a full disk.
- * `describeDropped` makes the line that says how many, which precedes the next one that is written.
+ * Writes lines to an open file, pipe, socket or terminal, in order, and never waits: one of Bun's threads does. A line is
+ * dropped if a megabyte is waiting already, or if it cannot be written, as on a full disk. `describeDropped` makes a line
+ * that says how many, which precedes the next line that is written.
  */
 export function createLogWriter(fd: number, describeDropped: (lines: number) => string) {
   const queue: Buffer[] = []
@@ -55,7 +55,7 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   function send(bytes: Buffer, onEnd: (isWritten: boolean) => void): void {
     write(fd, bytes, 0, bytes.length, null, (error, written) => {
       if (error) {
-        // Another program that shares the pipe may have made it one that does not wait.
+        // Another program that shares the pipe may have made it non-blocking.
         if (codeOf(error) === 'EAGAIN') setTimeout(() => send(bytes, onEnd), RETRY_MS)
         else onEnd(false)
         return
@@ -77,9 +77,9 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
       queuedBytes += bytes.length
       if (!isWriting) writeNext()
     },
-    /** The lines that were dropped so far. */
+    /** How many lines were dropped so far. */
     dropped: (): number => dropped,
-    /** Resolves to true once nothing waits, or to false after so many milliseconds. */
+    /** Resolves to true once everything is written, or to false after this many milliseconds. */
     async flush(milliseconds: number): Promise<boolean> {
       if (!isWriting) return true
       const { promise, resolve } = Promise.withResolvers<boolean>()

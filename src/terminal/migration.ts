@@ -1,9 +1,9 @@
-// What a command says of a migration; of the other events its exit code and message tell.
+// What a command says about a migration. Its exit code and message cover all other events.
 
 import type { Output } from '../command'
 import type { Log } from '../log'
 
-/** The log of a command: a line where it has migrated the database. */
+/** The log of a command: only a line if it has migrated the database. */
 export const tellMigration =
   (err: Output): Log =>
   (_level, event, { from, to, copy } = {}) => {

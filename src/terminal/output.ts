@@ -1,4 +1,4 @@
-// Standard output and error of a command, which waits for whoever reads them.
+// Standard output and error of a command, which waits for their readers.
 
 import { fstatSync } from 'node:fs'
 import type { Output } from '../command'
@@ -28,5 +28,5 @@ export const standardOutput = (): Output =>
     throw new OpenError(`cannot write to standard output: ${message}`, true)
   })
 
-/** Standard error. Where it cannot be written, there is nowhere to say so. */
+/** Standard error. If it cannot be written, there is nowhere to say so. */
 export const standardError = (): Output => createOutput(2, () => {})

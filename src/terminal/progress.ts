@@ -1,4 +1,4 @@
-// A line on a terminal that says how far a command is.
+// A progress line on a terminal.
 
 import type { Output } from '../command'
 
@@ -6,13 +6,13 @@ const EVERY_MS = 200
 const LONGEST_BAR = 32
 const SHORTEST_BAR = 7
 const USUAL_COLUMNS = 80
-// Of the facts on the line, the first to go where it is too long: the rate, the count, the time left.
+// The facts to leave out first if the line is too long: the rate, the count, the time left.
 const LEAST_NEEDED = [2, 1, 3]
 
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/** A line of at most `columns` characters: a bar, where that is not too short, and the facts that fit beside it. */
+/** A line of at most `columns` characters: a bar, if there is room for one, and the facts that fit beside it. */
 export function layOut(part: number | null, facts: readonly string[], columns: number): string {
   const shown = [...facts]
   const text = () => shown.filter(Boolean).join('  ')
@@ -23,7 +23,7 @@ export function layOut(part: number | null, facts: readonly string[], columns: n
   return `[${'#'.repeat(Math.round(part * room)).padEnd(room, '.')}] ${text()}`
 }
 
-/** How a count is shown, as in `12 plants`; a rate is that and `/s`. */
+/** Formats a count, such as `12 plants`; a rate has `/s` appended. */
 export const plants = (count: number): string => `${Math.round(count)} plants`
 export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
@@ -37,13 +37,13 @@ export function createProgress(output: Output, show: (count: number) => string) 
     const percent = part === null ? '' : `${Math.floor(part * 100)}%`
     const left = part ? `${clock((seconds / part) * (1 - part))} left` : ''
     const facts = [percent, show(count), `${show(count / seconds)}/s`, left]
-    // The last column stays free: a terminal may begin a new line behind it.
+    // The last column stays free: a terminal may wrap the line after it.
     const columns = (process.stderr.columns ?? USUAL_COLUMNS) - 1
     output.write(`\r\x1b[K${layOut(part, facts, columns)}`)
   }
 
   return {
-    /** `done` of `total`, in one unit; a total of null is not known. */
+    /** `done` of `total`, in the same unit; null: the total is not known. */
     update(count: number, done = 0, total: number | null = null): void {
       if (!output.isTTY || performance.now() - drawn < EVERY_MS) return
       drawn = performance.now()

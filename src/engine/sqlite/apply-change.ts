@@ -6,10 +6,10 @@ import type { ErrorNumber } from '../../errors'
 import { type Change, type Outcome, patchRow, type Row, type RowId, refuseChange } from '../change'
 import { APPLICATION_ID } from './migrations'
 
-// Errors that concern one statement and its values, not the storage (https://sqlite.org/rescode.html).
+// Errors of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
 const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
-/** Returns a function that applies one change and says how it ended. It throws where the storage fails. */
+/** Returns a function that applies one change and returns its outcome. It throws if the storage fails. */
 export function prepareChanges(db: Database): (change: Change) => Outcome {
   const insert = db.query<never, [bigint, string, string | null]>(
     'INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING',
@@ -49,7 +49,7 @@ export function prepareChanges(db: Database): (change: Change) => Outcome {
       isDone = true
       return null
     } finally {
-      // Where the storage failed, SQLite has ended the transaction by itself.
+      // If the storage failed, SQLite has already ended the transaction.
       if (db.inTransaction) {
         if (!isDone) db.run('ROLLBACK TO create_all')
         db.run('RELEASE create_all')

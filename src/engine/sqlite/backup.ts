@@ -5,8 +5,8 @@ import { checkDatabase } from './check'
 import { copyMoment, type OnBytes } from './read-only'
 
 /**
- * Copies a database, as it is at one moment, to a new file in a private folder, and checks the copy, which is not
- * synced. Returns its count of plants. Throws an `OpenError` where it is damaged.
+ * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced. Returns
+ * its number of plants. Throws an `OpenError` if it is damaged.
  */
 export async function copyDatabase(from: string, to: string, onBytes: OnBytes): Promise<number> {
   await copyMoment(from, to, onBytes)

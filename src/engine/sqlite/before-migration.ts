@@ -21,7 +21,7 @@ async function copyOld(path: string): Promise<KeptCopy | null> {
     await copyMoment(path, made)
     const { problems, schemaVersion } = await checkDatabase(made)
     if (problems.length > 0) throw new OpenError(`${path} is damaged: ${problems[0]}`, true)
-    // A migration that was killed may be whole in the log, and not yet in the header.
+    // A migration that was killed may be complete in the log, but not yet in the header.
     if (schemaVersion === SCHEMA_VERSION) return null
     await syncFile(made)
     const kept = `${path}.schema-${schemaVersion}`
@@ -32,9 +32,9 @@ async function copyOld(path: string): Promise<KeptCopy | null> {
 }
 
 /**
- * Copies a database that is about to be migrated to `plants.db.schema-N`: checked, whole and synced. Replaces an earlier
- * copy of that name, which would lack what was written since. Null where there is nothing to migrate. Throws an
- * `OpenError` where no copy can be made, and closes the file: it is not migrated then.
+ * Before a migration, copies a database to `plants.db.schema-N`: checked, complete and synced. Replaces an earlier copy of
+ * that name, which would lack what was written since. Null if there is nothing to migrate. Throws an `OpenError` if no
+ * copy can be made, and closes the file, which is then not migrated.
  */
 export async function copyBeforeMigration(file: OpenedFile): Promise<KeptCopy | null> {
   const { path, fd, locked, schemaVersion } = file

@@ -25,7 +25,7 @@ function check(db: Database): Findings {
   }
 }
 
-/** Reads a whole database. Throws an `OpenError` where it cannot be opened. */
+/** Reads a whole database. Throws an `OpenError` if it cannot be opened. */
 export function checkDatabase(path: string): Promise<Findings> {
   return readDatabase(path, 'repeatable', ({ db }) => {
     try {

@@ -1,4 +1,4 @@
-// Keeps the write-ahead log short: copies it into the database, and cuts the file once nobody needs its length.
+// Keeps the write-ahead log short: copies it into the database, and truncates the file when possible.
 
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -17,8 +17,8 @@ const GROWING_LOG_PAGES = 65_536
 type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
 
 /**
- * Checkpoints by the connection that commits (https://sqlite.org/c3ref/wal_checkpoint_v2.html). A checkpoint that
- * failed, or that a reader kept from finishing, is tried again each second.
+ * Checkpoints with the connection that commits (https://sqlite.org/c3ref/wal_checkpoint_v2.html). A checkpoint that
+ * failed, or that a reader kept from finishing, is tried again every second.
  */
 export function createCheckpointer(db: Database, report: (report: CheckpointReport) => void) {
   const log = `${db.filename}-wal`
@@ -28,7 +28,7 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
   let dueAt = CHECKPOINT_PAGES
   let retry: Timer | undefined
 
-  // Whether all of the log is in the database, and the file no longer than it need be.
+  // Whether all of the log is in the database, and the file no longer than necessary.
   function checkpoint(): boolean {
     const row = passive.get()
     const pages = Number(row?.log)
@@ -53,7 +53,7 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
   }
 
   return {
-    /** Copies the log where it has become long enough. */
+    /** Copies the log if it has become long enough. */
     afterCommit: () =>
       run(() => {
         const pages = Number(walPages.get()?.log)
@@ -64,13 +64,13 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
   }
 }
 
-/** Follows the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
+/** Receives the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
 export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void) {
   let failure: Failure | null = null
   let isGrowing = false
 
   return {
-    /** Why the last checkpoint failed; null where it did not. The log grows until one succeeds. */
+    /** Why the last checkpoint failed; null if it did not. The log grows until one succeeds. */
     failure: (): Failure | null => failure,
     reset(): void {
       failure = null

@@ -1,4 +1,4 @@
-// BEGIN … COMMIT: makes a batch durable, and knows whether the file is still the file.
+// BEGIN … COMMIT: makes a batch durable, and notices if the file was moved or replaced.
 
 import type { Database } from 'bun:sqlite'
 import { watchInode } from '../../files/libc'
@@ -10,14 +10,14 @@ import { type Failure, toFailure } from './errors'
 import { schemaVersion } from './migrations'
 import type { Answer, DatabaseToOpen } from './worker-protocol'
 
-// How long a commit waits for another process that writes.
+// How long a commit waits for another process that is writing.
 const BUSY_MS = 10_000
 
 const moved: Failure = { kind: 'failed', detail: 'the database was moved, replaced or deleted' }
 
-/** Opens a connection that commits batches, one at a time. It waits for the disk. */
+/** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
 export function openCommitter({ path, inode, distrustsPageCache }: DatabaseToOpen) {
-  // Another file at the path is another store, which nobody has asked for.
+  // Another file at the path is another store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (distrustsPageCache) distrustPageCache(path)
   const db = connect(path)
@@ -33,7 +33,7 @@ function prepareCommits(db: Database, path: string) {
   const apply = prepareChanges(db)
   const begin = db.query('BEGIN IMMEDIATE')
   const commitBatch = db.query('COMMIT')
-  // SQLite makes the log at the first read: it must be there to be watched.
+  // SQLite creates the log at the first read: it must exist to be watched.
   schemaVersion(db)
   const isMoved = watchFiles(path)
   // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
@@ -56,12 +56,12 @@ function prepareCommits(db: Database, path: string) {
     try {
       if (db.inTransaction) db.run('ROLLBACK')
     } catch {
-      // SQLite has rolled back by itself, or does when the connection closes.
+      // SQLite has already rolled back, or does so when the connection closes.
     }
   }
 
-  // A failed COMMIT may leave its frames in the log, whole but for the sync. A commit over them, synced or not, keeps
-  // whoever reads the log next from taking them for committed.
+  // A failed COMMIT may leave its frames in the log, complete but not synced. A commit that overwrites them, synced or not,
+  // keeps the next reader of the log from treating them as committed.
   function overwriteFailedCommit(): boolean {
     try {
       begin.run()
@@ -75,8 +75,8 @@ function prepareCommits(db: Database, path: string) {
   }
 
   /**
-   * Makes a batch durable, in its order. In doubt, and the outcomes are what they would be: where COMMIT failed and so
-   * did the overwrite, or where the file moved meanwhile, and comes back with what its log holds.
+   * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
+   * failed, or if the file was moved meanwhile, and may come back with what its log holds.
    */
   function commit(changes: readonly Change[]): Answer {
     let outcomes: readonly Outcome[] | undefined
@@ -94,7 +94,7 @@ function prepareCommits(db: Database, path: string) {
       rollback()
       const failure = toFailure(error)
       if (!outcomes) return { failure }
-      // A full disk has not taken the last frame of the commit, which makes it one.
+      // On a full disk the last frame is missing, without which there is no commit.
       const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
       return isUndone ? { failure } : { failure, inDoubt: outcomes }
     }

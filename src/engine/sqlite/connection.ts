@@ -1,4 +1,4 @@
-// A connection to a database that is there, with the pragmas of every one.
+// A connection to an existing database, with the pragmas that all connections have.
 
 import { Database } from 'bun:sqlite'
 import { preparePlants } from './plants'
@@ -6,13 +6,13 @@ import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'
 
 /**
- * Opens a connection that may write. Its statements come by `query`, which keeps them, so that `close(true)` finalizes
- * them: with one left, SQLite goes on holding the file and its locks.
+ * Opens a connection that may write. Prepare its statements with `query`, which caches them, so that `close(true)` can
+ * finalize them: if one is left, SQLite keeps the file and its locks.
  */
 export function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
   try {
-    // How long to wait for another process that writes: 0 by default in Bun.
+    // How long to wait for another process that is writing: 0 by default in Bun.
     db.run('PRAGMA busy_timeout = 10000')
     // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')
@@ -20,18 +20,18 @@ export function connect(path: string): Database {
     db.run('PRAGMA wal_autocheckpoint = 0')
     db.run('PRAGMA cache_size = -8000')
     db.run('PRAGMA temp_store = MEMORY')
-    // A damaged or hostile file must not run functions by its schema, nor pass a malformed page on.
+    // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
     db.run('PRAGMA trusted_schema = OFF')
     db.run('PRAGMA cell_size_check = ON')
     return db
   } catch (error) {
-    // SQLite leaves a log beside the file, unless it is closed.
+    // Unless it is closed, SQLite leaves a log beside the file.
     db.close(true)
     throw error
   }
 }
 
-/** What the serving thread does with its connection. `onFailure` is told where the connection is of no more use. */
+/** Prepares the serving thread's connection. `onFailure` is called if the connection becomes unusable. */
 export const prepareServing = (db: Database, onFailure: (error: unknown) => void) => ({
   db,
   shared: shareReads(db, onFailure),

@@ -1,4 +1,4 @@
-// The file of a database: its path, its header, its lock, and distrust of what the page cache says of it.
+// The file of a database: its path, its header, its lock, and distrust of its pages in the page cache.
 
 import type { Database } from 'bun:sqlite'
 import {
@@ -21,7 +21,7 @@ import { explain } from './errors'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { readRestoreMarker } from './restore-marker'
 
-/** The bytes of a file; 0 where there is none. */
+/** The size of a file in bytes; 0 if there is none. */
 export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
@@ -31,7 +31,7 @@ function checkHeader(fd: number, path: string): number {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
   if (size === 0) return 0
-  // What a first start or a crash has left in a rollback journal, SQLite puts in order.
+  // If a first start or a crash has left a rollback journal, SQLite recovers from it.
   const hasJournal = existsSync(`${path}-journal`)
   const read = readSync(fd, header, 0, 100, 0)
   if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
@@ -64,7 +64,7 @@ function checkHeader(fd: number, path: string): number {
   return version
 }
 
-/** Throws an {@link OpenError} where a file cannot be a database of this program; reads its header only. */
+/** Throws an {@link OpenError} if a file cannot be a database of this program; reads only its header. */
 export function checkFile(path: string): void {
   let full = resolve(path)
   let fd: number | undefined
@@ -82,8 +82,8 @@ export function checkFile(path: string): void {
 }
 
 /**
- * What a process that was killed has written and not synced must be on the disk before it is trusted; and what could
- * not be written must not be read from the page cache as if it had been. No connection of this process may be open.
+ * Syncs what a killed process has written and not synced, so that it can be trusted; and drops the page cache, so that
+ * what could not be written is not read as if it had been. No connection of this process may be open.
  */
 export function distrustPageCache(path: string): void {
   for (const file of [path, `${path}-wal`]) {
@@ -113,7 +113,7 @@ export type OpenedFile = {
   readonly schemaVersion: number
 }
 
-// A command holds the lock for the moment that it takes to open the database: a daemon that starts waits for that.
+// A command holds the lock while it opens the database: a daemon that starts waits for it.
 const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
@@ -129,7 +129,7 @@ function lock(fd: number, path: string): void {
 }
 
 export type OpenFileOptions = {
-  /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon a file. */
+  /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
   readonly holdsLock: boolean
   readonly makesDatabase: boolean
   /** False for a file that is about to be replaced, whatever it holds. */
@@ -137,10 +137,10 @@ export type OpenFileOptions = {
 }
 
 /**
- * Opens or makes the file of a database. Its path is the one behind links, beside which SQLite keeps the log.
+ * Opens or creates the file of a database. Its path is the one that links lead to, where SQLite keeps the log.
  *
- * Closing any descriptor of a file drops the POSIX locks that this process has on it, SQLite's too (fcntl(2)): so
- * this one is opened before SQLite opens the file, and closed after.
+ * Closing any descriptor of a file drops all POSIX locks that this process has on it, SQLite's too (fcntl(2)). So this
+ * one is opened before SQLite opens the file, and closed after SQLite has closed it.
  */
 export function openFile(
   path: string,
@@ -181,8 +181,8 @@ export function openFile(
 }
 
 /**
- * Opens the first connection to a file, and brings its schema up to date. Where no other process serves the file,
- * what the page cache says of it is dropped first; where one does, that one has done so.
+ * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
+ * process serves it, and has already done so.
  */
 export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
   let db: Database | undefined
@@ -191,9 +191,9 @@ export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
     db = connect(file.path)
     const isMigrated = migrate(db) !== SCHEMA_VERSION
     db.run('PRAGMA journal_mode = WAL')
-    // SQLite makes the log at the next read. It must be there: from now on its inode is watched.
+    // SQLite creates the log at the next read. It must exist, because its inode is watched from now on.
     schemaVersion(db)
-    // Migrations go into the file at once, so that its header tells the schema version to an older program.
+    // Copies migrations into the file at once, so that an older program sees the schema version in its header.
     if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
     return db
   } catch (error) {
@@ -205,7 +205,7 @@ export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
 }
 
 /**
- * Watches the files of a database that is open: returns whether one of them was moved, replaced or deleted since.
+ * Watches the files of an open database: returns a function that says whether one was moved, replaced or deleted since.
  */
 export function watchFiles(path: string): () => boolean {
   const inodes = [path, `${path}-wal`].map(watchInode)

@@ -1,4 +1,4 @@
-// What a code of SQLite or of the system means: to a batch, to a client, to the user of a command.
+// What error codes of SQLite and the system mean for a batch, for a client, and for the user of a command.
 
 import { SQLiteError } from 'bun:sqlite'
 import { type Stats, statSync } from 'node:fs'
@@ -12,7 +12,7 @@ export type Failure = {
   readonly detail: string
 }
 
-/** What SQLite threw, as a reason for everyone who waits. */
+/** An error of SQLite as the failure that a batch reports. */
 export function toFailure(error: unknown): Failure {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
   const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
@@ -27,7 +27,7 @@ const numbers: Readonly<Record<Failure['kind'], ErrorNumber>> = {
   failed: 50302,
 }
 
-/** What the clients of a daemon are told. */
+/** The error for clients of a daemon. */
 export const toClientError = ({ kind }: Failure): PlantError => new PlantError(numbers[kind])
 
 const reasons: Readonly<Record<Failure['kind'], string>> = {
@@ -36,7 +36,7 @@ const reasons: Readonly<Record<Failure['kind'], string>> = {
   failed: 'cannot write to the database',
 }
 
-/** What the user of a command is told, who has no log to look at. */
+/** The error for the user of a command, who has no log to look at. */
 export const toCommandError = ({ kind, detail }: Failure): PlantError =>
   new PlantError(numbers[kind], `${reasons[kind]}: ${detail}`)
 
@@ -50,7 +50,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-// Names the first of the files that SQLite writes which this user may not: its path, owner and mode.
+// Names the first file that SQLite needs to write and this user may not: its path, owner and mode.
 function explainDenied(path: string): OpenError {
   const user = process.geteuid?.() ?? 0
   const isOurs = (stat: Stats) =>
@@ -114,10 +114,10 @@ export function explain(error: unknown, path: string): OpenError {
 
 // A page that is damaged or cannot be read.
 const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
-// SQLite opens a file at the first query, and the files beside it.
+// SQLite opens a file, and the files beside it, only at the first query.
 const UNOPENED = /^SQLITE_(BUSY|CANTOPEN|READONLY)/
 
-/** Why a database could not be read: the error itself, where it is of another kind. */
+/** Why a database could not be read, as an `OpenError`; any other error is returned as it is. */
 export function explainReading(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
   if (UNOPENED.test(codeOf(error))) return explain(error, path)

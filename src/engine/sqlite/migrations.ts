@@ -7,8 +7,8 @@ import { OpenError } from '../../errors'
 export const APPLICATION_ID = 0x706c6e74
 
 /**
- * The steps from one schema version (`PRAGMA user_version`) to the next. The first takes an empty file, and marks it as
- * plantstore's in the same transaction: a first start that is killed leaves nothing, or all.
+ * The steps from one schema version (`PRAGMA user_version`) to the next. The first starts from an empty file, and marks it
+ * as plantstore's in the same transaction: a first start that is killed leaves nothing, or everything.
  */
 const migrations = [
   `PRAGMA application_id = ${APPLICATION_ID};
@@ -38,7 +38,7 @@ const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema
 
 /**
  * Brings a database to {@link SCHEMA_VERSION}, in one transaction. Returns the version that it had. Throws an `OpenError`
- * where it has tables of another program.
+ * if it has tables of another program.
  */
 export function migrate(db: Database): number {
   if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
@@ -56,7 +56,7 @@ export function migrate(db: Database): number {
     db.run('COMMIT')
     return before
   } catch (error) {
-    // On a full disk SQLite has rolled back by itself.
+    // On a full disk SQLite has already rolled back.
     if (db.inTransaction) db.run('ROLLBACK')
     throw error
   }

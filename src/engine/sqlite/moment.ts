@@ -1,8 +1,8 @@
-// One moment of a database, which is read and never written: nor is anything beside it. It is in one of three states,
-// each read in its own way:
-// - shared: in use, or left by a crash, with its log and the log's index. SQLite reads it as any reader does, but with
-//   `readonly_shm`, which leaves the index as it is.
-// - closed: one file without a log. SQLite reads it as `immutable`; where somebody wrote to it meanwhile, once more.
+// Reads a database as of one moment, without writing to it or beside it. It is in one of three states, each read in its
+// own way:
+// - shared: in use, or left by a crash, with its log and the log's index. Read like by any other reader, but with
+//   `readonly_shm`, which leaves the index unchanged.
+// - closed: one file without a log. Read as `immutable`, and again if somebody has written to it meanwhile.
 // - split: a log without its index, or a rollback journal. Only a private copy can be recovered and read.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
@@ -24,13 +24,13 @@ import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
 
 const TRIES = 5
 const PAUSE_MS = 20
-// The log's index was changing when it was read, and this connection may not put it in order.
+// The log's index was changing when it was read, and this connection may not repair it.
 const UNSETTLED = 'SQLITE_READONLY_RECOVERY'
 export const LOG_SUFFIXES = ['-wal', '-journal'] as const
 
 type State = 'shared' | 'closed' | 'split'
 
-/** A database at one moment: its path behind links, a descriptor of it, and a connection where it is shared. */
+/** A database at one moment: its path with links resolved, a descriptor, and a connection if it is shared. */
 export type Moment = {
   readonly path: string
   readonly fd: number
@@ -52,7 +52,7 @@ function fingerprint(path: string): string {
   return files.join(' ')
 }
 
-/** Opens a connection by what SQLite's URI says (https://sqlite.org/uri.html). Bun's own options cannot say it. */
+/** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options do not offer. */
 export function openUri(path: string, query: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
   const db = new Database(
@@ -103,7 +103,7 @@ function checkReadable(path: string): void {
 }
 
 function openMoment(path: string, fd: number): Moment {
-  // Where the last connection is closing now, its log is about to go.
+  // If the last connection is closing right now, its log is about to disappear.
   for (let tries = 1; !holdSidecars(fd) && tries < TRIES; tries++) Bun.sleepSync(PAUSE_MS)
   try {
     const state = stateOf(path)
@@ -114,8 +114,8 @@ function openMoment(path: string, fd: number): Moment {
 }
 
 /**
- * Has `act` read one moment of a database, and do so again where somebody who does not share it wrote meanwhile. Closing
- * a descriptor drops SQLite's locks on its file, so that one outlives the connection.
+ * Lets `act` read a database as of one moment, and again if it was written meanwhile without being shared. Closing a
+ * descriptor drops SQLite's locks on the file, so the descriptor stays open longer than the connection.
  */
 export async function atOneMoment<T>(
   path: string,

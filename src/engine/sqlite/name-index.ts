@@ -1,5 +1,5 @@
-// The index of names, by which plants are found by the beginning of their names. It costs creates more than all else in
-// the store: so it is there only where an operator asks for it (docs/configuration.md, "Finding by name").
+// The index of names, by which plants are found by the beginning of their names. It slows creates down more than anything
+// else in the store, so it exists only if an operator asks for it (docs/configuration.md, "Finding by name").
 
 import type { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
@@ -39,12 +39,12 @@ function drop(db: Database, log: Role['log']): void {
     db.run('PRAGMA wal_checkpoint(TRUNCATE)')
     log('info', 'name-index-dropped')
   } catch (error) {
-    // A full disk is no reason not to serve: it only goes on costing.
+    // Serve even if it cannot be dropped, as on a full disk: creates are only slower.
     log('warn', 'name-index-kept', { detail: String(error) })
   }
 }
 
-/** Makes or drops the index, as the role wants it. Throws where it cannot be made. */
+/** Makes or drops the index, as the role says. Throws if it cannot be made. */
 export function arrangeNameIndex(db: Database, { nameIndex, log }: Role): void {
   if (nameIndex === 'keep' || isThere(db) === (nameIndex === 'make')) return
   if (nameIndex === 'make') make(db, log)

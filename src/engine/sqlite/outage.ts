@@ -1,5 +1,5 @@
 // The storage under a store: a connection that reads, a thread that commits. After a failed write or sync it is
-// suspended, everything is closed and read from the disk anew, and a batch in doubt is settled.
+// suspended, everything is closed and read from the disk again, and a batch in doubt is settled.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
@@ -38,7 +38,7 @@ export class Storage {
   #isClosed = false
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
-  /** Takes over an opened file. Throws an `OpenError` where it is no database. */
+  /** Takes over an opened file. Throws an `OpenError` if it is not a database. */
   constructor(
     file: OpenedFile,
     private readonly role: Role,
@@ -61,8 +61,8 @@ export class Storage {
   }
 
   /**
-   * Starts the committing thread before the first commit needs it: while others hold all descriptors it could not start.
-   * Meanwhile this thread writes once, so that the first to ask knows whether the store can be written.
+   * Starts the committing thread before the first commit needs it: later, clients may hold all descriptors, and it could
+   * not start. Meanwhile this thread writes once, to find out whether the store can be written.
    */
   async start(): Promise<void> {
     this.worker.open()
@@ -79,8 +79,8 @@ export class Storage {
   }
 
   /**
-   * Makes a batch durable. Rejects where nothing of it was stored: 50301, 50302 or 50701. In doubt, its outcomes are
-   * promised for when the disk has been read again; a command is told so instead.
+   * Makes a batch durable. Rejects if nothing of it was stored: 50301, 50302 or 50701. If it is in doubt, its outcomes are
+   * promised for when the disk has been read again; a command gets an error that says so instead.
    */
   async commit(changes: readonly Change[]): Promise<Committed> {
     if (this.#outage) throw this.#outage
@@ -106,7 +106,7 @@ export class Storage {
     return { inDoubt: this.#doubt.promise }
   }
 
-  /** Acts on the connection of this thread. Storage that fails is an outage; full or locked, it is not. */
+  /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
   async use<T>(act: (it: ServingConnection) => T): Promise<T> {
     if (this.#outage || !this.#connection) throw this.#outage ?? new PlantError(50302)
     try {
@@ -118,7 +118,7 @@ export class Storage {
     }
   }
 
-  /** Why the store cannot write, or cannot go on writing (the log grows); null where it can. */
+  /** Why the store cannot write, or cannot go on writing (the log grows); null if it can. */
   problem(): PlantError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage ?? (failure && this.#toError(failure))
@@ -138,7 +138,7 @@ export class Storage {
     }
   }
 
-  // Where a daemon serves the same file, a command rests before each commit, so that the daemon gets the lock.
+  // If a daemon serves the same file, a command pauses before each commit, so that the daemon gets the lock.
   async #yieldToDaemon(): Promise<void> {
     if (tryLock(this.#file.fd)) unlock(this.#file.fd)
     else await Bun.sleep(COMMIT_YIELD_MS)
@@ -167,7 +167,7 @@ export class Storage {
     return this.#toError(failure)
   }
 
-  // After a failed write or sync nothing is trusted that was not read from the disk again.
+  // After a failed write or sync, everything is read from the disk again before it is trusted.
   #suspend(failure: Failure): void {
     if (this.#outage || this.#isClosed) return
     this.#outage = this.#toError(failure)

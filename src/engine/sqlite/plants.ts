@@ -29,7 +29,7 @@ const BEHIND_ALL = new Uint8Array(1)
 const LAST_CODE_POINT = 0x10ffff
 const SURROGATES = { before: 0xd7ff, behind: 0xe000 }
 
-/** The least text that is greater than all that begin with a prefix, in the order of UTF-8, which is that of code points. */
+/** The least text that is greater than all texts with a prefix, in the order of UTF-8, which is that of code points. */
 function endOf(prefix: string): string | Uint8Array {
   const points = Array.from(prefix, (it) => it.codePointAt(0) ?? 0)
   const last = points.findLastIndex((point) => point !== LAST_CODE_POINT)
@@ -43,7 +43,7 @@ function* inTurn<T>(...parts: (() => Iterable<T>)[]): Generator<T> {
   for (const part of parts) yield* part()
 }
 
-/** Prepares the queries of a database's plants. Each is a range of an index: a page costs the same at any size. */
+/** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database) {
   const one = db.query<PlantRow, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
   const first = db.query<PlantRow, [number]>('SELECT id, name, tag FROM plants ORDER BY id LIMIT ?')
@@ -56,7 +56,7 @@ export function preparePlants(db: Database) {
   const afterOfTag = db.query<PlantRow, [string, bigint, number]>(
     'SELECT id, name, tag FROM plants WHERE tag = ? AND id > ? ORDER BY id LIMIT ?',
   )
-  // Prepared when they are first needed: without the index they cannot be. Named, so that no other way is taken.
+  // Prepared when first needed: without the index they cannot be. INDEXED BY, so that SQLite uses no other plan.
   const ofNames = `SELECT id, name, tag FROM plants INDEXED BY ${NAME_INDEX}`
   const fromName = () =>
     db.query<PlantRow, [string, string | Uint8Array, number]>(

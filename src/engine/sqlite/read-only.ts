@@ -1,4 +1,4 @@
-// Reads a database, or copies it, and writes nothing: not to it, nor beside it.
+// Reads or copies a database, and writes nothing to it or beside it.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { SIDECAR_SUFFIXES } from './sidecars'
 /** A connection that reads one moment of a database. `isShared`: others may use it. */
 export type Source = { readonly db: Database; readonly isShared: boolean }
 
-// Both leave the copy unsynced: whoever gives it its name syncs it, in parts.
+// Both leave the copy unsynced: it is synced, in parts, before it gets its name.
 
 /** https://sqlite.org/lang_vacuum.html#vacuuminto */
 function vacuumInto(db: Database, to: string): void {
@@ -23,7 +23,7 @@ function vacuumInto(db: Database, to: string): void {
   db.run('VACUUM INTO ?', [to])
 }
 
-/** Recovers a copy from its log, so that it is one file without one. */
+/** Recovers a copy from its log, which leaves one file without a log. */
 function recover(path: string): void {
   const db = new Database(path, { readwrite: true, create: false })
   try {
@@ -55,11 +55,11 @@ async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes)
   recover(to)
 }
 
-/** Told how many bytes are done, of how many; may throw to end what is being done. */
+/** Called with the bytes done, and the total; may throw to cancel. */
 export type OnBytes = (done: number, total: number) => void
 
 /**
- * Copies a database, as it is at one moment, to a new file in a private folder; neither synced nor checked.
+ * Copies a database as of one moment to a new file in a private folder; neither synced nor checked.
  */
 export async function copyMoment(
   from: string,
@@ -84,8 +84,8 @@ async function reading<T>(db: Database, isShared: boolean, read: Read<T>): Promi
 type Read<T> = (source: Source) => T | Promise<T>
 
 /**
- * Has `read` read one moment of a database. `repeatable`: it can be called again, from the start; where it cannot, a
- * private copy is made of a database that is not in use. Throws an `OpenError` where it cannot be read.
+ * Lets `read` read a database as of one moment. `repeatable`: it can be called again, from the start; if it cannot, a
+ * private copy is made of a database that is not in use. Throws an `OpenError` if it cannot be read.
  */
 export async function readDatabase<T>(
   path: string,

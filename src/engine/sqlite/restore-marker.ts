@@ -1,14 +1,14 @@
-// What stands at a database's path while a restore moves a damaged one aside: no command takes it for a database.
+// The file at a database's path while a restore moves a damaged one aside: every command refuses it.
 
 import { readSync } from 'node:fs'
 
 const FIRST_LINE = 'plantstore: a restore was interrupted; run it again'
 const LONGEST = 1024
 
-/** The marker of a restore that keeps what it replaces under a name in the same folder. */
+/** The marker of a restore that keeps the old database under a name in the same folder. */
 export const restoreMarker = (kept: string): string => `${FIRST_LINE}\n${kept}\n`
 
-/** The name under which the old database is kept, where an open file is a marker; else null. */
+/** The name under which the old database is kept, if an open file is a marker; else null. */
 export function readRestoreMarker(fd: number): string | null {
   const bytes = Buffer.alloc(LONGEST)
   const [first, kept] = bytes.toString('utf8', 0, readSync(fd, bytes, 0, LONGEST, 0)).split('\n')

@@ -1,6 +1,6 @@
-// Puts a backup in the place of a database. Whenever it is killed, the path holds the old database whole, or the backup
-// whole, or a marker that every command refuses: never one of them beside the log of the other. A file changes its name
-// in one step, and each step is on the disk before the next.
+// Replaces a database with a backup. Whenever it is killed, the path has the complete old database, or the complete
+// backup, or a marker that every command refuses: never one of them beside the log of the other. Each file is renamed
+// atomically, and each step is on disk before the next.
 
 import { Database } from 'bun:sqlite'
 import {
@@ -29,13 +29,13 @@ import type { OnBytes } from './read-only'
 import { readRestoreMarker, restoreMarker } from './restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
 
-/** What a restore did: the plants that the database has now, and where the old one is kept; null where there was none. */
+/** The result of a restore: the plants in the database, and the path of the old one; null: there was none. */
 export type Restored = { readonly plants: number; readonly kept: string | null }
 
-// A database that SQLite cannot put in order: it is moved aside as it is.
+// A database that SQLite cannot recover: it is moved aside as it is.
 const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
-// Who serves a database need not be who restores it.
+// A database may be restored by another user than the one who serves it.
 function takeOwner(path: string, { uid, gid }: Stats, mode: number): void {
   const made = statSync(path)
   try {
@@ -61,8 +61,8 @@ const journalMode = (db: Database): string | undefined =>
   db.query<{ journal_mode: string }, []>('PRAGMA journal_mode').get()?.journal_mode
 
 /**
- * Puts the log of the old database into its file, and removes it; nobody else can open the database until the
- * connection that is returned is closed. Null where it is damaged. Throws an `OpenError` where it is in use.
+ * Merges the log of the old database into its file, and removes it; nobody else can open the database until the returned
+ * connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
  */
 function foldLog(path: string): Database | null {
   // SQLite would remove the log of a file whose header is gone.
@@ -76,7 +76,7 @@ function foldLog(path: string): Database | null {
     db.run('PRAGMA busy_timeout = 1000')
     db.query('PRAGMA journal_mode = DELETE').get()
     db.run('BEGIN EXCLUSIVE')
-    // In between, somebody may have begun to use it, and a log with it.
+    // Meanwhile, somebody may have started to use it, with a new log.
     if (journalMode(db) === 'delete' && sidecarsOf(path).length === 0) return db
     throw lockedByAnother(path)
   } catch (error) {
@@ -86,7 +86,7 @@ function foldLog(path: string): Database | null {
   }
 }
 
-/** Puts a file at a path, and what was there at `kept`, in one step; where the file system cannot, by a copy. */
+/** Puts a file at a path, and the old one at `kept`, atomically; with a copy if the file system cannot do that. */
 async function exchange(made: string, { path, fd }: OpenedFile, kept: string): Promise<void> {
   renameSync(made, kept)
   if (!exchangeFiles(kept, path)) {
@@ -103,7 +103,7 @@ async function exchange(made: string, { path, fd }: OpenedFile, kept: string): P
   syncFolder(dirname(path))
 }
 
-/** Moves what is beside a marker to what it belongs to, and then puts the new database in the marker's place. */
+/** Moves the files beside a marker to the old database, then replaces the marker with the new database. */
 function completeMove(made: string, path: string, kept: string): void {
   for (const suffix of sidecarsOf(path)) renameSync(path + suffix, kept + suffix)
   syncFolder(dirname(path))
@@ -139,7 +139,7 @@ async function replace(made: string, held: OpenedFile, kept: string): Promise<st
   return kept
 }
 
-// Only the log is there, whose database is gone.
+// There is only a log, whose database is gone.
 async function keepLog(made: string, path: string, kept: string): Promise<void> {
   const marker = `${made}.marker`
   writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
@@ -155,8 +155,8 @@ async function keepLog(made: string, path: string, kept: string): Promise<void> 
 }
 
 /**
- * Checks a backup and makes it the database at a path, which keeps its owner and mode; where there is none, the owner is
- * its folder's. Throws an `OpenError` where the backup is damaged or the database is in use.
+ * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
+ * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
  */
 export async function restoreDatabase(
   from: string,

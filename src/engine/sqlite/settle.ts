@@ -1,4 +1,4 @@
-// How a batch in doubt ended.
+// Finds out how a batch in doubt ended.
 
 import { type Change, netEffect, type Outcome, type Row, type RowId } from '../change'
 import type { preparePlants } from './plants'
@@ -18,9 +18,9 @@ function isStored(plants: Plants, id: RowId, row: Row | null): boolean {
 }
 
 /**
- * The outcomes of a batch in doubt, decided once for all of it, since it is one transaction: made, where every plant
- * that it changed is as it left it; else none of it was. (Where both look alike, nobody could see that it changed
- * anything.) null: nobody knows what its outcomes were.
+ * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if every
+ * plant that it changed is as it left it; otherwise none of it was. (If both look alike, nobody can see a difference.)
+ * null: its outcomes are not known.
  */
 export function settle({ changes, outcomes }: Doubt, plants: Plants): readonly Outcome[] | null {
   if (!outcomes) return null

@@ -3,9 +3,9 @@
 import type { Database } from 'bun:sqlite'
 
 /**
- * SQLite then takes and drops its locks once for all of them, which costs more than the reads. A read sees what was
- * committed when the transaction began: so it is ended before each answer to a change. Where it cannot be ended, the
- * connection is of no more use, and `onFailure` is told.
+ * SQLite then takes and releases its locks, which costs more than the reads, only once for all of them. A read sees what
+ * was committed when the transaction began, so it is ended before each answer to a change. If it cannot be ended, the
+ * connection is unusable, and `onFailure` is called.
  */
 export function shareReads(db: Database, onFailure: (error: unknown) => void) {
   const begin = db.query('BEGIN')
@@ -16,7 +16,7 @@ export function shareReads(db: Database, onFailure: (error: unknown) => void) {
     if (!isOpen) return
     isOpen = false
     try {
-      // SQLite has ended it by itself where a read failed.
+      // If a read failed, SQLite has already ended it.
       if (db.inTransaction) commit.run()
     } catch (error) {
       onFailure(error)

@@ -2,7 +2,7 @@
 
 import { setRangeLock } from '../../files/libc'
 
-/** The ends of their names (https://sqlite.org/tempfiles.html). */
+/** The suffixes of their names (https://sqlite.org/tempfiles.html). */
 export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 
 // https://sqlite.org/src/file/src/os.h: every connection to a database with a log holds SHARED as long as it lives.
@@ -10,13 +10,13 @@ const PENDING_BYTE = 0x40000000
 const SHARED_FIRST = PENDING_BYTE + 2
 const SHARED_SIZE = 510
 
-/** Keeps others from removing the sidecars, as the last connection does when it closes; false where one does so now. */
+/** Keeps others from removing the sidecars, as the last connection does when it closes; false if one is doing so now. */
 export const holdSidecars = (fd: number): boolean =>
   setRangeLock(fd, 'shared', SHARED_FIRST, SHARED_SIZE)
 
 export const releaseSidecars = (fd: number): boolean =>
   setRangeLock(fd, 'none', SHARED_FIRST, SHARED_SIZE)
 
-/** Keeps every connection of others from being opened, until the file is closed; false where there is one. */
+/** Keeps others from opening a connection until the file is closed; false if there is one already. */
 export const excludeConnections = (fd: number): boolean =>
   setRangeLock(fd, 'exclusive', PENDING_BYTE, SHARED_FIRST + SHARED_SIZE - PENDING_BYTE)

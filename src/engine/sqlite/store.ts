@@ -16,7 +16,7 @@ import { Storage } from './outage'
 // A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
 const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
-// A disk that keeps a commit waiting for so long counts as one that cannot be written.
+// A disk that keeps a commit waiting for this long counts as unwritable.
 const STALLED_MS = 10_000
 
 /** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
@@ -41,7 +41,7 @@ function createProbe(storage: Storage): () => Promise<void> {
   }
 }
 
-/** Opens the database at a path. Rejects with an `OpenError` where that cannot be. */
+/** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, role: Role): Promise<Store> {
   const file = openFile(path, role)
   const copied = await copyBeforeMigration(file)
@@ -66,7 +66,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       it.shared.begin()
       return read(it)
     })
-  // A read transaction that is open would not let its connection write.
+  // An open read transaction would keep its connection from writing.
   const writing = <T>(write: (it: ServingConnection) => T): Promise<T> =>
     storage.use((it) => {
       it.shared.end()

@@ -43,7 +43,7 @@ export function prepareTokens(db: Database) {
         if (isAdded) commit.run()
         return isAdded
       } finally {
-        // Not committed; or SQLite has rolled back by itself.
+        // Not committed, unless SQLite has already rolled back.
         if (db.inTransaction) db.run('ROLLBACK')
       }
     },

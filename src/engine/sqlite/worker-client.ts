@@ -1,4 +1,4 @@
-// The committing thread, seen from the serving one: opens the database there, and asks it to commit.
+// The serving thread's side of the committing thread: has it open the database and commit.
 
 import { watchInode } from '../../files/libc'
 import type { Change } from '../change'
@@ -12,7 +12,7 @@ import {
   type Request,
 } from './worker-protocol'
 
-/** A thread: requests are answered in their order. If it dies, those not answered are in doubt, and all others fail. */
+/** A thread that answers requests in order. If it dies, unanswered requests are in doubt, and later ones fail. */
 function startThread(onReport: (report: CheckpointReport) => void) {
   const worker = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
   const asking: ((answer: Answer) => void)[] = []
@@ -42,7 +42,7 @@ function startThread(onReport: (report: CheckpointReport) => void) {
   }
 }
 
-/** The thread that commits to one database. It is started when it is first opened, and anew if it has died. */
+/** The thread that commits to one database. It is started at the first opening, and again if it has died. */
 export class WorkerClient {
   readonly #inode: string | null
   #thread: ReturnType<typeof startThread> | undefined
@@ -63,7 +63,7 @@ export class WorkerClient {
     return this.#opening !== undefined
   }
 
-  /** Opens the database there, if it is not open. After a failed write or sync nothing may be trusted from the cache. */
+  /** Opens the database there, if it is not open. After a failed write or sync, the page cache must not be trusted. */
   async open(distrustsPageCache = false): Promise<Answer> {
     if (!this.#thread || this.#thread.isDead()) this.#thread = startThread(this.onReport)
     const { path } = this
@@ -75,7 +75,7 @@ export class WorkerClient {
     return answer
   }
 
-  /** Commits a batch; one that this waits for is not over before the disk has confirmed it. */
+  /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
   async commit(changes: readonly Change[]): Promise<Answer> {
     if (this.#pending === 0) this.#pendingSince = performance.now()
     this.#pending += 1
@@ -87,7 +87,7 @@ export class WorkerClient {
     return answer
   }
 
-  /** Notes that the disk has just taken a write, in whichever thread. */
+  /** Notes that the disk has just confirmed a write, in either thread. */
   confirm(): void {
     this.#confirmedAt = performance.now()
   }
@@ -97,7 +97,7 @@ export class WorkerClient {
     return performance.now() - this.#confirmedAt
   }
 
-  /** Milliseconds for which the disk has kept a commit waiting; 0 where none waits. */
+  /** Milliseconds for which the disk has kept a commit waiting; 0 if none waits. */
   stalledFor(): number {
     return this.#pending === 0 ? 0 : performance.now() - this.#pendingSince
   }

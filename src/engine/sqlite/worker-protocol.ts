@@ -1,4 +1,4 @@
-// What the serving thread and the committing one say to each other: JSON in one string, the cheapest message in Bun.
+// The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
 import type { Change, Outcome } from '../change'
 import type { Failure } from './errors'
@@ -7,7 +7,7 @@ import type { Failure } from './errors'
 export type DatabaseToOpen = {
   readonly path: string
   readonly inode: string | null
-  /** Whether nothing is trusted that is not read from the disk anew: after a failed write or sync. */
+  /** After a failed write or sync: whether everything must be read from the disk again. */
   readonly distrustsPageCache: boolean
 }
 
@@ -18,8 +18,8 @@ export type Request =
   | { readonly close: true }
 
 /**
- * How a request ended. `done`: all of it, each change included. `outcomes`: committed, with refusals. `failure`: nothing
- * of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
+ * How a request ended. `done`: completely, every change included. `outcomes`: committed, with refusals or rows. `failure`:
+ * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
  */
 export type Answer =
   | 'done'

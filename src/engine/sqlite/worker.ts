@@ -1,4 +1,4 @@
-// The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: it acts when loaded.
+// The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: loading it starts it.
 
 import { createCheckpointer } from './checkpoint'
 import { openCommitter } from './committer'
