@@ -19,6 +19,7 @@ export function sqlStateOf(error: unknown): string {
   return typeof errno === 'string' ? errno : ''
 }
 
+// Of the fields S, which is translated, and V, which is not, Bun keeps the last: V, as PostgreSQL sends them.
 function severityOf(error: unknown): string {
   const { severity } = error instanceof Error ? (error as { severity?: unknown }) : {}
   return typeof severity === 'string' ? severity : ''
