@@ -24,7 +24,8 @@ export function exactNumber(value: bigint): number | null {
 
 TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
-// `error` is the message for a value that does not match: Elysia would echo the value, and throw if it holds a bigint. `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
+// `error` is the message for a value that does not match: Elysia would echo the value, and throw if it holds a bigint.
+// `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
 export const Int64 = t.Unsafe<bigint>({

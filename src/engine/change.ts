@@ -36,6 +36,16 @@ export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
 export const toRow = ({ id, name, tag }: NewPlant): Row => [toRowId(id), name, tag ?? null]
 
+/** A row of the table as a database gives it. */
+export type StoredPlant = {
+  readonly id: bigint
+  readonly name: string
+  readonly tag: string | null
+}
+
+export const plantOf = ({ id, name, tag }: StoredPlant): NewPlant =>
+  tag === null ? { id, name } : { id, name, tag }
+
 export const toPlant = ([id, name, tag]: Row): NewPlant =>
   tag === null ? { id: BigInt(id), name } : { id: BigInt(id), name, tag }
 

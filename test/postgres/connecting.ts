@@ -137,7 +137,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
 
     expect(row).toEqual({ commit: 'on', name: 'plantstore' })
     expect(await refusal(`${url}?prepare=false`)).toEndWith(
-      'synchronous_commit is off: run ALTER ROLE … SET synchronous_commit = on',
+      "synchronous_commit is off: run ALTER ROLE … SET synchronous_commit = 'on'",
     )
   })
 

@@ -221,7 +221,31 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     expect(await it.other.readPlant(9n)).toBeNull()
   })
 
-  test('waits for the standby, whatever limit of time the database sets', async () => {
+  test.each([
+    ['creates', creates, 'UPDATE'],
+    ['changes of all kinds', mixed, 'COMMIT'],
+  ] as const)(
+    'is an error of its own for %s whose lane is gone, as nobody knows',
+    async (...row) => {
+      const [, changes, word] = row
+      await using it = await openCuttable(await starting)
+      it.proxy.hold('answers', word)
+
+      const ended = endsOf(changes(it.store))
+      await it.proxy.untilHeld()
+      await it.query('TRUNCATE lanes')
+      it.proxy.cut()
+
+      for (const end of await ended) expect(end).toBe(50001)
+      expect(it.events).toContainEqual({ event: 'unexpected', detail: expect.any(String) })
+      expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 0 })
+      // Those that come later are answered as ever.
+      await it.store.createPlant({ id: 50n, name: 'fifty' })
+      expect(await allPlants(it.store)).toEqual(await allPlants(it.other))
+    },
+  )
+
+  test('waits for the standby, whatever the database sets', async () => {
     const server = await starting
     const setStandby = async (name: string) => {
       await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
@@ -231,7 +255,8 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
       await using it = await openCuttable(server)
       await it.query(
         `DO $$ BEGIN EXECUTE format(
-           'ALTER DATABASE %I SET statement_timeout = ''200ms''', current_database()
+           'ALTER DATABASE %I SET statement_timeout = ''200ms'';
+            ALTER DATABASE %1$I SET synchronous_commit = off', current_database()
          ); END $$`,
       )
       it.proxy.cut()

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../src/engine/postgres/connection'
+import { startupOf } from '../../src/engine/postgres/settings'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
@@ -10,6 +11,16 @@ setDefaultTimeout(PATIENCE_MS)
 
 const SESSIONS = 8
 const ROUNDS = 60
+
+/** The settings of a session, but for the one that tells whether it is its own. */
+const settings = Object.keys(
+  startupOf(
+    parsePostgresUrl('postgres://u@localhost/n?search_path=garden', {
+      databasePassword: null,
+      databasePasswordFile: null,
+    }),
+  ),
+).filter((name) => name !== 'plantstore.session')
 
 const open = (url: string) =>
   connect(parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }))
@@ -36,10 +47,10 @@ describe.each(installations.map((it) => [it.name, it] as const))(
 
     test.each([
       [[]],
-      [['ignore_startup_parameters=synchronous_commit,search_path']],
-      [['ignore_startup_parameters=synchronous_commit,search_path,plantstore.session']],
-    ])('is refused without prepare=false: %j', async (settings) => {
-      await using pooler = await startPgBouncer(await started(), settings)
+      [[`ignore_startup_parameters=${settings}`]],
+      [[`ignore_startup_parameters=${settings},plantstore.session`]],
+    ])('is refused without prepare=false: %j', async (lines) => {
+      await using pooler = await startPgBouncer(await started(), lines)
 
       for (const query of ['', '?search_path=garden']) {
         expect(await refusal(pooler.url() + query)).toEndWith(

@@ -4,9 +4,8 @@ import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import { deadlineError, explainConnecting, noConnection } from './errors'
+import { checkSettings, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
-
-const OLDEST_VERSION = 150_000
 
 /** One session of a server. Once it is lost it stays lost: a query never moves to another session unseen. */
 export interface Connection {
@@ -43,73 +42,6 @@ function tlsOf({ sslmode, caFile }: PostgresTarget, host: Host) {
   }
 }
 
-// A role may carry synchronous_commit=off: sent at the start of a session, `on` wins.
-// A pooler in transaction mode has no sessions: there the settings are only checked.
-const settingsOf = ({ prepare, searchPath }: PostgresTarget) => ({
-  application_name: 'plantstore',
-  ...(prepare
-    ? {
-        synchronous_commit: 'on',
-        'plantstore.session': 'own',
-        ...(searchPath === null ? {} : { search_path: searchPath }),
-      }
-    : {}),
-})
-
-type Settings = {
-  readonly version: number
-  readonly encoding: string
-  readonly fsync: string
-  readonly commit: string
-  readonly path: string
-  readonly session: string | null
-  readonly read_only: string
-}
-
-const SETTINGS = `
-  SELECT current_setting('server_version_num')::int AS version,
-    current_setting('server_encoding') AS encoding,
-    current_setting('fsync') AS fsync,
-    current_setting('synchronous_commit') AS commit,
-    current_setting('search_path') AS path,
-    current_setting('plantstore.session', true) AS session,
-    current_setting('transaction_read_only') AS read_only`
-
-/** Throws an `OpenError` where a server would not keep what it confirms, or is not to be written to. */
-async function checkSettings(sql: SQL, { prepare, searchPath }: PostgresTarget): Promise<void> {
-  // Not prepared, as a pooler may be between.
-  const [it]: Settings[] = await sql.unsafe<Settings[]>(SETTINGS).simple()
-  if (!it) throw new OpenError('the server did not tell its settings')
-  if (it.version < OLDEST_VERSION) {
-    throw new OpenError(
-      `PostgreSQL ${Math.floor(it.version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
-    )
-  }
-  if (it.encoding !== 'UTF8') {
-    throw new OpenError(
-      `the database has the encoding ${it.encoding}; create one with ENCODING 'UTF8'`,
-    )
-  }
-  if (it.fsync !== 'on') {
-    throw new OpenError('fsync is off there: a loss of power would lose data; set fsync=on')
-  }
-  // Its clients would be bound to prepared statements of one another.
-  if (prepare && it.session !== 'own') {
-    throw new OpenError('a pooler is between: add prepare=false to the URL')
-  }
-  if (it.read_only !== 'off') throw new OpenError('it is read-only, as a standby is')
-  if (it.commit === 'off' || it.commit === 'local') {
-    throw new OpenError(
-      `synchronous_commit is ${it.commit}: run ALTER ROLE … SET synchronous_commit = on`,
-    )
-  }
-  if (!prepare && searchPath !== null && it.path !== searchPath) {
-    throw new OpenError(
-      `search_path is ${it.path}: a pooler drops that of the URL; run ALTER ROLE … SET search_path`,
-    )
-  }
-}
-
 async function connectTo(host: Host, target: PostgresTarget): Promise<Connection> {
   let isLost = false
   const pool = new SQL({
@@ -121,7 +53,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     password: target.readPassword(),
     database: target.database,
     tls: tlsOf(target, host),
-    connection: settingsOf(target),
+    connection: startupOf(target),
     prepare: target.prepare,
     bigint: true,
     max: 1,

@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
-import { codeOf, type ErrorNumber, OpenError } from '../../errors'
+import { codeOf, type ErrorNumber, messageOf, OpenError } from '../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
 /** The code of what did not end by its deadline. */
@@ -19,6 +19,7 @@ export function sqlStateOf(error: unknown): string {
   return typeof errno === 'string' ? errno : ''
 }
 
+// Of the fields S, which is translated, and V, which is not, Bun keeps the last: V, as PostgreSQL sends them.
 function severityOf(error: unknown): string {
   const { severity } = error instanceof Error ? (error as { severity?: unknown }) : {}
   return typeof severity === 'string' ? severity : ''
@@ -47,9 +48,6 @@ export function errorNumberOf(error: unknown): ErrorNumber {
   if (state.startsWith('53') || state === '55P03') return 50301
   return 50302
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
 
 // Codes of OpenSSL, as Bun names them.
 const UNTRUSTED =

@@ -2,7 +2,6 @@
 // connection and host, whether it was made; and fences it: what was not made by then never will be.
 
 import type { SQL } from 'bun'
-import { OpenError } from '../../errors'
 import type { Connection } from './connection'
 import { type Answer, rollBack, rowsOf, type Statement, sendAll } from './statements'
 
@@ -39,32 +38,6 @@ export type Fence = {
   /** null: the row is gone. */
   readonly made: number | null
   readonly refused: readonly string[]
-}
-
-// A row that another process has locked is waited for, but not for ever; and one that hangs in a transaction is put out.
-const LOCK_MS = 3000
-const IDLE_MS = 2000
-
-/**
- * Limits what a transaction of this session may wait for; but not the wait for a standby, as a statement that is cancelled in
- * it counts as committed. `isOwn`: the session is not shared by a pooler. Throws an `OpenError` where that cannot be had.
- */
-export async function limitWaits({ sql }: Connection, isOwn: boolean): Promise<void> {
-  if (isOwn) {
-    await sendAll(sql, [
-      ['SET statement_timeout = 0'],
-      [`SET lock_timeout = ${LOCK_MS}`],
-      [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
-    ])
-    return
-  }
-  const [row] = await sql.unsafe<{ limit: string }[]>(
-    `SELECT current_setting('statement_timeout') AS limit`,
-  )
-  if (row?.limit === '0') return
-  throw new OpenError(
-    `statement_timeout is ${row?.limit}, which cancels the wait for a standby: run ALTER ROLE … SET statement_timeout = 0`,
-  )
 }
 
 /** Makes a lane of a random name, and removes those of writers that are long gone. */

@@ -2,9 +2,9 @@
 
 import type { SQL } from 'bun'
 import type { NameQuery, PlantPage } from '../../store'
+import { plantOf, type StoredPlant } from '../change'
 import type { Role } from '../role'
-import { INDEXED_CHARACTERS, PAGE_BYTES, plantOf } from './plants'
-import type { StoredPlant } from './rows'
+import { INDEXED_CHARACTERS, PAGE_BYTES } from './plants'
 
 const SHORT = `char_length(name) <= ${INDEXED_CHARACTERS}`
 const BEGINNING = `left(name, ${INDEXED_CHARACTERS})`

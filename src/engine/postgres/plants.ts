@@ -3,19 +3,15 @@
 import type { SQL } from 'bun'
 import type { Int64, NewPlant } from '../../plant'
 import type { PlantPage, PlantQuery } from '../../store'
-import { toPlant, toRowId } from '../change'
+import { plantOf, type StoredPlant, toPlant, toRowId } from '../change'
 import type { Connection } from './connection'
-import { type StoredPlant, selectRows } from './rows'
+import { selectRows } from './rows'
 
 // A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.
 export const PAGE_BYTES = 250_000
 
 /** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
 export const INDEXED_CHARACTERS = 200
-
-/** A plant of a row. */
-export const plantOf = ({ id, name, tag }: StoredPlant): NewPlant =>
-  tag === null ? { id, name } : { id, name, tag }
 
 type PageRow = StoredPlant & { readonly found: bigint }
 

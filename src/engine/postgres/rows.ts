@@ -1,16 +1,9 @@
 // Rows of plants by their ids.
 
 import type { SQL } from 'bun'
-import { type Row, type RowId, toRowId } from '../change'
+import { type Row, type RowId, type StoredPlant, toRowId } from '../change'
 import type { Rows } from '../decide'
 import { type Answer, bigints, rowsOf, type Statement } from './statements'
-
-/** A row of the table as Bun reads it. */
-export type StoredPlant = {
-  readonly id: bigint
-  readonly name: string
-  readonly tag: string | null
-}
 
 const SELECT = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])'
 

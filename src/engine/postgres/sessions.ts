@@ -1,7 +1,7 @@
 // The session with the writable server: one connection that commits, others that read, all on one host. When any is lost,
 // all are closed, and the hosts are tried in turn until one takes writes again.
 
-import { codeOf, PlantError } from '../../errors'
+import { codeOf, messageOf, PlantError } from '../../errors'
 import type { Role } from '../role'
 import { type Connection, connect } from './connection'
 import type { Counters } from './counters'
@@ -17,9 +17,6 @@ const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
 // While the server is away, the log says so from time to time.
 const LOGGED_EVERY_MS = 10_000
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
 
 /** The sessions of one store, one after the other. */
 export class Sessions {

@@ -3,6 +3,7 @@
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { NewPlant } from '../../plant'
+import { plantOf, type StoredPlant } from '../change'
 import { type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
 import { refuseNewer, schemaVersion } from './migrations'
@@ -13,14 +14,12 @@ const BYTES_AT_ONCE = 4_000_000
 // Of each query: an export of many plants takes as long as it takes.
 const DEADLINE_MS = 60_000
 
-type Row = { readonly id: bigint; readonly name: string; readonly tag: string | null }
-
 /** Asks for rows, with the deadline of a read. */
 export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
 
 // A part ends with the plant that exceeds its bytes: where plants are long, the server cuts it, not the memory.
 const part = (after: bigint | null) => (sql: SQL) =>
-  sql<Row[]>`
+  sql<StoredPlant[]>`
     SELECT id, name, tag FROM (
       SELECT id, name, tag,
         sum(octet_length(name) + coalesce(octet_length(tag), 0)) OVER (
@@ -36,11 +35,11 @@ const part = (after: bigint | null) => (sql: SQL) =>
 export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {
   let after: bigint | null = null
   for (;;) {
-    const rows: Row[] = await ask(part(after))
+    const rows: StoredPlant[] = await ask(part(after))
     const last = rows.at(-1)
     if (!last) return
     after = last.id
-    yield rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }))
+    yield rows.map(plantOf)
   }
 }
 

@@ -10,12 +10,13 @@ import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import { NO_NAME_INDEX, type Role } from '../role'
 import { createBatches } from './batches'
 import { createCounters } from './counters'
-import { LONGEST_PIPELINE, limitWaits } from './lane'
+import { LONGEST_PIPELINE } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { arrangeNameIndex, findPlants } from './names'
 import { listPlants, shareReads } from './plants'
 import { Sessions } from './sessions'
+import { limitWaits } from './settings'
 import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
 import type { PostgresTarget } from './url'
 import { Writer } from './writer'
@@ -56,7 +57,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
-      await connection.within(SETTING_MS, limitWaits(connection, target.prepare))
+      if (target.prepare) await connection.within(SETTING_MS, limitWaits(connection.sql))
       await writer.enter(connection)
     },
     begun: () => writer.resume(),

@@ -6,10 +6,11 @@ import { PlantError } from '../../errors'
 import type { Role } from '../role'
 import type { Connection } from './connection'
 import type { Counters } from './counters'
-import { enterLane, type Fence, fence, leaveLane, type Step } from './lane'
+import { enterLane, fence, leaveLane, type Step } from './lane'
 import { createRun, type Failure, failureOf, giveUp, isSentAgain, pauseOf, type Run } from './run'
 import type { Session } from './session'
 import { PATIENCE_MS, type Sessions } from './sessions'
+import { settle } from './settle'
 
 // A server that takes longer to confirm a commit is left: the commit is in doubt, and another connection settles it.
 const DEADLINE_MS = 5000
@@ -59,7 +60,8 @@ export class Writer {
     if (lane !== null) {
       const top = this.#sent
       const found = await connection.within(DEADLINE_MS, fence(connection, { lane, seq: top }))
-      this.#settle(found)
+      const flight = this.#flight.splice(0)
+      this.#sendAgain(settle(flight, found, this.#confirmed, this.counters, this.role.log))
       this.#confirmed = top + 1
       this.#sent = top + 1
       this.#confirmedAt = performance.now()
@@ -173,27 +175,6 @@ export class Writer {
     this.sessions.lose(session, cause.error)
     this.pump()
     if (!this.role.outlivesOutages) giveUp(this.#flight, cause.error, PATIENCE_MS)
-  }
-
-  #settle({ made, refused }: Fence): void {
-    const { log } = this.role
-    const lost = this.#confirmed - (made ?? 0)
-    if (lost > 0) {
-      this.counters.lostCommits += lost
-      log('error', 'acknowledged-lost', { commits: lost })
-    }
-    const again: Run[] = []
-    for (const run of this.#flight.splice(0)) {
-      const isOpen = (run.failure?.kind ?? 'doubt') === 'doubt'
-      const isMade = isOpen && run.seq <= (made ?? 0)
-      if (isOpen) {
-        this.counters[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
-        log('warn', 'commit-settled', { made: isMade })
-      }
-      if (isMade) run.finish(refused[(made ?? 0) - run.seq] ?? '')
-      else again.push(run)
-    }
-    this.#sendAgain(again)
   }
 
   // Queues runs in their order, before those that came later. Returns the milliseconds of a pause that they need.

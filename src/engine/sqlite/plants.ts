@@ -3,22 +3,18 @@
 import type { Database } from 'bun:sqlite'
 import type { Int64, NewPlant } from '../../plant'
 import type { NameQuery, PlantPage, PlantQuery } from '../../store'
+import { plantOf, type StoredPlant } from '../change'
 import { NAME_INDEX } from './name-index'
-
-type PlantRow = { id: bigint; name: string; tag: string | null }
-
-const toPlant = ({ id, name, tag }: PlantRow): NewPlant =>
-  tag === null ? { id, name } : { id, name, tag }
 
 // A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.
 const PAGE_CHARACTERS = 250_000
 
-function takePage(rows: Iterable<PlantRow>, limit: number): PlantPage {
+function takePage(rows: Iterable<StoredPlant>, limit: number): PlantPage {
   const plants: NewPlant[] = []
   let characters = 0
   for (const row of rows) {
     if (plants.length === limit || characters > PAGE_CHARACTERS) return { plants, hasMore: true }
-    plants.push(toPlant(row))
+    plants.push(plantOf(row))
     characters += row.name.length + (row.tag?.length ?? 0)
   }
   return { plants, hasMore: false }
@@ -45,36 +41,38 @@ function* inTurn<T>(...parts: (() => Iterable<T>)[]): Generator<T> {
 
 /** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database) {
-  const one = db.query<PlantRow, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
-  const first = db.query<PlantRow, [number]>('SELECT id, name, tag FROM plants ORDER BY id LIMIT ?')
-  const after = db.query<PlantRow, [bigint, number]>(
+  const one = db.query<StoredPlant, [bigint]>('SELECT id, name, tag FROM plants WHERE id = ?')
+  const first = db.query<StoredPlant, [number]>(
+    'SELECT id, name, tag FROM plants ORDER BY id LIMIT ?',
+  )
+  const after = db.query<StoredPlant, [bigint, number]>(
     'SELECT id, name, tag FROM plants WHERE id > ? ORDER BY id LIMIT ?',
   )
-  const firstOfTag = db.query<PlantRow, [string, number]>(
+  const firstOfTag = db.query<StoredPlant, [string, number]>(
     'SELECT id, name, tag FROM plants WHERE tag = ? ORDER BY id LIMIT ?',
   )
-  const afterOfTag = db.query<PlantRow, [string, bigint, number]>(
+  const afterOfTag = db.query<StoredPlant, [string, bigint, number]>(
     'SELECT id, name, tag FROM plants WHERE tag = ? AND id > ? ORDER BY id LIMIT ?',
   )
   // Prepared when first needed: without the index they cannot be. INDEXED BY, so that SQLite uses no other plan.
   const ofNames = `SELECT id, name, tag FROM plants INDEXED BY ${NAME_INDEX}`
   const fromName = () =>
-    db.query<PlantRow, [string, string | Uint8Array, number]>(
+    db.query<StoredPlant, [string, string | Uint8Array, number]>(
       `${ofNames} WHERE name >= ? AND name < ? ORDER BY name, id LIMIT ?`,
     )
   const sameName = () =>
-    db.query<PlantRow, [string, bigint, number]>(
+    db.query<StoredPlant, [string, bigint, number]>(
       `${ofNames} WHERE name = ? AND id > ? ORDER BY id LIMIT ?`,
     )
   const behindName = () =>
-    db.query<PlantRow, [string, string | Uint8Array, number]>(
+    db.query<StoredPlant, [string, string | Uint8Array, number]>(
       `${ofNames} WHERE name > ? AND name < ? ORDER BY name, id LIMIT ?`,
     )
 
   return {
     read(id: Int64): NewPlant | null {
       const row = one.get(id)
-      return row && toPlant(row)
+      return row && plantOf(row)
     },
     list({ after: id, limit, tag }: PlantQuery): PlantPage {
       // One more row than asked for shows whether there is a next page.
