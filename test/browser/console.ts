@@ -62,6 +62,20 @@ describe('the token', () => {
     await console.field('Token').waitFor()
     expect(await console.grid.count()).toBe(0)
   })
+
+  test('is masked in a text field, so that no browser offers to store it', async () => {
+    await using visited = await visit(browser, daemon.url)
+    for (const address of [daemon.url, `${daemon.url}/docs`]) {
+      await visited.page.goto(address)
+      const field = visited.page.getByLabel('Token', { exact: true })
+      const masking = field.evaluate((it: HTMLInputElement) => [
+        it.type,
+        it.autocomplete,
+        getComputedStyle(it).getPropertyValue('-webkit-text-security'),
+      ])
+      expect(await masking).toEqual(['text', 'off', 'disc'])
+    }
+  })
 })
 
 describe('the table', () => {

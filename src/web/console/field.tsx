@@ -32,9 +32,7 @@ export function Field({ label, name, text, error, hint, isLong, isSecret, isFirs
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      {isSecret ? (
-        <input {...common} type="password" />
-      ) : isLong ? (
+      {isLong ? (
         <textarea
           {...common}
           rows={1}
@@ -45,7 +43,12 @@ export function Field({ label, name, text, error, hint, isLong, isSecret, isFirs
           }}
         />
       ) : (
-        <input {...common} type="text" autoCapitalize="none" />
+        <input
+          {...common}
+          class={isSecret ? 'masked' : undefined}
+          type="text"
+          autoCapitalize="none"
+        />
       )}
       {error ? (
         <p class="error" id={note} role="alert">

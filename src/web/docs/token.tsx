@@ -1,5 +1,4 @@
-// The field of the token, which is kept in the memory of this page alone. It is a field of text
-// that is masked by its style: browsers offer to store what is typed into a field of a password.
+// The token field. The token stays in this page's memory.
 import type { Signal } from '@preact/signals'
 
 type Props = { readonly token: Signal<string> }
@@ -11,7 +10,7 @@ export const TokenField = ({ token }: Props) => (
     </label>
     <input
       id="token"
-      class="token-input"
+      class="token-input masked"
       autocomplete="off"
       autocapitalize="off"
       spellcheck={false}
