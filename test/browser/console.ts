@@ -61,6 +61,9 @@ describe('the token', () => {
 
     await console.field('Token').waitFor()
     expect(await console.grid.count()).toBe(0)
+    await connect(console.page)
+    await console.row(1).waitFor()
+    await console.isClean()
   })
 
   test('is masked in a text field, so that no browser offers to store it', async () => {

@@ -78,6 +78,8 @@ export function createTableScroll(pages: PlantPages) {
   function attach(scroller: HTMLElement, probe: HTMLElement): () => void {
     element = scroller
     const sizes = new ResizeObserver(() => {
+      // After a disconnect, the elements are gone and have no height.
+      if (!scroller.isConnected) return
       const row = Math.floor(top.value / rowHeight.value)
       const isTaller = probe.offsetHeight !== rowHeight.value
       rowHeight.value = probe.offsetHeight
