@@ -79,6 +79,26 @@ describe('the token', () => {
       expect(await masking).toEqual(['text', 'off', 'disc'])
     }
   })
+
+  test('leads to the heading of the page, and Disconnect back to its field', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    const focused = () => page.evaluate(() => document.activeElement?.tagName)
+    await page.getByLabel('Token', { exact: true }).fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('H1')
+
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Token', { exact: true }).waitFor()
+    expect(await focused()).toBe('INPUT')
+    await page.keyboard.type(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('H1')
+  })
 })
 
 describe('the table', () => {

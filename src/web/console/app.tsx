@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { EditorForm } from './editor-form.tsx'
@@ -10,9 +11,12 @@ import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
 
 function Header({ console: { session, monitor, disconnect } }: { readonly console: Console }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The token field that had the focus is gone.
+  useLayoutEffect(() => heading.current?.focus(), [])
   return (
     <header class="bar">
-      <h1 class="title">
+      <h1 class="title" ref={heading} tabIndex={-1}>
         <Leaf />
         plantstore <small>{monitor.latest.value?.version}</small>
       </h1>

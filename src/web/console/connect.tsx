@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Field } from './field.tsx'
 import { Leaf } from './leaf.tsx'
 import { Modal } from './modal.tsx'
@@ -24,7 +25,6 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
         error={session.refusal.value ?? undefined}
         hint={hint}
         isSecret
-        isFirst
       />
       <div class="actions">
         <button type="submit" class="primary" aria-disabled={isBusy.value}>
@@ -37,8 +37,11 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
 
 /** What a visitor sees first. */
 export function Welcome({ session }: { readonly session: Session }) {
+  const main = useRef<HTMLElement>(null)
+  // Not `autofocus`: browsers apply it only once, and this page comes back after a disconnect.
+  useLayoutEffect(() => main.current?.querySelector('input')?.focus(), [])
   return (
-    <main class="welcome">
+    <main class="welcome" ref={main}>
       <div class="card">
         <Leaf />
         <h1>plantstore</h1>
