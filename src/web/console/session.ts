@@ -47,15 +47,17 @@ export function createSession(base: URL) {
   }
 
   /** Resolves once there is a token and the service answers, or neither is waited for any more. */
-  const ready = (signal?: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      signal?.addEventListener('abort', () => resolve())
-      const stop = effect(() => {
-        if (isKnown.value && !(isConnected.value && isReachable.value)) return
-        resolve()
-        queueMicrotask(() => stop())
-      })
+  async function ready(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    signal?.addEventListener('abort', resolve)
+    const stop = effect(() => {
+      if (!isKnown.value || (isConnected.value && isReachable.value)) resolve(null)
     })
+    await promise
+    stop()
+    signal?.removeEventListener('abort', resolve)
+  }
 
   /** Calls the service, and notes what the answer says of the token and of the service. */
   async function call<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
