@@ -24,6 +24,14 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
   /** The plant as another made it after it was opened here. */
   const conflict = signal<Stored | null>(null)
   const isSaving = signal(false)
+  // Counts what was opened and closed: a late answer leaves a newer form as it is.
+  let turn = 0
+
+  function begin(isNowOpen: boolean): void {
+    turn += 1
+    isSaving.value = false
+    isOpen.value = isNowOpen
+  }
 
   function open(plant: Stored | null): void {
     stored.value = plant
@@ -32,14 +40,13 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     tag.value = shown(plant?.plant.tag ?? '')
     errors.value = {}
     conflict.value = null
-    isOpen.value = true
+    begin(true)
   }
 
-  function close(): void {
-    isOpen.value = false
-  }
+  const close = (): void => begin(false)
 
   async function create(): Promise<void> {
+    const form = turn
     const parsed = parseId(id.value)
     if (parsed === null) {
       errors.value = { id: id.value.trim() === '' ? 'id is missing' : INT64_RULE }
@@ -47,13 +54,13 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     }
     const plant = { id: parsed, name: name.value, ...(tag.value === '' ? {} : { tag: tag.value }) }
     const result = await session.call((client) => client.createPlant(plant))
-    if (!result.ok) {
+    if (result.ok) {
+      if (form === turn) close()
+      pages.put(plant)
+      say(`Plant ${plant.id} was created`)
+    } else if (form === turn) {
       errors.value = byField(result)
-      return
     }
-    close()
-    pages.put(plant)
-    say(`Plant ${plant.id} was created`)
   }
 
   /** The fields that differ from what is stored. */
@@ -65,30 +72,32 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     }
   }
 
-  async function readAgain(plantId: bigint): Promise<Stored | null> {
+  async function showConflict(plantId: bigint): Promise<void> {
+    const form = turn
     const now = await session.call((client) => client.readPlant(plantId))
+    if (form !== turn) return
     if (!now.ok) {
       errors.value = byField(now)
-      return null
+      return
     }
     pages.put(now.value)
-    return { plant: now.value, etag: now.etag }
+    conflict.value = { plant: now.value, etag: now.etag }
   }
 
   async function change(before: Stored): Promise<void> {
+    const form = turn
     const { plant, etag } = before
     const patch = changes(before)
     if (Object.keys(patch).length === 0) return close()
     const options = etag === undefined ? {} : { ifMatch: etag }
     const result = await session.call((client) => client.patchPlant(plant.id, patch, options))
     if (result.ok) {
-      close()
+      if (form === turn) close()
       pages.put(result.value)
       say(`Plant ${plant.id} was changed`)
-    } else if (result.error === 41201) {
-      conflict.value = await readAgain(plant.id)
-    } else {
-      errors.value = byField(result)
+    } else if (form === turn) {
+      if (result.error === 41201) await showConflict(plant.id)
+      else errors.value = byField(result)
     }
   }
 
@@ -106,7 +115,9 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
 
     /** Opens a plant as it is stored now. */
     async edit({ id: plantId }: NewPlant): Promise<void> {
+      const asked = ++turn
       const now = await session.call((client) => client.readPlant(plantId))
+      if (asked !== turn) return
       if (now.ok) {
         pages.put(now.value)
         open({ plant: now.value, etag: now.etag })
@@ -122,8 +133,9 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       isSaving.value = true
       errors.value = {}
       conflict.value = null
+      const form = turn
       await (stored.value ? change(stored.value) : create()).finally(() => {
-        isSaving.value = false
+        if (form === turn) isSaving.value = false
       })
     },
 

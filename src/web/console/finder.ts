@@ -17,8 +17,11 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
   const shownTag = signal<string | undefined>(undefined)
   /** The plant that was found by its id, and is shown alone. */
   const isOne = signal(false)
+  // Counts searches: a late answer does not replace what was asked for after it.
+  let asked = 0
 
   async function open(onlyTag: string | undefined): Promise<void> {
+    asked += 1
     isOne.value = false
     error.value = null
     shownTag.value = onlyTag
@@ -26,7 +29,7 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
     await pages.open(onlyTag)
   }
 
-  async function showOne(plant: NewPlant): Promise<void> {
+  function showOne(plant: NewPlant): void {
     shownTag.value = undefined
     tag.value = ''
     isOne.value = true
@@ -44,15 +47,17 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
     /** Shows the plant whose id was typed, or says why not. */
     async findId(): Promise<void> {
       if (id.value.trim() === '') return open(shownTag.value)
+      const search = ++asked
       const parsed = parseId(id.value)
       if (parsed === null) {
         error.value = INT64_RULE
         return
       }
       const found = await session.call((client) => client.readPlant(parsed))
+      if (search !== asked) return
       if (found.ok) {
         error.value = null
-        await showOne(found.value)
+        showOne(found.value)
       } else {
         const { id: ofId, form } = byField(found)
         error.value = ofId ?? form ?? found.message
