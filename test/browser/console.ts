@@ -49,7 +49,7 @@ describe('the token', () => {
       'the token is unknown, expired or revoked',
     )
     await connect(page, 'not a token ⚠')
-    await page.getByText('a token has letters, digits').waitFor()
+    await page.getByText('a token has only letters, digits').waitFor()
     await connect(page)
     await page.getByRole('grid').waitFor()
     expect(await visited.complaints()).toEqual([])

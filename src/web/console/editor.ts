@@ -1,4 +1,4 @@
-// One plant in a form: a new one, or a change to one that is stored.
+// The form that adds or edits one plant.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
@@ -6,12 +6,12 @@ import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.t
 import type { PlantPages } from './plant-pages.ts'
 import type { Session } from './session.ts'
 
-/** What is stored of a plant that is edited. */
+/** A plant as it was last read from the store. */
 type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
 
 export type Editor = ReturnType<typeof createEditor>
 
-// As a text field shows it: one that was not touched is not sent.
+// Text fields turn CR into LF. Comparing with that keeps an untouched field out of the patch.
 const shown = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
 
 export function createEditor(session: Session, pages: PlantPages, say: (text: string) => void) {
@@ -21,10 +21,10 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
   const name = signal('')
   const tag = signal('')
   const errors = signal<FieldErrors>({})
-  /** The plant as another made it after it was opened here. */
+  /** The plant as someone else saved it after it was opened here. */
   const conflict = signal<Stored | null>(null)
   const isSaving = signal(false)
-  // Counts what was opened and closed: a late answer leaves a newer form as it is.
+  // Counts every opening and closing, so that a late answer leaves a newer form alone.
   let turn = 0
 
   function begin(isNowOpen: boolean): void {
@@ -63,7 +63,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     }
   }
 
-  /** The fields that differ from what is stored. */
+  /** The fields that differ from the stored plant. */
   function changes({ plant }: Stored): { name?: string; tag?: string | null } {
     const isTagKept = tag.value === shown(plant.tag ?? '')
     return {
@@ -127,7 +127,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       say(`Plant ${plantId}: ${now.message}`)
     },
 
-    /** Stores what the form has; where that fails, the form stays as it is and says why. */
+    /** Saves the form. If that fails, it stays open and says why. */
     async save(): Promise<void> {
       if (isSaving.value) return
       isSaving.value = true
@@ -139,7 +139,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       })
     },
 
-    /** Ends a conflict: what is typed here wins, or what another stored. */
+    /** Resolves a conflict: keeps what was typed here, or what someone else saved. */
     async resolve(winner: 'mine' | 'theirs'): Promise<void> {
       const theirs = conflict.value
       if (!theirs) return

@@ -1,4 +1,4 @@
-// The token field. The token stays in this page's memory.
+// The token field. The token is kept in memory only.
 import type { Signal } from '@preact/signals'
 
 type Props = { readonly token: Signal<string> }
@@ -22,7 +22,7 @@ export const TokenField = ({ token }: Props) => (
       }}
     />
     <span id="token-note" class="token-note aside">
-      Only kept until you leave this page.
+      Kept only until you leave this page.
     </span>
   </div>
 )
