@@ -1,5 +1,5 @@
 // The session of the console, with a real daemon.
-import { expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { createSession } from '../src/web/console/session'
 import { TOKEN } from './harness/daemon'
 import { startOwnDaemon } from './harness/own-daemon'
@@ -25,4 +25,33 @@ test('says nothing of a token that was given before the one of now', async () =>
 
   expect(session.token()).toBe(TOKEN)
   expect(session.refusal.value).toBeNull()
+})
+
+describe('a call that waits', () => {
+  const answer = async () => ({ ok: true, status: 200, value: null }) as const
+
+  test('leaves no listener on the signal that can stop it', async () => {
+    const session = createSession(new URL(`${daemon.url}/`))
+    await session.connect(TOKEN)
+    const { signal } = new AbortController()
+    const added = spyOn(signal, 'addEventListener')
+    const removed = spyOn(signal, 'removeEventListener')
+
+    for (let batch = 0; batch < 100; batch++) await session.persist(answer, signal)
+
+    expect(removed.mock.calls.length).toBe(added.mock.calls.length)
+  })
+
+  test('ends when it is stopped, also before it waits', async () => {
+    const session = createSession(new URL(`${daemon.url}/`))
+    await session.connect(TOKEN)
+    session.isReachable.value = false
+    const abort = new AbortController()
+
+    const waiting = session.persist(answer, abort.signal)
+    abort.abort()
+
+    expect(await waiting).toMatchObject({ ok: false, message: 'stopped' })
+    expect(await session.persist(answer, abort.signal)).toMatchObject({ message: 'stopped' })
+  })
 })

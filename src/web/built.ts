@@ -1,4 +1,4 @@
-// What `build-pages.ts` made of the folders beside this file.
+// The output of `build-pages.ts` for the folders beside this file.
 
-/** The pages' files; imported when the first of them is asked for, so that a start costs nothing. */
+/** The files of the pages; imported on the first request, to keep startup fast. */
 export const loadPages = async () => (await import('../../dist/web/pages.js')).pages

@@ -1,4 +1,4 @@
-// Written by `build-pages.ts`; it need not be there for the types to be checked.
+// The module that `build-pages.ts` writes; declared so that types check without it.
 declare module '*/dist/web/pages.js' {
   export const pages: readonly {
     readonly page: 'console' | 'docs'

@@ -46,7 +46,7 @@ describe('a token', () => {
     })
     await page.getByText(/\d,000 created/).waitFor()
     await revokeToken('importer')
-    await page.getByText('It waits, and goes on by itself.').waitFor()
+    await page.getByText('Waiting; it resumes by itself.').waitFor()
     await connect(page)
     await page
       .getByText(/^Done: 40,000 created|^Done: [\d,]+ created, [\d,]+ already stored/)
@@ -88,7 +88,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   await console.field('Name').fill('Tree fern')
   await first.kill()
 
-  await page.getByText('No answer, trying again…').waitFor()
+  await page.getByText('No response, retrying…').waitFor()
   await console.button('Save').click()
   await page.getByRole('dialog').getByRole('alert').waitFor()
   expect(await console.field('Name').inputValue()).toBe('Tree fern')
@@ -159,7 +159,7 @@ describe('two people at one plant', () => {
     await console.field('Name').fill('mine again')
     await put(7, 'theirs at last')
     await console.button('Save').click()
-    await console.button('Take theirs').click()
+    await console.button('Use theirs').click()
     expect(await console.field('Name').inputValue()).toBe('theirs at last')
     await console.button('Save').click()
     await dialog.waitFor({ state: 'detached' })
@@ -173,7 +173,7 @@ describe('two people at one plant', () => {
     await put(9, 'changed')
     await console.button('Delete plant 9').click()
 
-    await console.page.getByText('Plant 9 was changed meanwhile').waitFor()
+    await console.page.getByText('Plant 9 has changed; check it before you delete it').waitFor()
     await console.row(9).getByText('changed').waitFor()
     await console.isClean()
   })
@@ -243,7 +243,7 @@ describe('a delete', () => {
     await console.button(undo(25)).waitFor()
     await put(25, 'still wanted')
 
-    await console.page.getByText('Plant 25 was not deleted: it was changed meanwhile').waitFor()
+    await console.page.getByText('Plant 25 was not deleted: someone changed it').waitFor()
     await console.row(25).getByText('still wanted').waitFor()
     expect(stored(25n)?.name).toBe('still wanted')
     await console.isClean()

@@ -49,7 +49,7 @@ describe('the token', () => {
       'the token is unknown, expired or revoked',
     )
     await connect(page, 'not a token ⚠')
-    await page.getByText('a token has letters, digits').waitFor()
+    await page.getByText('a token has only letters, digits').waitFor()
     await connect(page)
     await page.getByRole('grid').waitFor()
     expect(await visited.complaints()).toEqual([])
@@ -61,6 +61,43 @@ describe('the token', () => {
 
     await console.field('Token').waitFor()
     expect(await console.grid.count()).toBe(0)
+    await connect(console.page)
+    await console.row(1).waitFor()
+    await console.isClean()
+  })
+
+  test('is masked in a text field, so that no browser offers to store it', async () => {
+    await using visited = await visit(browser, daemon.url)
+    for (const address of [daemon.url, `${daemon.url}/docs`]) {
+      await visited.page.goto(address)
+      const field = visited.page.getByLabel('Token', { exact: true })
+      const masking = field.evaluate((it: HTMLInputElement) => [
+        it.type,
+        it.autocomplete,
+        getComputedStyle(it).getPropertyValue('-webkit-text-security'),
+      ])
+      expect(await masking).toEqual(['text', 'off', 'disc'])
+    }
+  })
+
+  test('leads to the heading of the page, and Disconnect back to its field', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    const focused = () => page.evaluate(() => document.activeElement?.tagName)
+    await page.getByLabel('Token', { exact: true }).fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('H1')
+
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Token', { exact: true }).waitFor()
+    expect(await focused()).toBe('INPUT')
+    await page.keyboard.type(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('H1')
   })
 })
 

@@ -213,11 +213,11 @@ describe('a form', () => {
 
     await typeToken(page, 'pst_\u2713')
     await form.getByRole('button', { name: 'Send request' }).click()
-    await form.getByText('The token has a character that no header can have.').waitFor()
+    await form.getByText('The token has a character that is not allowed in a header.').waitFor()
     await typeToken(page)
     await form.getByLabel('If-Match').fill('"\u2713"')
     await form.getByRole('button', { name: 'Send request' }).click()
-    await form.getByText('If-Match has a character that no header can have.').waitFor()
+    await form.getByText('If-Match has a character that is not allowed in a header.').waitFor()
     expect(await form.textContent()).not.toContain('still running')
     expect(visited.requests().length).toBe(before)
   })

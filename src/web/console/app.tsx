@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { EditorForm } from './editor-form.tsx'
@@ -10,9 +11,12 @@ import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
 
 function Header({ console: { session, monitor, disconnect } }: { readonly console: Console }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // The token field had the focus and is gone.
+  useLayoutEffect(() => heading.current?.focus(), [])
   return (
     <header class="bar">
-      <h1 class="title">
+      <h1 class="title" ref={heading} tabIndex={-1}>
         <Leaf />
         plantstore <small>{monitor.latest.value?.version}</small>
       </h1>
@@ -27,7 +31,7 @@ function Header({ console: { session, monitor, disconnect } }: { readonly consol
   )
 }
 
-/** What stands in the place of rows where there are none. */
+/** Shown instead of rows when there are none. */
 function Empty({ console: { finder, session } }: { readonly console: Console }) {
   if (finder.shownTag.value !== undefined) {
     return (
@@ -44,7 +48,7 @@ function Empty({ console: { finder, session } }: { readonly console: Console }) 
       <p>
         {session.isReadOnly.value
           ? 'This token is read-only. Connect with a write token to add some.'
-          : 'Add the first one, or drop a file here: NDJSON or CSV, as “Export” makes it.'}
+          : 'Add one, or drop an NDJSON or CSV file here, such as an earlier export.'}
       </p>
     </div>
   )
@@ -68,7 +72,7 @@ export function App({ console: all }: { readonly console: Console }) {
   const isEmpty = pages.isComplete.value && pages.total.value === 0
   const onFiles = (files: Iterable<File>) => void importer.add(files)
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: files are dropped anywhere; a button does the same.
+    // biome-ignore lint/a11y/noStaticElementInteractions: files can be dropped anywhere; a button does the same.
     <div
       class={isOver.value ? 'page over' : 'page'}
       onDragOver={(event) => {

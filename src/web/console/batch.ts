@@ -1,14 +1,14 @@
-// Plants of a file as one request after another: together, and only where that is refused one by one.
+// Creates plants in one request; only if that is refused, in smaller ones.
 
 import { type BatchOutcome, type Client, ClientError, type NewPlant } from '../../client/client.ts'
 
-// A file is often imported again: pages that are read to find what of a batch is stored.
+// A file is often imported twice. This many pages are read to find which of its plants are stored.
 const PAGES = 2
 const PAGE_PLANTS = 1000
 
 const isSame = (a: NewPlant, b: NewPlant): boolean => a.name === b.name && a.tag === b.tag
 
-/** The plants that are stored with the same fields, as far as some pages from the least id on tell. */
+/** The plants found stored with the same fields, in the first pages from the lowest id on. */
 async function findStored<P extends NewPlant>(
   client: Client,
   plants: readonly P[],
@@ -19,7 +19,7 @@ async function findStored<P extends NewPlant>(
   const stored = new Map<bigint, NewPlant>()
   let after: string | undefined
   for (let page = 0; page < PAGES; page++) {
-    // Behind the id before the least one, which the least of all does not have.
+    // The lowest int64 has no id before it.
     const start = least > -(2n ** 63n) ? { after: least - 1n } : {}
     const query = { limit: PAGE_PLANTS, ...(after === undefined ? start : { after }) }
     const result = await client.listPlants(query, { signal })
@@ -37,7 +37,7 @@ async function findStored<P extends NewPlant>(
   )
 }
 
-/** Creates up to 1000 plants, or those of them that can be. Throws a {@link ClientError} where it cannot go on. */
+/** Creates up to 1000 plants, or as many of them as possible. Throws a {@link ClientError} if it cannot continue. */
 export async function createBatch<P extends NewPlant>(
   client: Client,
   plants: readonly P[],
@@ -59,7 +59,7 @@ export async function createBatch<P extends NewPlant>(
   return { created, known, refused }
 }
 
-/** What the service says of a plant that was sent alone in a batch. */
+/** The error of a plant that was sent alone in a batch. */
 export const explainRefusal = ({ id }: NewPlant, message: string): string => {
   const text = message.replace('nothing was created: ', '').replace(/^plants\[0\](?:, |\.)/, '')
   return text.includes(String(id)) ? text : `id ${id}: ${text}`

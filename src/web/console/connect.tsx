@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Field } from './field.tsx'
 import { Leaf } from './leaf.tsx'
 import { Modal } from './modal.tsx'
@@ -24,7 +25,6 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
         error={session.refusal.value ?? undefined}
         hint={hint}
         isSecret
-        isFirst
       />
       <div class="actions">
         <button type="submit" class="primary" aria-disabled={isBusy.value}>
@@ -35,17 +35,20 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
   )
 }
 
-/** What a visitor sees first. */
+/** The page before a token is entered. */
 export function Welcome({ session }: { readonly session: Session }) {
+  const main = useRef<HTMLElement>(null)
+  // Not `autofocus`: browsers apply it only once, and this page comes back after a disconnect.
+  useLayoutEffect(() => main.current?.querySelector('input')?.focus(), [])
   return (
-    <main class="welcome">
+    <main class="welcome" ref={main}>
       <div class="card">
         <Leaf />
         <h1>plantstore</h1>
-        <p>Look at the plants of this store, change them, import and export them.</p>
+        <p>Browse, edit, import and export the plants in this store.</p>
         <TokenForm
           session={session}
-          hint="The first start printed one. This page keeps it in memory only; a reload forgets it."
+          hint="plantstore printed one when it first started. This page keeps it in memory only; reloading forgets it."
         />
         <p class="foot">
           No token? On the host: <code>plantstore token create NAME</code>
@@ -59,13 +62,18 @@ export function Welcome({ session }: { readonly session: Session }) {
 
 type ReconnectProps = { readonly session: Session; readonly onForget: () => void }
 
-/** Asks for another token, over everything that is on the page. */
+/** Asks for another token in a dialog over the page. */
 export function Reconnect({ session, onForget }: ReconnectProps) {
   return (
     <Modal label="The token is no longer accepted">
       <h2>The token is no longer accepted</h2>
-      <p>Enter another token to continue. Nothing you typed is lost, and an import goes on.</p>
-      <TokenForm session={session} hint="This page keeps it in memory only." />
+      <p>
+        Enter another token to continue. Nothing you typed is lost, and a running import resumes.
+      </p>
+      <TokenForm
+        session={session}
+        hint="This page keeps it in memory only; reloading forgets it."
+      />
       <button type="button" class="quiet" onClick={onForget}>
         Forget everything and start over
       </button>

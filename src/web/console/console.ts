@@ -1,4 +1,4 @@
-// The parts of the console, put together.
+// Puts the parts of the console together.
 
 import { effect, signal, untracked } from '@preact/signals'
 import { createDeletions } from './deletions.ts'
@@ -15,9 +15,9 @@ const SAID_MS = 6000
 
 export type Console = ReturnType<typeof createConsole>
 
-/** A console of the service below a URL; it begins to watch it. */
+/** A console for the service at a URL. It starts watching the service at once. */
 export function createConsole(base: URL) {
-  /** What was just done, in a sentence. */
+  /** A sentence about what was just done. */
   const said = signal('')
   let timer = 0
   function say(text: string): void {
@@ -47,7 +47,7 @@ export function createConsole(base: URL) {
     })
   })
 
-  /** Forgets the token, and all that was done with it. */
+  /** Forgets the token, and stops whatever used it. */
   function disconnect(): void {
     deletions.leave()
     importer.stop()
@@ -57,7 +57,7 @@ export function createConsole(base: URL) {
   }
 
   addEventListener('pagehide', deletions.leave)
-  // A page that comes back from the browser's cache shows what it has deleted as it left.
+  // A page from the back/forward cache still shows plants that were deleted as it was left.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && session.isKnown.value) void finder.reload()
   })

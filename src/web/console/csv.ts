@@ -1,5 +1,4 @@
-// Plants as comma-separated values (RFC 4180), with a first line of names; read and written as `plantstore import` and
-// `plantstore export` do.
+// Plants as CSV (RFC 4180) with a header, read and written as `plantstore import` and `plantstore export` do.
 
 import type { NewPlant } from '../../client/client.ts'
 import { parseId } from './field-errors.ts'
@@ -15,7 +14,7 @@ const SEPARATORS = [
   ['\t', 'tabs'],
 ] as const
 
-/** The end of what can be read: its quotes do not tell where a record ends. */
+/** Reading stops here: the quotes leave open where the record ends. */
 class QuoteError extends Error {
   constructor(
     readonly line: number,
@@ -27,13 +26,13 @@ class QuoteError extends Error {
 
 type Splitter = ReturnType<typeof createSplitter>
 
-/** Splits text into records: each call gives the records that end in its part of the text. */
+/** Splits text into records: push parts, and take the records completed so far. */
 function createSplitter() {
   let line = 1
   let records: CsvRecord[] = []
   let cells: Cell[] = []
   let text = ''
-  // Where the next character is: in a field without quotes, in quotes, or behind the quote that may have ended them.
+  // Where the next character is: outside quotes, inside them, or after a quote that may have closed them.
   let place: 'plain' | 'quoted' | 'closed' = 'plain'
   let isQuoted = false
   let isAfterReturn = false
@@ -69,7 +68,7 @@ function createSplitter() {
   }
 
   function take(character: string): void {
-    // The line feed behind a carriage return ends nothing more, but in quotes it is text.
+    // The LF of CRLF does not end another record; in quotes it is text.
     const isSecond = character === '\n' && isAfterReturn
     const isBreak = character === '\n' || character === '\r'
     isAfterReturn = character === '\r'
@@ -97,7 +96,7 @@ function createSplitter() {
   }
 }
 
-/** The records that a step finds, also where it ends with an error. */
+/** The records completed by a step, even if it throws. */
 function* recordsOf({ taken }: Splitter, step: () => void): Generator<CsvRecord> {
   let error: unknown
   try {
@@ -124,7 +123,7 @@ function readHeader(cells: readonly Cell[]): string[] {
   throw new FileError(`header must be id,name[,tag]${hint}`)
 }
 
-// A tag that is empty without quotes is none.
+// An empty tag without quotes means no tag.
 function toValue(names: readonly string[], cells: readonly Cell[]): unknown {
   const cell = (name: string) => cells[names.indexOf(name)]
   const id = cell('id')?.text ?? ''
@@ -136,7 +135,7 @@ function toValue(names: readonly string[], cells: readonly Cell[]): unknown {
   }
 }
 
-/** Reads the records of a text, up to the first whose quotes do not tell where it ends. */
+/** Reads the records of a text, up to a stray or unterminated quote. */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<RawEntry> {
   let names: string[] | undefined
   try {
@@ -154,9 +153,9 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<RawE
 const csvField = (text: string): string =>
   text === '' || /[",\r\n]|^\s|\s$|^\ufeff/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
-/** What a CSV file of plants begins with. */
+/** The header of a CSV file of plants. */
 export const csvHeader = 'id,name,tag\n'
 
-/** The line of a plant. A tag that is the empty string is quoted; one that is absent is not. */
+/** A plant as a line. An empty tag is quoted, to tell it from no tag. */
 export const csvLine = ({ id, name, tag }: NewPlant): string =>
   `${id},${csvField(name)},${tag === undefined ? '' : csvField(tag)}\n`

@@ -1,4 +1,4 @@
-// Deletes that can be undone: a plant is deleted only when the time to undo it is over, so that undoing loses nothing.
+// Deletions with undo: a plant is deleted only once the time to undo has passed, so undo loses nothing.
 
 import { signal } from '@preact/signals'
 import { createClient, type NewPlant } from '../../client/client.ts'
@@ -10,7 +10,7 @@ const TICK_MS = 250
 
 export type Deletion = {
   readonly plant: NewPlant
-  /** What the plant must still be when it is deleted. */
+  /** The plant is deleted only if it still has this ETag. */
   readonly etag: string | undefined
   readonly leftMs: number
 }
@@ -23,7 +23,7 @@ const ifMatch = (etag: string | undefined) => (etag === undefined ? {} : { ifMat
 
 export function createDeletions(session: Session, pages: PlantPages, say: (text: string) => void) {
   const waiting = signal<readonly Deletion[]>([])
-  /** Whether time stands still, as somebody is about to press a button. */
+  /** Whether the countdown is paused, as someone is about to press Undo. */
   const isPaused = signal(false)
   let timer: number | undefined
 
@@ -39,14 +39,14 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
     if (now.ok) pages.put(now.value)
   }
 
-  /** Deletes a plant, unless it was changed since. */
+  /** Deletes a plant, unless it has changed since. */
   async function carryOut({ plant, etag }: Deletion): Promise<void> {
     const { id } = plant
     const result = await session.persist((client) => client.deletePlant(id, ifMatch(etag)))
-    // Gone is gone, whoever deleted it.
+    // Already deleted by someone else.
     if (result.ok || result.error === 40402) return pages.forget(id)
     const changed = result.error === 41201
-    say(`Plant ${id} was not deleted: ${changed ? 'it was changed meanwhile' : result.message}`)
+    say(`Plant ${id} was not deleted: ${changed ? 'someone changed it' : result.message}`)
     await show(id)
   }
 
@@ -65,10 +65,10 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
     waiting,
     isPaused,
 
-    /** Takes a plant out of the table, to delete it after the time to undo that. */
+    /** Takes a plant out of the table, and deletes it once the time to undo has passed. */
     async remove(plant: NewPlant): Promise<void> {
       if (waiting.value.some((it) => it.plant.id === plant.id)) return
-      // At once: a row that moves later would be under a pointer that means another.
+      // At once: if rows moved later, the next click might hit the wrong one.
       pages.hide(plant.id)
       const now = await session.call((client) => client.readPlant(plant.id))
       if (!now.ok) {
@@ -78,14 +78,14 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
       }
       if (!isSame(now.value, plant)) {
         pages.put(now.value)
-        say(`Plant ${plant.id} was changed meanwhile; look at it before you delete it`)
+        say(`Plant ${plant.id} has changed; check it before you delete it`)
         return
       }
       waiting.value = [...waiting.value, { plant, etag: now.etag, leftMs: UNDO_MS }]
       timer ??= window.setInterval(tick, TICK_MS)
     },
 
-    /** Puts a plant back: the last one that was taken out, unless an id is given. */
+    /** Puts back the plant with an id, or the one deleted last. */
     undo(id = waiting.value.at(-1)?.plant.id): void {
       const found = id === undefined ? undefined : take(id)
       if (!found) return
@@ -93,7 +93,7 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
       say(`Plant ${found.plant.id} was kept`)
     },
 
-    /** Deletes all that wait, now, as the page or the token is about to go: the answers come too late for it. */
+    /** Deletes everything that waits now, as the page or the token is about to go. Nobody sees the answers. */
     leave(): void {
       const token = session.token()
       const all = waiting.value

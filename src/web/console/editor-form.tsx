@@ -3,17 +3,17 @@ import type { Editor } from './editor.ts'
 import { Field } from './field.tsx'
 import { Modal } from './modal.tsx'
 
-/** What another stored while the form was open. */
+/** The plant as someone else saved it while the form was open. */
 function Conflict({ editor }: { readonly editor: Editor }) {
   const box = useRef<HTMLDivElement>(null)
   const theirs = editor.conflict.value?.plant
-  // The button that was pressed is gone.
+  // The Save button that had the focus is gone.
   useLayoutEffect(() => box.current?.focus(), [theirs])
   if (!theirs) return null
   return (
     <div class="conflict" role="alert" ref={box} tabIndex={-1}>
       <p>
-        <strong>This plant was changed after you opened it.</strong> It is stored now as:
+        <strong>This plant was changed after you opened it.</strong> It is now:
       </p>
       <dl>
         <dt>Name</dt>
@@ -28,14 +28,14 @@ function Conflict({ editor }: { readonly editor: Editor }) {
           Save mine
         </button>
         <button type="button" onClick={() => editor.resolve('theirs')}>
-          Take theirs
+          Use theirs
         </button>
       </div>
     </div>
   )
 }
 
-/** A form over the page for a new plant, or for one that is stored. */
+/** A dialog that adds or edits a plant. */
 export function EditorForm({ editor }: { readonly editor: Editor }) {
   const { stored, id, name, tag, isSaving } = editor
   const errors = editor.errors.value
@@ -56,7 +56,7 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
             name="id"
             text={id}
             error={errors.id}
-            hint="A whole number; it names one plant."
+            hint="A whole number, unique to this plant."
             isFirst
           />
         )}
@@ -78,7 +78,7 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
           name="tag"
           text={tag}
           error={errors.tag}
-          hint="Left empty: the plant has none."
+          hint="Leave empty for no tag."
           isLong
         />
         {errors.form ? (

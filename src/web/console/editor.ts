@@ -1,4 +1,4 @@
-// One plant in a form: a new one, or a change to one that is stored.
+// The form that adds or edits one plant.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
@@ -6,12 +6,12 @@ import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.t
 import type { PlantPages } from './plant-pages.ts'
 import type { Session } from './session.ts'
 
-/** What is stored of a plant that is edited. */
+/** A plant as it was last read from the store. */
 type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
 
 export type Editor = ReturnType<typeof createEditor>
 
-// As a text field shows it: one that was not touched is not sent.
+// Text fields turn CR into LF. Comparing with that keeps an untouched field out of the patch.
 const shown = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
 
 export function createEditor(session: Session, pages: PlantPages, say: (text: string) => void) {
@@ -21,9 +21,17 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
   const name = signal('')
   const tag = signal('')
   const errors = signal<FieldErrors>({})
-  /** The plant as another made it after it was opened here. */
+  /** The plant as someone else saved it after it was opened here. */
   const conflict = signal<Stored | null>(null)
   const isSaving = signal(false)
+  // Counts every opening and closing, so that a late answer leaves a newer form alone.
+  let turn = 0
+
+  function begin(isNowOpen: boolean): void {
+    turn += 1
+    isSaving.value = false
+    isOpen.value = isNowOpen
+  }
 
   function open(plant: Stored | null): void {
     stored.value = plant
@@ -32,14 +40,13 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     tag.value = shown(plant?.plant.tag ?? '')
     errors.value = {}
     conflict.value = null
-    isOpen.value = true
+    begin(true)
   }
 
-  function close(): void {
-    isOpen.value = false
-  }
+  const close = (): void => begin(false)
 
   async function create(): Promise<void> {
+    const form = turn
     const parsed = parseId(id.value)
     if (parsed === null) {
       errors.value = { id: id.value.trim() === '' ? 'id is missing' : INT64_RULE }
@@ -47,16 +54,16 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     }
     const plant = { id: parsed, name: name.value, ...(tag.value === '' ? {} : { tag: tag.value }) }
     const result = await session.call((client) => client.createPlant(plant))
-    if (!result.ok) {
+    if (result.ok) {
+      if (form === turn) close()
+      pages.put(plant)
+      say(`Plant ${plant.id} was created`)
+    } else if (form === turn) {
       errors.value = byField(result)
-      return
     }
-    close()
-    pages.put(plant)
-    say(`Plant ${plant.id} was created`)
   }
 
-  /** The fields that differ from what is stored. */
+  /** The fields that differ from the stored plant. */
   function changes({ plant }: Stored): { name?: string; tag?: string | null } {
     const isTagKept = tag.value === shown(plant.tag ?? '')
     return {
@@ -65,30 +72,32 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     }
   }
 
-  async function readAgain(plantId: bigint): Promise<Stored | null> {
+  async function showConflict(plantId: bigint): Promise<void> {
+    const form = turn
     const now = await session.call((client) => client.readPlant(plantId))
+    if (form !== turn) return
     if (!now.ok) {
       errors.value = byField(now)
-      return null
+      return
     }
     pages.put(now.value)
-    return { plant: now.value, etag: now.etag }
+    conflict.value = { plant: now.value, etag: now.etag }
   }
 
   async function change(before: Stored): Promise<void> {
+    const form = turn
     const { plant, etag } = before
     const patch = changes(before)
     if (Object.keys(patch).length === 0) return close()
     const options = etag === undefined ? {} : { ifMatch: etag }
     const result = await session.call((client) => client.patchPlant(plant.id, patch, options))
     if (result.ok) {
-      close()
+      if (form === turn) close()
       pages.put(result.value)
       say(`Plant ${plant.id} was changed`)
-    } else if (result.error === 41201) {
-      conflict.value = await readAgain(plant.id)
-    } else {
-      errors.value = byField(result)
+    } else if (form === turn) {
+      if (result.error === 41201) await showConflict(plant.id)
+      else errors.value = byField(result)
     }
   }
 
@@ -106,7 +115,9 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
 
     /** Opens a plant as it is stored now. */
     async edit({ id: plantId }: NewPlant): Promise<void> {
+      const asked = ++turn
       const now = await session.call((client) => client.readPlant(plantId))
+      if (asked !== turn) return
       if (now.ok) {
         pages.put(now.value)
         open({ plant: now.value, etag: now.etag })
@@ -116,18 +127,19 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       say(`Plant ${plantId}: ${now.message}`)
     },
 
-    /** Stores what the form has; where that fails, the form stays as it is and says why. */
+    /** Saves the form. If that fails, it stays open and says why. */
     async save(): Promise<void> {
       if (isSaving.value) return
       isSaving.value = true
       errors.value = {}
       conflict.value = null
+      const form = turn
       await (stored.value ? change(stored.value) : create()).finally(() => {
-        isSaving.value = false
+        if (form === turn) isSaving.value = false
       })
     },
 
-    /** Ends a conflict: what is typed here wins, or what another stored. */
+    /** Resolves a conflict: keeps what was typed here, or what someone else saved. */
     async resolve(winner: 'mine' | 'theirs'): Promise<void> {
       const theirs = conflict.value
       if (!theirs) return

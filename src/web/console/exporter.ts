@@ -1,4 +1,4 @@
-// The plants of the table as a file: streamed where the browser can write one, else made in memory.
+// Exports the plants of the table: streamed to a file where the browser can, otherwise built in memory.
 
 import { signal } from '@preact/signals'
 import { ClientError, type NewPlant } from '../../client/client.ts'
@@ -14,7 +14,7 @@ const formats = {
   csv: { header: csvHeader, line: csvLine },
 } as const satisfies Record<Format, { header: string; line: (plant: NewPlant) => string }>
 
-/** What takes the text of a file. */
+/** Where the text of a file goes. */
 type Target = {
   write(text: string): Promise<void>
   close(): Promise<void>
@@ -23,7 +23,7 @@ type Target = {
 
 declare global {
   interface Window {
-    // Chromium's, on secure origins.
+    // Only in Chromium, on secure origins.
     showSaveFilePicker?(options: { suggestedName: string }): Promise<FileSystemFileHandle>
   }
 }
@@ -48,7 +48,7 @@ function openDownload(name: string, type: string): Target {
       link.href = URL.createObjectURL(new Blob(parts, { type }))
       link.download = name
       link.click()
-      // The download has begun by then, and keeps the blob itself.
+      // By then the download has started, and holds the blob.
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
     },
     async abort() {
@@ -60,7 +60,7 @@ function openDownload(name: string, type: string): Target {
 export type Exporter = ReturnType<typeof createExporter>
 
 export function createExporter(session: Session, say: (text: string) => void) {
-  /** How many plants are written so far; null: no export runs. */
+  /** How many plants are written so far; null if no export is running. */
   const written = signal<number | null>(null)
   let abort = new AbortController()
 
@@ -103,7 +103,7 @@ export function createExporter(session: Session, say: (text: string) => void) {
   return {
     written,
 
-    /** Writes all plants, or those of a tag, in the order of their ids. */
+    /** Writes all plants, or those with a tag, in order of id. */
     async start(format: Format, tag: string | undefined): Promise<void> {
       if (written.value !== null) return
       const name = `plants.${format}`
@@ -113,7 +113,7 @@ export function createExporter(session: Session, say: (text: string) => void) {
         const picker = window.showSaveFilePicker?.({ suggestedName: name })
         target = picker ? await openPicked(picker) : openDownload(name, TYPES[format])
       } catch (error) {
-        // Nobody chose a file.
+        // The file dialog was cancelled.
         if (error instanceof DOMException && error.name === 'AbortError') return
         return say(`The export failed: ${error instanceof Error ? error.message : error}`)
       }

@@ -1,21 +1,21 @@
-// Which field of a form a message of the service names.
+// Which form field an error message is about.
 
 import type { Failure } from '../../client/client.ts'
 
 const NAMED = /^(id|name|tag)(?:: | is missing)/
-// A plant with this id exists, or none does.
+// Errors about whether a plant with this id exists.
 const OF_ID: readonly number[] = [40402, 40901, 40902]
 
-/** Messages by the field that they name; those that name none are under `form`. */
+/** Messages by field; those that name no field are under `form`. */
 export type FieldErrors = { readonly [field in 'id' | 'name' | 'tag' | 'form']?: string }
 
 export const INT64_RULE = 'id: expected an integer from -9223372036854775808 to 9223372036854775807'
 
-/** The id of a text; null where it is no integer. */
+/** Parses an id; null if the text is not an integer. */
 export const parseId = (text: string): bigint | null =>
   /^\s*-?\d{1,30}\s*$/.test(text) ? BigInt(text.trim()) : null
 
-/** What a failure says of each field. */
+/** The messages of a failure by field. */
 export function byField({ error, message }: Failure): FieldErrors {
   if (OF_ID.includes(error)) return { id: message }
   if (error !== 40002) return { form: message }

@@ -6,13 +6,13 @@ type FieldProps = {
   readonly text: Signal<string>
   readonly error: string | undefined
   readonly hint?: string
-  /** Whether the text may have several lines. */
+  /** Whether it grows with its text; Enter still submits. */
   readonly isLong?: boolean
   readonly isSecret?: boolean
   readonly isFirst?: boolean
 }
 
-/** A labelled text field, with what is wrong with it beside it. */
+/** A labelled text field with a hint or an error below it. */
 export function Field({ label, name, text, error, hint, isLong, isSecret, isFirst }: FieldProps) {
   const note = `${name}-note`
   const common = {
@@ -32,9 +32,7 @@ export function Field({ label, name, text, error, hint, isLong, isSecret, isFirs
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      {isSecret ? (
-        <input {...common} type="password" />
-      ) : isLong ? (
+      {isLong ? (
         <textarea
           {...common}
           rows={1}
@@ -45,7 +43,12 @@ export function Field({ label, name, text, error, hint, isLong, isSecret, isFirs
           }}
         />
       ) : (
-        <input {...common} type="text" autoCapitalize="none" />
+        <input
+          {...common}
+          class={isSecret ? 'masked' : undefined}
+          type="text"
+          autoCapitalize="none"
+        />
       )}
       {error ? (
         <p class="error" id={note} role="alert">

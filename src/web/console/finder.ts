@@ -1,4 +1,4 @@
-// Which plants the table shows: all, those of a tag, or the one with an id.
+// Which plants the table shows: all, those with a tag, or the one with an id.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
@@ -13,12 +13,15 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
   const id = signal('')
   const tag = signal('')
   const error = signal<string | null>(null)
-  /** The tag that the table is limited to. */
+  /** The tag that the table is filtered by. */
   const shownTag = signal<string | undefined>(undefined)
-  /** The plant that was found by its id, and is shown alone. */
+  /** Whether one plant, found by its id, is shown alone. */
   const isOne = signal(false)
+  // Counts searches, so that a late answer does not replace a newer one.
+  let asked = 0
 
   async function open(onlyTag: string | undefined): Promise<void> {
+    asked += 1
     isOne.value = false
     error.value = null
     shownTag.value = onlyTag
@@ -26,7 +29,7 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
     await pages.open(onlyTag)
   }
 
-  async function showOne(plant: NewPlant): Promise<void> {
+  function showOne(plant: NewPlant): void {
     shownTag.value = undefined
     tag.value = ''
     isOne.value = true
@@ -41,31 +44,33 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
     shownTag,
     isOne,
 
-    /** Shows the plant whose id was typed, or says why not. */
+    /** Shows the plant with the typed id, or says why it cannot. */
     async findId(): Promise<void> {
       if (id.value.trim() === '') return open(shownTag.value)
+      const search = ++asked
       const parsed = parseId(id.value)
       if (parsed === null) {
         error.value = INT64_RULE
         return
       }
       const found = await session.call((client) => client.readPlant(parsed))
+      if (search !== asked) return
       if (found.ok) {
         error.value = null
-        await showOne(found.value)
+        showOne(found.value)
       } else {
         const { id: ofId, form } = byField(found)
         error.value = ofId ?? form ?? found.message
       }
     },
 
-    /** Shows the plants whose tag was typed. */
+    /** Shows the plants with the typed tag. */
     filterTag(): Promise<void> {
       id.value = ''
       return open(tag.value === '' ? undefined : tag.value)
     },
 
-    /** Shows the plants of a tag. */
+    /** Shows the plants with a tag. */
     showTag(text: string): Promise<void> {
       tag.value = text
       id.value = ''
@@ -78,7 +83,7 @@ export function createFinder(session: Session, pages: PlantPages, scroll: TableS
       return open(undefined)
     },
 
-    /** Reads what is shown again. */
+    /** Reloads what is shown. */
     reload(): Promise<void> {
       return isOne.value ? this.findId() : open(shownTag.value)
     },

@@ -16,7 +16,7 @@ function summary({ created, known, refused, state, reason }: Import): string {
     case 'done':
       return `Done: ${counts}`
     case 'stopped':
-      return `Stopped: ${counts}; import the file again to complete it`
+      return `Stopped: ${counts}; import the file again to finish`
     case 'failed':
       return `Failed: ${reason}; ${counts}`
   }
@@ -24,7 +24,7 @@ function summary({ created, known, refused, state, reason }: Import): string {
 
 type ImportPanelProps = { readonly importer: Importer; readonly isWaiting: boolean }
 
-/** How an import goes: a bar, what was done, and the lines that were refused. */
+/** The progress of an import: a bar, the counts, and the refused lines. */
 export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
   const it = importer.current.value
   if (!it) return null
@@ -52,7 +52,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
       />
       <p role="status">
         {summary(it)}
-        {isRunning && isWaiting ? '. It waits, and goes on by itself.' : null}
+        {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
       {it.lines.length > 0 ? (
         <>
@@ -65,7 +65,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
               </li>
             ))}
           </ul>
-          {it.refused > SHOWN ? <p>{count(it.refused - SHOWN, 'more were refused')}</p> : null}
+          {it.refused > SHOWN ? <p>{count(it.refused - SHOWN, 'more refused')}</p> : null}
         </>
       ) : null}
     </section>

@@ -1,4 +1,4 @@
-// A file of plants into the store, in batches; a batch that is refused, in smaller ones, down to the plants at fault.
+// Imports files of plants in batches. A refused batch is split until only the plants at fault are left out.
 
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
@@ -9,7 +9,7 @@ import type { Session } from './session.ts'
 
 const BATCH_PLANTS = 1000
 const BATCH_CHARACTERS = 300_000
-/** How many refused lines are kept to be shown. */
+/** How many refused lines are kept. */
 const REFUSED_KEPT = 1000
 
 export type Refused = { readonly line: number; readonly problem: string }
@@ -19,10 +19,10 @@ export type Import = {
   readonly bytes: number
   readonly bytesRead: number
   readonly created: number
-  /** Stored before, with the same fields. */
+  /** Already stored, with the same fields. */
   readonly known: number
   readonly refused: number
-  /** The first of them. */
+  /** The first refused lines. */
   readonly lines: readonly Refused[]
   readonly state: 'running' | 'done' | 'stopped' | 'failed'
   /** Why it failed. */
@@ -31,7 +31,7 @@ export type Import = {
 
 export type Importer = ReturnType<typeof createImporter>
 
-/** Groups of entries that one request can have. */
+/** Groups entries so that each group fits into one request. */
 async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
   let group: Entry[] = []
   let characters = 0
@@ -70,7 +70,7 @@ export function createImporter(session: Session, onChange: () => void) {
     }))
   }
 
-  /** Creates plants, again after a silence or with a new token: what is sent twice is found stored. */
+  /** Creates plants, with retries: a plant that is sent twice counts as already stored. */
   const createPlants = <P extends NewPlant>(plants: readonly P[], signal: AbortSignal) =>
     session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
       try {
@@ -141,7 +141,7 @@ export function createImporter(session: Session, onChange: () => void) {
       await next()
     },
 
-    /** Stops behind the batch that is under way. */
+    /** Stops, and cancels the current request. */
     stop(): void {
       waiting.length = 0
       abort.abort()

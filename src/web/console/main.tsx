@@ -1,10 +1,10 @@
-// The console's entry: puts the page into the document.
+// The entry of the console: renders the page.
 
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { createConsole } from './console.ts'
 
-// Below whatever path a proxy has it.
+// A proxy may serve it under a path prefix.
 const base = new URL('.', document.location.href)
 
 render(<App console={createConsole(base)} />, document.body)

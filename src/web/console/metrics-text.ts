@@ -1,16 +1,16 @@
-// What the strip shows of `/metrics`, in the Prometheus text format.
+// Reads what the strip shows from `/metrics`, in the Prometheus text format.
 
 const DURATION = 'plantstore_http_request_duration_seconds_bucket'
 const CREATES = ['route="/plants"', 'route="/plants/batch"']
 
-/** Requests that took up to `seconds`; Infinity for all. */
+/** The number of requests that took up to `seconds`; Infinity for all requests. */
 type Bucket = { readonly seconds: number; readonly count: number }
 
 export type Sample = {
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds on a monotonic clock. */
   readonly at: number
   readonly created: number
-  /** Of requests that create plants, in ascending order of seconds. */
+  /** For requests that create plants, in ascending order of seconds. */
   readonly buckets: readonly Bucket[]
   readonly version: string
 }
@@ -44,7 +44,7 @@ export function parseMetrics(text: string, at: number): Sample {
   return { at, created, buckets, version }
 }
 
-/** Plants created a second between two samples; null where the daemon was restarted between them. */
+/** Plants created per second between two samples; null if the daemon restarted in between. */
 export function createRate(before: Sample, after: Sample): number | null {
   const seconds = (after.at - before.at) / 1000
   const created = after.created - before.created
@@ -52,8 +52,7 @@ export function createRate(before: Sample, after: Sample): number | null {
 }
 
 /**
- * The time that 99 of 100 creates between two samples took at most, in seconds, as Prometheus interpolates it; null
- * where there were none.
+ * The p99 latency of creates between two samples, in seconds, interpolated as Prometheus does; null if there were none.
  */
 export function createP99(before: Sample, after: Sample): number | null {
   const earlier = new Map(before.buckets.map(({ seconds, count }) => [seconds, count]))

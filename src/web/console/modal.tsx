@@ -3,18 +3,18 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 
 type ModalProps = {
   readonly label: string
-  /** What Escape does; nothing where it is left out. */
+  /** What Escape does; by default nothing. */
   readonly onEscape?: () => void
   readonly children: ComponentChildren
 }
 
-/** A dialog that is open as long as it is drawn; the newest one is on top. */
+/** A dialog that is open while it is rendered; the newest is on top. */
 export function Modal({ label, onEscape, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
-    // Closed before it is gone: so the browser gives the focus back to where it was.
+    // Closing it before it is removed lets the browser restore the focus.
     return () => element?.close()
   }, [])
   return (

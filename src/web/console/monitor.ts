@@ -1,4 +1,4 @@
-// Watches the daemon: its health, and its metrics while there is a token.
+// Polls the health of the daemon, and its metrics while there is a token.
 
 import { signal } from '@preact/signals'
 import { createP99, createRate, parseMetrics, type Sample } from './metrics-text.ts'
@@ -9,7 +9,7 @@ const PERIOD_SILENT_MS = 1000
 const ANSWER_MS = 5000
 // Two minutes.
 const POINTS = 60
-// p99 is of so many periods, as a quiet store has few creates in each.
+// p99 covers several periods, as a quiet store has few creates in each.
 const P99_PERIODS = 5
 
 export type Health =
@@ -20,7 +20,7 @@ export type Point = { readonly rate: number | null; readonly p99: number | null 
 
 export type Monitor = ReturnType<typeof createMonitor>
 
-/** Watches the service of a session until the page is closed. */
+/** Polls the service of a session until the page is closed. */
 export function createMonitor(session: Session) {
   const health = signal<Health>({ state: 'unknown' })
   const latest = signal<Sample | null>(null)
@@ -48,7 +48,7 @@ export function createMonitor(session: Session) {
 
   function take(sample: Sample): void {
     const before = samples.at(-1)
-    // A restart begins the counters again.
+    // A restart resets the counters.
     if (before && sample.created < before.created) samples = []
     const base = samples.at(-P99_PERIODS) ?? samples[0]
     samples = [...samples.slice(-P99_PERIODS), sample]
@@ -68,7 +68,7 @@ export function createMonitor(session: Session) {
       const { error, message } = await answer.json()
       if (error === 40102 && token === session.token()) session.refuse(String(message))
     } catch {
-      // The next look at its health says what there is to say.
+      // The next health check reports it.
     }
   }
 

@@ -1,4 +1,4 @@
-// Plants as JSON, one a line, with exact ids.
+// Plants as NDJSON, with exact ids.
 
 import type { NewPlant } from '../../client/client.ts'
 import { FileError, type RawEntry } from './raw-entry.ts'
@@ -7,14 +7,14 @@ const LONGEST_LINE = 64 * 1024 * 1024
 const ARRAY = 'expected one plant object per line, found an array'
 const DIGITS = /^-?\d{1,30}$/
 
-// What a number was written as: TypeScript does not know yet that JSON.parse tells it.
+// The source text of a number; TypeScript does not know this parameter yet.
 type Context = { readonly source?: string }
 
 function reviveId(this: unknown, key: string, value: unknown, context?: Context): unknown {
   if (key !== 'id' || typeof value !== 'number') return value
   const source = context?.source
   if (source !== undefined && DIGITS.test(source)) return BigInt(source)
-  // Where the browser does not tell it, or it is 1.0: only what no reading can have rounded.
+  // Without the source, or for 1.0: accepts only numbers too small to have been rounded.
   return Number.isSafeInteger(value) && Math.abs(value) < 2 ** 50 ? BigInt(value) : value
 }
 
@@ -27,7 +27,7 @@ function readLine(line: number, text: string): RawEntry {
   }
 }
 
-/** Reads the lines of a text, those that are blank left out. */
+/** Reads the lines of a text, skipping blank ones. */
 export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<RawEntry> {
   let line = 0
   let rest = ''
@@ -53,6 +53,6 @@ export async function* readNdjson(text: AsyncIterable<string>): AsyncGenerator<R
   if (rest !== '') yield* take(rest)
 }
 
-/** The line of a plant. */
+/** A plant as a line. */
 export const ndjsonLine = ({ id, name, tag }: NewPlant): string =>
   `{"id":${id},${JSON.stringify({ name, tag }).slice(1)}\n`

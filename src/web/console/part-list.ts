@@ -1,15 +1,15 @@
-// A long list in parts, each with its place; the plants of most of them are forgotten.
+// A long list in parts. Every part keeps its place, but only some keep their plants.
 
 import type { NewPlant } from '../../client/client.ts'
 
 const ROWS_KEPT = 20_000
 
-/** Plants behind `after` up to `last`. */
+/** The plants after `after`, up to and including `last`. */
 export type Part = {
   readonly after: bigint | null
   last: bigint
   count: number
-  /** null: forgotten. */
+  /** null if dropped. */
   rows: NewPlant[] | null
 }
 
@@ -17,7 +17,7 @@ export type PartList = ReturnType<typeof createPartList>
 
 export function createPartList() {
   let parts: Part[] = []
-  /** Of each part, the index of its first row. */
+  /** The index of the first row of each part. */
   let starts: number[] = []
   let total = 0
   const usedAt = new Map<Part, number>()
@@ -27,7 +27,7 @@ export function createPartList() {
     usedAt.set(part, ++clock)
   }
 
-  /** Counts the rows again, after a part became longer or shorter. */
+  /** Recounts the rows after a part has become longer or shorter. */
   function index(): void {
     total = 0
     starts = parts.map(({ count }) => {
@@ -36,7 +36,7 @@ export function createPartList() {
     })
   }
 
-  /** Forgets the plants of the parts that were not looked at for the longest time. */
+  /** Drops the plants of the least recently used parts. */
   function forgetOldest(): void {
     const kept = parts.filter(({ rows }) => rows !== null)
     let rows = kept.reduce((sum, { count }) => sum + count, 0)
@@ -49,7 +49,7 @@ export function createPartList() {
     }
   }
 
-  /** The place of the part that has a row, by the row's index. */
+  /** The place of the part that contains a row. */
   function placeOf(row: number): number {
     let low = 0
     let high = parts.length - 1
@@ -68,7 +68,7 @@ export function createPartList() {
     total: () => total,
     last: () => parts.at(-1),
 
-    /** Begins anew with some parts. */
+    /** Replaces all parts. */
     set(all: readonly Part[]): void {
       parts = [...all]
       usedAt.clear()
@@ -80,10 +80,10 @@ export function createPartList() {
       use(part)
     },
 
-    /** The part that has an id, or would have it; undefined behind all parts. */
+    /** The part where an id is, or would be; undefined after the last part. */
     partOf: (id: bigint): Part | undefined => parts.find(({ last }) => id <= last),
 
-    /** The parts that have the rows from `first` up to `end`. */
+    /** The parts with the rows from `first` up to `end`. */
     *between(first: number, end: number): Generator<Part> {
       for (let place = placeOf(first); place < parts.length; place++) {
         const part = parts[place]
@@ -92,7 +92,7 @@ export function createPartList() {
       }
     },
 
-    /** A row by its index; undefined where it is not there. */
+    /** A row by its index; undefined if it is not loaded. */
     row(at: number): NewPlant | undefined {
       const place = placeOf(at)
       return parts[place]?.rows?.[at - (starts[place] ?? 0)]

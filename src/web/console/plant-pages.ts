@@ -1,4 +1,4 @@
-// The plants of a list, in parts that are read as they are looked at and forgotten again when many others were.
+// The plants of a list, in parts: loaded when they come into view, and dropped once many others have been loaded.
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
@@ -6,7 +6,7 @@ import { createPartList, type Part } from './part-list.ts'
 import type { Session } from './session.ts'
 
 const PART_ROWS = 250
-// A part while one goes to the end of the list: fewer requests.
+// Larger parts when jumping to the end of the list, for fewer requests.
 const LONG_PART_ROWS = 1000
 const RETRY_MS = 2000
 
@@ -15,12 +15,12 @@ export type PlantPages = ReturnType<typeof createPlantPages>
 export function createPlantPages(session: Session) {
   const parts = createPartList()
   let tag: string | undefined
-  // What was asked for before the list began anew is dropped.
+  // Counts restarts of the list, so that answers to earlier requests are dropped.
   let generation = 0
   const loading = new Set<Part | 'next'>()
   const hidden = new Set<bigint>()
 
-  /** Changes with each change of the rows. */
+  /** Increases with every change of the rows. */
   const version = signal(0)
   const total = signal(0)
   const isComplete = signal(false)
@@ -32,7 +32,7 @@ export function createPlantPages(session: Session) {
     version.value += 1
   }
 
-  /** The part that has an id, or would have it. */
+  /** The part where an id is, or would be. */
   const partOf = (id: bigint): Part | undefined =>
     parts.partOf(id) ?? (isComplete.value ? parts.last() : undefined)
 
@@ -45,7 +45,7 @@ export function createPlantPages(session: Session) {
       }),
     )
 
-  /** Says why rows are missing, and has them asked for again after a while. */
+  /** Says why rows are missing, and retries after a while. */
   function fail(message: string): void {
     failure.value = message
     setTimeout(() => {
@@ -53,7 +53,7 @@ export function createPlantPages(session: Session) {
     }, RETRY_MS)
   }
 
-  /** Loads the part behind the last one. */
+  /** Loads the part after the last one. */
   async function loadNext(limit: number): Promise<void> {
     if (loading.has('next') || isComplete.value) return
     loading.add('next')
@@ -72,7 +72,7 @@ export function createPlantPages(session: Session) {
     changed()
   }
 
-  /** Reads a part again that was forgotten; it may have become longer or shorter. */
+  /** Loads a dropped part again; it may have become longer or shorter. */
   async function loadAgain(part: Part): Promise<void> {
     if (loading.has(part)) return
     loading.add(part)
@@ -107,7 +107,7 @@ export function createPlantPages(session: Session) {
       const at = rows.findIndex((row) => row.id >= id)
       part.count += change(rows, at < 0 ? rows.length : at)
     }
-    // Also of a part that was forgotten: it is read again up to there.
+    // Dropped parts too: they are loaded again up to this id.
     if (id > part.last) part.last = id
     changed()
   }
@@ -118,7 +118,7 @@ export function createPlantPages(session: Session) {
     isComplete,
     failure,
 
-    /** Begins anew, with all plants or those of a tag. */
+    /** Starts over, with all plants or those with a tag. */
     async open(onlyTag?: string): Promise<void> {
       generation += 1
       loading.clear()
@@ -141,7 +141,7 @@ export function createPlantPages(session: Session) {
 
     row: parts.row,
 
-    /** Has the rows from `first` up to `end` loaded, and the next ones where the end is near. */
+    /** Loads the rows from `first` up to `end`, and the next part if the end is near. */
     want(first: number, end: number, isGoingToEnd: boolean): void {
       for (const part of parts.between(first, end)) {
         parts.use(part)
@@ -153,7 +153,7 @@ export function createPlantPages(session: Session) {
       }
     },
 
-    /** Shows a plant as it is stored now: a new one in its place, or a changed one. */
+    /** Adds a new plant in its place, or updates a changed one. */
     put(plant: NewPlant): void {
       hidden.delete(plant.id)
       const isShown = tag === undefined || plant.tag === tag
@@ -169,7 +169,7 @@ export function createPlantPages(session: Session) {
       })
     },
 
-    /** Shows a plant no longer, though it may be stored still, until it is put again. */
+    /** Hides a plant until it is put again, even if it is still stored. */
     hide(id: bigint): void {
       hidden.add(id)
       changeRows(id, (rows, at) => {
@@ -179,7 +179,7 @@ export function createPlantPages(session: Session) {
       })
     },
 
-    /** An id that was hidden is shown again where it is stored. */
+    /** Stops hiding an id. */
     forget: (id: bigint): void => {
       hidden.delete(id)
     },

@@ -1,6 +1,6 @@
-// biome-ignore-all lint/a11y/useSemanticElements: a table of a million rows is no <table>; this one has the same roles.
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names the active row.
-// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see the role of a row.
+// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot hold a million rows; the roles are the same.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and points to the active row.
+// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
 import { useEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
 import type { PlantPages } from './plant-pages.ts'
@@ -75,7 +75,7 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
               tabIndex={tabIndex}
               aria-label={`Delete plant ${id}`}
               onClick={({ detail }) => {
-                // The second click of two meets the row that has come up.
+                // The second click of a double click would hit the next row.
                 if (detail <= 1) onDelete(plant)
               }}
             >
@@ -94,7 +94,7 @@ type TableProps = RowActions & {
   readonly isReadOnly: boolean
 }
 
-/** The plants, of which only those that are seen are in the document. */
+/** The table of plants. Only the rows in view are in the document. */
 export function PlantTable({ pages, scroll, isReadOnly, ...actions }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)

@@ -1,4 +1,4 @@
-// Files of plants, read as a stream: what each line holds, or what is wrong with it.
+// Streams a file of plants: the plant on each line, or what is wrong with it.
 
 import type { NewPlant } from '../../client/client.ts'
 import { readCsv } from './csv.ts'
@@ -8,13 +8,13 @@ import { FileError, type RawEntry } from './raw-entry.ts'
 
 export type Format = 'ndjson' | 'csv'
 
-/** A plant of a file, or what is wrong with the line where it should be. */
+/** The plant on a line, or what is wrong with it. */
 export type Entry = { readonly line: number } & (
   | { readonly plant: NewPlant }
   | { readonly problem: string }
 )
 
-/** The format that a file's name tells; null where it tells none. */
+/** The format by the extension of a file's name; null if it is unknown. */
 export function formatOf(name: string): Format | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson'
   return /\.csv$/i.test(name) ? 'csv' : null
@@ -45,9 +45,9 @@ function toEntry(entry: RawEntry): Entry {
     : { line, problem: explain({ ...value }) }
 }
 
-/** The text of a file, part by part; `onRead` is told how many bytes were read. */
+/** The text of a file in parts; `onRead` gets the number of bytes in each. */
 async function* textOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<string> {
-  // It leaves out a byte order mark.
+  // Skips a byte order mark.
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const reader = file.stream().getReader()
   try {
@@ -66,7 +66,7 @@ async function* textOf(file: Blob, onRead: (bytes: number) => void): AsyncGenera
   }
 }
 
-/** Reads the plants of a file. Throws a {@link FileError} where it cannot be read on. */
+/** Reads the plants of a file. Throws a {@link FileError} if it cannot continue. */
 export async function* readPlants(
   file: Blob,
   format: Format,

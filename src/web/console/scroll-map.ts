@@ -1,11 +1,11 @@
-// Where a row is, though no element may be as high as all rows together.
+// Maps rows to the scroll bar: browsers limit the height of an element, so it may be shorter than all rows.
 
-// Firefox ends at 17.9 million pixels, Chromium and Safari at 33.5 million.
+// The limit is 17.9 million pixels in Firefox, 33.5 million in Chromium and Safari.
 const HIGHEST_PX = 10_000_000
-// A scroll event that moves further is a jump: of the scroll bar, or of a key.
+// A scroll event that moves further is a jump: the scroll bar was dragged, or a key pressed.
 const JUMP_VIEWS = 2
 
-/** What there is to scroll, in pixels: all rows, the part of them that is seen, and the element that stands for all. */
+/** Heights in pixels: of all rows, of the visible part, and of the element that is scrolled. */
 export type Extent = { readonly content: number; readonly view: number; readonly track: number }
 
 export const extentOf = (rows: number, rowHeight: number, view: number): Extent => {
@@ -15,21 +15,21 @@ export const extentOf = (rows: number, rowHeight: number, view: number): Extent 
 
 const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most))
 
-/** Where the scroll bar stands for a place in the content. */
+/** The scroll position for a position in the content. */
 export function toScroll(top: number, { content, view, track }: Extent): number {
   if (content <= track) return clamp(top, content - view)
   return clamp((top / (content - view)) * (track - view), track - view)
 }
 
-/** The place in the content that a place of the scroll bar stands for. */
+/** The position in the content for a scroll position. */
 export function toTop(scroll: number, { content, view, track }: Extent): number {
   if (content <= track) return clamp(scroll, content - view)
   return clamp((scroll / (track - view)) * (content - view), content - view)
 }
 
 /**
- * The place in the content after the scroll bar moved. Small moves are of so many pixels of content, so that a wheel and
- * a finger feel as they do everywhere; the ends are always reached.
+ * The position in the content after the scroll bar has moved. Small moves scroll the content by the same number of
+ * pixels, so that wheel and touch feel normal. Both ends can always be reached.
  */
 export function move(top: number, from: number, to: number, extent: Extent): number {
   const { content, view, track } = extent

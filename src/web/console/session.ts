@@ -1,4 +1,4 @@
-// Who is connected: the token, which is in memory only, and whether the service answers.
+// The connection: the token, kept in memory only, and whether the service answers.
 
 import { effect, signal } from '@preact/signals'
 import { type Client, createClient, type Failure, type Result } from '../../client/client.ts'
@@ -9,28 +9,28 @@ export type Session = ReturnType<typeof createSession>
 
 const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }
 
-/** Whether there is no answer of the service's: it is restarting, or a proxy speaks for it. */
+/** Whether the service itself did not answer: it is down, or a proxy answered instead. */
 const isSilence = ({ error, status }: Failure): boolean =>
   error === 0 && (status === 0 || status >= 500)
 
 const isRefusal = ({ error }: Failure): boolean => error === 40101 || error === 40102
 
-/** Whether a call was given up by the page itself. */
+/** Whether the page itself cancelled the call. */
 export const isAborted = ({ cause }: Failure): boolean =>
   cause instanceof DOMException && cause.name === 'AbortError'
 
-/** A session with the service below a URL. */
+/** A session with the service at a URL. */
 export function createSession(base: URL) {
   let token: string | null = null
   let client: Client | null = null
-  // Counts the tokens that were given or forgotten: an answer to an older one is of no interest.
+  // Counts connects and disconnects, so that an answer to an earlier token is ignored.
   let attempts = 0
   const isConnected = signal(false)
-  /** Whether there was a token before: what is on the page stays while it is given again. */
+  /** Whether a token was accepted, even if it no longer is: the page stays while another is entered. */
   const isKnown = signal(false)
   const isReachable = signal(true)
   const isReadOnly = signal(false)
-  /** Why the token is refused, in the service's words. */
+  /** Why the service refused the token, in its own words. */
   const refusal = signal<string | null>(null)
 
   function refuse(message: string): void {
@@ -46,18 +46,20 @@ export function createSession(base: URL) {
     if (failure.error === 40301) isReadOnly.value = true
   }
 
-  /** Resolves once there is a token and the service answers, or neither is waited for any more. */
-  const ready = (signal?: AbortSignal) =>
-    new Promise<void>((resolve) => {
-      signal?.addEventListener('abort', () => resolve())
-      const stop = effect(() => {
-        if (isKnown.value && !(isConnected.value && isReachable.value)) return
-        resolve()
-        queueMicrotask(() => stop())
-      })
+  /** Resolves once there is a token and the service answers, or when waiting is pointless: disconnected or aborted. */
+  async function ready(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    signal?.addEventListener('abort', resolve)
+    const stop = effect(() => {
+      if (!isKnown.value || (isConnected.value && isReachable.value)) resolve(null)
     })
+    await promise
+    stop()
+    signal?.removeEventListener('abort', resolve)
+  }
 
-  /** Calls the service, and notes what the answer says of the token and of the service. */
+  /** Calls the service, and updates the session from the answer. */
   async function call<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
     const used = client
     if (!used) return SIGNED_OUT
@@ -68,7 +70,7 @@ export function createSession(base: URL) {
     return result
   }
 
-  /** As {@link call}, again after a silence and after a refused token: for what is repeated without harm. */
+  /** Like {@link call}, but retries after no answer and after a refused token: for calls that are safe to repeat. */
   async function persist<T>(
     make: (client: Client) => Promise<Result<T>>,
     signal?: AbortSignal,
@@ -82,7 +84,7 @@ export function createSession(base: URL) {
     }
   }
 
-  /** Takes a token if the service does; else says why not. */
+  /** Uses a token if the service accepts it; otherwise sets `refusal`. */
   async function connect(text: string): Promise<void> {
     const given = text.trim()
     const attempt = ++attempts
@@ -91,7 +93,7 @@ export function createSession(base: URL) {
     try {
       candidate = createClient({ url: base, token: given })
     } catch {
-      refusal.value = 'a token has letters, digits and -._~+/ only'
+      refusal.value = 'a token has only letters, digits and -._~+/'
       return
     }
     const result = await candidate.listPlants({ limit: 1 })

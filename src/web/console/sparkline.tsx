@@ -3,16 +3,16 @@ const HEIGHT = 28
 
 type SparklineProps = {
   readonly label: string
-  /** From the oldest to the newest; null where nothing is known. */
+  /** Oldest first; null where there is no value. */
   readonly values: readonly (number | null)[]
 }
 
-// A chart that begins is drawn larger, until so many values are there.
+// A new chart is stretched until it has this many values.
 const FEWEST = 15
 
 type Place = { readonly x: number; readonly y: number }
 
-/** Where the values are drawn: a list for each run of those that are known. */
+/** The points to draw: one list for each run without gaps. */
 function runsOf(values: readonly (number | null)[]): Place[][] {
   const top = Math.max(...values.map((value) => value ?? 0), Number.MIN_VALUE)
   const step = WIDTH / (Math.max(values.length, FEWEST) - 1)
@@ -31,7 +31,7 @@ function runsOf(values: readonly (number | null)[]): Place[][] {
 const lineOf = (run: readonly Place[]): string =>
   run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`).join('')
 
-/** A chart of the last minutes, as high as its highest value. */
+/** A chart of the last minutes, scaled to its highest value. */
 export function Sparkline({ label, values }: SparklineProps) {
   const runs = runsOf(values)
   const areas = runs.map((run) => `${lineOf(run)}V${HEIGHT}H${run[0]?.x.toFixed(1)}Z`)
@@ -45,7 +45,7 @@ export function Sparkline({ label, values }: SparklineProps) {
     >
       <path class="base" d={`M0 ${HEIGHT - 1}H${WIDTH}`} />
       <path class="area" d={areas.join('')} />
-      {/* A point alone is a line to itself, which its round ends make a dot. */}
+      {/* A single point is a line to itself; its round caps make it a dot. */}
       <path class="line" d={runs.map((run) => `${lineOf(run)}h0`).join('')} />
     </svg>
   )

@@ -2,10 +2,10 @@ import type { Health, Monitor } from './monitor.ts'
 import { Sparkline } from './sparkline.tsx'
 
 const HEALTH = {
-  unknown: 'Looking…',
+  unknown: 'Checking…',
   healthy: 'Healthy',
   failing: 'Cannot write',
-  silent: 'No answer, trying again…',
+  silent: 'No response, retrying…',
 } as const satisfies Record<Health['state'], string>
 
 const toRate = (rate: number | null | undefined): string =>
@@ -17,7 +17,7 @@ function toTime(seconds: number | null | undefined): string {
   return `${milliseconds.toLocaleString(undefined, { maximumSignificantDigits: 2 })} ms`
 }
 
-/** The state of the store: healthy or not, how many creates, how fast. */
+/** The state of the store: its health, and the number and latency of creates. */
 export function Strip({ monitor }: { readonly monitor: Monitor }) {
   const health = monitor.health.value
   const points = monitor.points.value
@@ -33,22 +33,22 @@ export function Strip({ monitor }: { readonly monitor: Monitor }) {
       </p>
       <dl>
         <div>
-          <dt>Created since the start</dt>
+          <dt>Created since startup</dt>
           <dd>{monitor.latest.value?.created.toLocaleString() ?? '–'}</dd>
         </div>
         <div>
-          <dt>Creates a second</dt>
+          <dt>Creates per second</dt>
           <dd>
             {rate}
             <Sparkline
-              label={`Creates a second in the last two minutes; now ${rate}`}
+              label={`Creates per second in the last two minutes; now ${rate}`}
               values={points.map((point) => point.rate)}
             />
           </dd>
         </div>
         <div>
           <dt>
-            <abbr title="99 of 100 creates took less">p99</abbr> of creates
+            <abbr title="99 % of creates were faster">p99</abbr> of creates
           </dt>
           <dd>
             {p99}

@@ -1,10 +1,10 @@
-// What of the table is seen, and which row is the active one.
+// Which rows of the table are in view, and which one is active.
 
 import { computed, effect, signal, untracked } from '@preact/signals'
 import type { PlantPages } from './plant-pages.ts'
 import { extentOf, move, toScroll } from './scroll-map.ts'
 
-// Rows above and below those that are seen: what a fast finger reaches before the next frame.
+// Rows drawn above and below the view, for fast scrolling.
 const SPARE_ROWS = 12
 const IDLE_MS = 150
 
@@ -13,20 +13,20 @@ export type TableScroll = ReturnType<typeof createTableScroll>
 export function createTableScroll(pages: PlantPages) {
   const rowHeight = signal(44)
   const view = signal(0)
-  /** The place in the content, in pixels. */
+  /** The position in the content, in pixels. */
   const top = signal(0)
-  /** The place of the scroll bar. */
+  /** The position of the scroll bar. */
   const scroll = signal(0)
   const active = signal(0)
   const isGoingToEnd = signal(false)
   let element: HTMLElement | undefined
   let idle = 0
 
-  /** All rows, and one that says that there are more. */
+  /** All rows, plus a “Loading…” row if there are more. */
   const rows = computed(() => pages.total.value + (pages.isComplete.value ? 0 : 1))
   const extent = computed(() => extentOf(rows.value, rowHeight.value, view.value))
 
-  /** The rows that are drawn, and how far below the top of the scrolled element they begin. */
+  /** The rows to draw, and how far below the top of the track they start. */
   const drawn = computed(() => {
     const height = rowHeight.value
     const first = Math.max(0, Math.floor(top.value / height) - SPARE_ROWS)
@@ -52,7 +52,7 @@ export function createTableScroll(pages: PlantPages) {
     top.value = move(top.value, scroll.value, to, extent.value)
     scroll.value = to
     clearTimeout(idle)
-    // The scroll bar shows the place again, which small moves leave behind.
+    // Small moves let the scroll bar drift from the position; this corrects it.
     idle = window.setTimeout(() => setScroll(toScroll(top.value, extent.value)), IDLE_MS)
   }
 
@@ -74,10 +74,12 @@ export function createTableScroll(pages: PlantPages) {
     setTop(extent.value.content)
   }
 
-  /** Follows an element that scrolls and one that is as high as a row; ends with the function that it returns. */
+  /** Follows the scrolling element and a probe as high as a row. Call the result to stop. */
   function attach(scroller: HTMLElement, probe: HTMLElement): () => void {
     element = scroller
     const sizes = new ResizeObserver(() => {
+      // After Disconnect the elements are gone, and measure 0.
+      if (!scroller.isConnected) return
       const row = Math.floor(top.value / rowHeight.value)
       const isTaller = probe.offsetHeight !== rowHeight.value
       rowHeight.value = probe.offsetHeight
@@ -92,7 +94,7 @@ export function createTableScroll(pages: PlantPages) {
       const isToEnd = isGoingToEnd.value
       untracked(() => pages.want(first, end, isToEnd))
     })
-    // When the content has another height, the scroll bar stands elsewhere for the same place.
+    // When the height of the content changes, so does the scroll bar for the same position.
     const stopFollowing = effect(() => {
       const { content } = extent.value
       if (isGoingToEnd.peek()) {
@@ -110,7 +112,7 @@ export function createTableScroll(pages: PlantPages) {
     }
   }
 
-  /** Begins anew at the first row. */
+  /** Goes back to the first row. */
   function reset(): void {
     isGoingToEnd.value = false
     active.value = 0
@@ -119,7 +121,7 @@ export function createTableScroll(pages: PlantPages) {
 
   const pageRows = () => Math.max(1, Math.floor(view.value / rowHeight.value) - 1)
 
-  /** Moves by a key; false for one that moves nothing. */
+  /** Handles a key that moves the active row; false for any other key. */
   function onKey(key: string): boolean {
     const moves: Readonly<Record<string, () => void>> = {
       ArrowDown: () => activate(active.value + 1),

@@ -54,7 +54,7 @@ type ToolbarProps = {
   readonly onFiles: (files: Iterable<File>) => void
 }
 
-/** Finds and filters; adds, imports and exports. */
+/** The fields to find and filter, and the buttons to add, import and export. */
 export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: ToolbarProps) {
   const file = useRef<HTMLInputElement>(null)
   const written = exporter.written.value

@@ -2,7 +2,7 @@ import type { Deletions } from './deletions.ts'
 
 const SHOWN = 3
 
-/** The plants that are about to be deleted, each with a button that keeps it. */
+/** The plants that are about to be deleted, each with an Undo button. */
 export function UndoList({ deletions }: { readonly deletions: Deletions }) {
   const all = deletions.waiting.value
   if (all.length === 0) return null

@@ -1,4 +1,4 @@
-// The answer of the service to a request that was tried.
+// The answer to a request that was sent from the page.
 import { Code } from './code'
 import type { Answer } from './send'
 

@@ -1,10 +1,10 @@
-// A text in a fixed pitch, JSON in colours, with a button that copies it.
+// A code block with coloured JSON and a copy button.
 import { useSignal } from '@preact/signals'
 import { indent, type Token } from './json-text'
 
 type CopyProps = { readonly text: string; readonly label: string }
 
-// Browsers give no clipboard to pages over plain HTTP, localhost excepted.
+// Over plain HTTP, browsers allow the clipboard only on localhost.
 function Copy({ text, label }: CopyProps) {
   const said = useSignal('Copy')
   if (!navigator.clipboard) return null
@@ -33,7 +33,7 @@ type ColouredProps = {
   readonly scrolls: boolean
 }
 
-/** JSON in colours, its digits as they were sent; any other text as it is, line by line where it may scroll. */
+/** Coloured JSON with its digits unchanged; any other text as it is, unwrapped if it scrolls. */
 function Coloured({ text, tokens, scrolls }: ColouredProps) {
   if (!tokens) return <pre class={scrolls ? 'text lines' : 'text'}>{text}</pre>
   return (

@@ -1,4 +1,4 @@
-// The description of the service (OpenAPI 3.1), and what the page makes of it.
+// The OpenAPI 3.1 description of the service, as far as the page uses it.
 import { parseExact } from './json-text'
 
 /** A JSON Schema, as far as the page shows it. Integers beyond 2^53 are bigints. */
@@ -87,7 +87,7 @@ export type Group = {
   readonly operations: readonly Operation[]
 }
 
-/** Fetches the description; rejects with a message for a person. */
+/** Fetches the description; rejects with a readable message. */
 export async function loadDescription(url: URL): Promise<Description> {
   const answer = await fetch(url)
   if (!answer.ok) throw new Error(`${url.href} answered ${answer.status}`)
@@ -106,7 +106,7 @@ function operationsOf({ paths, security = [] }: Description): Operation[] {
   )
 }
 
-/** The operations by their first tag, in the order of the tags. */
+/** The operations grouped by their first tag, in the order of the tags. */
 export function groupsOf(description: Description): Group[] {
   const byTag = Map.groupBy(operationsOf(description), ({ tags }) => tags?.[0] ?? 'other')
   const texts = new Map(description.tags?.map((tag) => [tag.name, tag.description ?? '']))
@@ -120,11 +120,11 @@ export function groupsOf(description: Description): Group[] {
 
 const REFERENCE = '#/components/schemas/'
 
-/** The name of the schema that a reference points to; null where a schema stands on its own. */
+/** The name of the schema that a reference points to; null for an inline schema. */
 export const referenceOf = ({ $ref }: Schema): string | null =>
   $ref?.startsWith(REFERENCE) ? $ref.slice(REFERENCE.length) : null
 
-/** The schema itself, where it is a reference to one. */
+/** Follows a reference to its schema. */
 export function resolve(schema: Schema, schemas: Schemas): Schema {
   const name = referenceOf(schema)
   return (name !== null && schemas[name]) || schema

@@ -1,4 +1,4 @@
-// The fields of a request: its parameters and its body.
+// The form fields of a request: its parameters and its body.
 import type { Signal } from '@preact/signals'
 import type { Operation, Parameter } from './description'
 import type { Draft as Typed } from './request'

@@ -3,7 +3,7 @@ import { referenceOf, resolve, type Schema, type Schemas } from './description'
 import { Inline } from './inline'
 import { limitsOf, typeText } from './schema'
 
-/** The type in words; a schema of its own is a link to it. */
+/** The type in words; a named schema is a link. */
 export function TypeLink({ schema }: { readonly schema: Schema }) {
   const name = referenceOf(schema) ?? (schema.items ? referenceOf(schema.items) : null)
   const text = typeText(schema)

@@ -1,4 +1,4 @@
-// A sentence of the description: what stands between backticks is code.
+// Text of the description, with backticks as code.
 
 type Props = { readonly text: string }
 

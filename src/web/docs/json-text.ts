@@ -1,4 +1,4 @@
-// JSON as text: integers of any size keep their digits, which a JavaScript number would round.
+// JSON with exact integers: a JavaScript number would round large ones.
 
 const INTEGER = /^-?\d+$/
 
@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-// `source` is the text of a number, where the browser gives it (all do since 2025).
+// `source` is the text of a number; all browsers provide it since 2025.
 function revive(_: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   const source = context?.source ?? ''
@@ -18,7 +18,7 @@ function revive(_: string, value: unknown, context?: { source?: string }): unkno
 /** Parses JSON; integers beyond 2^53 become bigints. */
 export const parseExact = (text: string): unknown => JSON.parse(text, revive)
 
-/** Writes a value as indented JSON; bigints as integers. */
+/** Writes a value as indented JSON, with bigints as integers. */
 export function writeExact(value: unknown): string {
   const exact = (_: string, it: unknown) => (typeof it === 'bigint' ? JSON.rawJSON(String(it)) : it)
   return JSON.stringify(value, exact, 2) ?? ''
@@ -46,7 +46,7 @@ function kindOf(lexeme: string, next: string | undefined): Token['kind'] {
   return /^[a-z]/.test(lexeme) ? 'word' : 'mark'
 }
 
-/** The same JSON indented, cut into what is coloured alike; null where the text is not JSON. */
+/** Indents JSON and splits it into tokens to colour; null if the text is not JSON. */
 export function indent(text: string): Token[] | null {
   if (!isJson(text)) return null
   const lexemes = text.match(LEXEME) ?? []

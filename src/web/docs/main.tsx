@@ -1,9 +1,9 @@
-// The entry of the API reference: loads the description and puts the page into the document.
+// The entry of the API reference: loads the description and renders the page.
 import { render } from 'preact'
 import { type Description, loadDescription } from './description'
 import { Page } from './page'
 
-// Relative to the page: so it holds behind a proxy that serves it under a prefix.
+// Relative to the page, as a proxy may serve it under a path prefix.
 const source = new URL('openapi.json', document.baseURI)
 
 function showHashTarget(): void {

@@ -1,4 +1,4 @@
-// The schemas that have a name.
+// The named schemas.
 import type { Schemas } from './description'
 import { Fields, Row } from './fields'
 import { Inline } from './inline'

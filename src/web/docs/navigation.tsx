@@ -1,4 +1,4 @@
-// The list of what is on the page, with what is in view marked.
+// The table of contents, which marks the section in view.
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -7,12 +7,12 @@ import { Method } from './method'
 
 type Props = { readonly groups: readonly Group[] }
 
-/** The id of the section that is in view; empty above the first. */
+/** The id of the section in view; empty above the first. */
 function useCurrentSection(): string {
   const current = useSignal('')
   useEffect(() => {
     const sections = [...document.querySelectorAll('.intro, .operation, .models')]
-    // A line below the bar: the section that it crosses is the current one.
+    // The current section is the one that crosses a line below the bar.
     const observer = new IntersectionObserver(
       (entries) => {
         for (const { isIntersecting, target } of entries)
@@ -26,7 +26,7 @@ function useCurrentSection(): string {
   return current.value
 }
 
-/** Whether the list is open from the start: beside the reference, not above it on a phone. */
+/** Whether the list starts open: beside the reference, but not above it on a phone. */
 function useIsWide(): boolean {
   const query = useRef(matchMedia('(min-width: 52.01rem)')).current
   const isWide = useSignal(query.matches)

@@ -1,4 +1,4 @@
-// One operation: what it takes and answers, and the form that tries it.
+// One operation: its parameters, body and responses, and the form to try it.
 import type { Signal } from '@preact/signals'
 import type { Operation, Parameter, Schemas } from './description'
 import { Fields, Row, TypeLink } from './fields'
@@ -30,7 +30,7 @@ type BodyProps = {
   readonly schemas: Schemas
 }
 
-// The first media type stands for all: they differ in their names alone.
+// The first media type stands for all: only their names differ.
 function Body({ content, schemas }: BodyProps) {
   const types = Object.keys(content)
   const schema = Object.values(content)[0]?.schema

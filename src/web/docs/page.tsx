@@ -1,4 +1,4 @@
-// The page: a bar with the token, the list of operations, and each operation.
+// The page: the bar with the token, the table of contents, and every operation.
 import { useSignal } from '@preact/signals'
 import { type Description, groupsOf } from './description'
 import { Inline } from './inline'

@@ -1,9 +1,9 @@
-// A request as the page sends it and as curl sends it.
+// Builds the request of a form, and the same as a curl command.
 import type { Media, Operation, Schemas } from './description'
 import { writeExact } from './json-text'
 import { exampleOf } from './schema'
 
-/** What was typed for an operation. Values that are empty are not sent. */
+/** What was typed for an operation. Empty values are not sent. */
 export type Draft = {
   readonly values: Readonly<Record<string, string>>
   readonly mediaType: string
@@ -17,7 +17,7 @@ export type Request = {
   readonly body: string | null
 }
 
-// A field that the path has already is left out: in both places it must be the same.
+// Leaves out a field that is in the path too, as both would have to be equal.
 function withoutPathFields(example: unknown, { parameters }: Operation): unknown {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example
   const inPath = parameters.filter((it) => it.in === 'path').map(({ name }) => name)
@@ -31,7 +31,7 @@ function bodyExample(media: Media, operation: Operation, schemas: Schemas): stri
   return writeExact(withoutPathFields(exampleOf(media.schema ?? {}, schemas), operation))
 }
 
-/** What the form of an operation starts with: an example of its body. */
+/** The initial state of the form, with an example body. */
 export function firstDraft(operation: Operation, schemas: Schemas): Draft {
   const [entry] = Object.entries(operation.requestBody?.content ?? {})
   if (!entry) return { values: {}, mediaType: '', body: '' }
@@ -39,13 +39,13 @@ export function firstDraft(operation: Operation, schemas: Schemas): Draft {
   return { values: {}, mediaType, body: bodyExample(media, operation, schemas) }
 }
 
-/** The names of parameters that are required and empty. */
+/** The names of required parameters that are empty. */
 export const missingIn = (operation: Operation, { values }: Draft): string[] =>
   operation.parameters
     .filter(({ name, required }) => required && !values[name])
     .map(({ name }) => name)
 
-/** The request of a draft; `server` ends with a slash. The token is no part of it. */
+/** The request of a draft, without the token. `server` ends with a slash. */
 export function toRequest(operation: Operation, draft: Draft, server: URL): Request {
   const given = operation.parameters.flatMap((parameter) => {
     const value = draft.values[parameter.name] ?? ''
@@ -54,7 +54,7 @@ export function toRequest(operation: Operation, draft: Draft, server: URL): Requ
   const inPath = new Map(
     given.filter((it) => it.in === 'path').map(({ name, value }) => [name, value]),
   )
-  // What is still to be filled in stands in capitals.
+  // Missing parameters are shown in capitals.
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(inPath.get(name) ?? name.toUpperCase()),
   )
@@ -72,8 +72,8 @@ export function toRequest(operation: Operation, draft: Draft, server: URL): Requ
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /**
- * The line of curl for a request. The token is a variable of the shell: so the line can be shown to others. A body that
- * begins with @ is no name of a file, as it is with `--data-binary`.
+ * The curl command for a request. The token is a shell variable, so the command can be shared. `--data-raw`, because
+ * `--data-binary` takes a body that begins with @ for a file name.
  */
 export function toCurl({ method, url, headers, body }: Request, needsToken: boolean): string {
   const usual = body === null ? 'GET' : 'POST'

@@ -1,4 +1,4 @@
-// What an operation answers: successes with an example, refusals as a list.
+// The responses of an operation: successes with an example, errors as a list.
 
 import { Code } from './code'
 import type { Media, Operation, Response, Schemas } from './description'
@@ -51,7 +51,7 @@ function Success({ status, response, schemas }: SuccessProps) {
   )
 }
 
-// A refusal whose numbers are described one by one says each on a line of its own.
+// An error number per line, if they are described separately.
 function Refusal({ status, response }: Omit<SuccessProps, 'schemas'>) {
   const [media] = Object.values(response.content ?? {})
   const numbers = Object.entries(media?.examples ?? {})

@@ -1,10 +1,10 @@
-// A schema in words and by an example.
+// Describes a schema in words, and by an example.
 import { referenceOf, resolve, type Schema, type Schemas } from './description'
 
 const typesOf = ({ type }: Schema): readonly string[] =>
   type === undefined ? [] : typeof type === 'string' ? [type] : type
 
-/** What a value is, in a few words: `integer (int64)`, `array of NewPlant`, `Cursor or null`. */
+/** The type in words: `integer (int64)`, `array of NewPlant`, `Cursor or null`. */
 export function typeText(schema: Schema): string {
   const name = referenceOf(schema)
   if (name !== null) return name
@@ -23,7 +23,7 @@ const range = (from: unknown, to: unknown, unit: string): string[] => {
   return [from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`]
 }
 
-/** The limits of a value, each in a few words. */
+/** The limits of a value in words. */
 export const limitsOf = (schema: Schema): string[] => [
   ...range(schema.minimum, schema.maximum, ''),
   ...range(schema.minItems, schema.maxItems, ' items'),
@@ -31,7 +31,7 @@ export const limitsOf = (schema: Schema): string[] => [
   ...(schema.default === undefined ? [] : [`default: ${JSON.stringify(schema.default)}`]),
 ]
 
-/** A value that the schema allows, for a person to change. */
+/** A valid value to start from. */
 export function exampleOf(schema: Schema, schemas: Schemas): unknown {
   const { examples, properties, items, anyOf, oneOf, ...rest } = resolve(schema, schemas)
   if (examples && examples.length > 0) return examples[0]

@@ -1,4 +1,4 @@
-// Sends a request and keeps the answer as the service sent it.
+// Sends a request, and keeps the answer exactly as it was received.
 import type { Request } from './request'
 
 export type Answer = {
@@ -10,20 +10,20 @@ export type Answer = {
   readonly milliseconds: number
 }
 
-/** A request that was not sent, as no header can have what was typed. */
+/** A request that was not sent, as a header has a character that is not allowed. */
 export class HeaderError extends Error {}
 
 function put(headers: Headers, name: string, value: string, field: string): void {
   try {
     headers.set(name, value)
   } catch (cause) {
-    throw new HeaderError(`${field} has a character that no header can have.`, { cause })
+    throw new HeaderError(`${field} has a character that is not allowed in a header.`, { cause })
   }
 }
 
 /**
- * Rejects where no answer came, or where `signal` ended it; with a {@link HeaderError} where nothing was sent. `token`
- * may be empty.
+ * Rejects if there is no answer or `signal` aborts it; with a {@link HeaderError} if nothing was sent. `token` may be
+ * empty.
  */
 export async function send(request: Request, token: string, signal: AbortSignal): Promise<Answer> {
   const headers = new Headers()

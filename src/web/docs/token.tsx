@@ -1,5 +1,4 @@
-// The field of the token, which is kept in the memory of this page alone. It is a field of text
-// that is masked by its style: browsers offer to store what is typed into a field of a password.
+// The token field. The token is kept in memory only.
 import type { Signal } from '@preact/signals'
 
 type Props = { readonly token: Signal<string> }
@@ -11,7 +10,7 @@ export const TokenField = ({ token }: Props) => (
     </label>
     <input
       id="token"
-      class="token-input"
+      class="token-input masked"
       autocomplete="off"
       autocapitalize="off"
       spellcheck={false}
@@ -23,7 +22,7 @@ export const TokenField = ({ token }: Props) => (
       }}
     />
     <span id="token-note" class="token-note aside">
-      Only kept until you leave this page.
+      Kept only until you leave this page.
     </span>
   </div>
 )

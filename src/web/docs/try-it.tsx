@@ -1,4 +1,4 @@
-// The form that sends a request of an operation and shows the answer.
+// The form that sends a request and shows the answer.
 import { type Signal, useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { AnswerView } from './answer'
