@@ -10,6 +10,7 @@ import { writeResults } from '../lib/results.ts'
 import type { Server } from '../lib/server.ts'
 import { insertEach } from '../lib/servers.ts'
 import { setUp } from '../lib/setup.ts'
+import { withSlowSyncs } from '../lib/slow-disk.ts'
 import { range } from '../lib/statistics.ts'
 import { decimals, microseconds, milliseconds, table, thousands } from '../lib/table.ts'
 
@@ -18,6 +19,7 @@ const flags = readFlags('Creates with PostgreSQL, in turn with the embedded engi
   seconds: { default: '2', help: 'seconds of load at a time' },
   connections: { default: '1,64,256', help: 'connections at once' },
   'round-trip-ms': { default: '8', help: 'milliseconds of round trip to the server that is far' },
+  'fsync-ms': { default: '0', help: 'milliseconds added to each fsync; the results are not kept' },
   pool: { default: '10', help: 'connections of one INSERT per create' },
   other: { default: '', help: 'another executable of plantstore, loaded as well' },
   postgres: { default: '', help: 'folder of the programs of PostgreSQL; newest that is found' },
@@ -27,6 +29,8 @@ const seconds = number(flags.seconds)
 const connections = numbers(flags.connections)
 const pool = number(flags.pool)
 const roundTrip = number(flags['round-trip-ms'])
+const delay = number(flags['fsync-ms'])
+const onDisk = delay > 0 ? withSlowSyncs(delay) : undefined
 
 const EMBEDDED = 'plantstore, embedded engine'
 const ONE = 'plantstore, PostgreSQL'
@@ -36,14 +40,14 @@ const INSERTS = 'one INSERT per create, PostgreSQL'
 // With few clients, a server that is far is limited by its distance alone.
 const FAR_CONNECTIONS = 256
 
-await setUp()
+await setUp({ strace: delay > 0 })
 await run({ argv: [process.execPath, 'test/harness/install-postgres.ts'], cwd: project })
 const bin = flags.postgres || installations.filter(isInstalled).at(-1)?.bin || findPostgres()
 if (!bin) {
   console.error('PostgreSQL is missing; install it (Debian: apt-get install postgresql)')
   process.exit(1)
 }
-const postgres = await startPostgres(bin)
+const postgres = await startPostgres(bin, onDisk)
 const isBuilt = await buildDelayProxy().then(
   () => true,
   (error) => console.error(`without a server that is far: ${error.message}`),
@@ -75,6 +79,7 @@ const contenders = [
     servers: [plantstore],
     rows: (folder) => countRows(database(folder)),
     postgresPid: postgres.pid,
+    wrapped: onDisk,
   }),
   await before('one', ONE, 1, plantstoreBefore),
   await before('inserts', INSERTS, 1, (url, name) => insertEach(url, name, pool)),
@@ -166,8 +171,8 @@ for (const count of connections) {
   console.log(table(head, cells))
 }
 console.log(`\n${postgres.version}, deadlocks: ${deadlocks}`)
-// Only what is asked for without another executable is kept.
-if (!flags.other) {
+// Only what is asked for without another executable or disk is kept.
+if (!flags.other && delay === 0) {
   writeResults('postgres', {
     version: postgres.version,
     rounds,

@@ -1,5 +1,6 @@
 // Servers that are loaded in turn, each by a client of its own; and what PostgreSQL does for them.
 import { cpuOfTree } from './cpu.ts'
+import type { Command } from './processes.ts'
 import { type Running, type Server, startServer } from './server.ts'
 import { median, sum } from './statistics.ts'
 import { allSucceeded, createLoader, type Load } from './wrk.ts'
@@ -28,6 +29,8 @@ type Options = {
   /** The plants that are stored, once the servers have ended. */
   readonly rows: (folder: string) => number | Promise<number>
   readonly postgresPid: number
+  /** Changes how its servers are started. */
+  readonly wrapped?: ((command: Command) => Command) | undefined
 }
 
 function summarize(loads: readonly Load[], postgresMicroseconds: number): Figures {
@@ -42,10 +45,10 @@ function summarize(loads: readonly Load[], postgresMicroseconds: number): Figure
 }
 
 export async function startContender(options: Options): Promise<Contender> {
-  const { name, servers, rows, postgresPid, isLoadedBy = () => true } = options
+  const { name, servers, rows, postgresPid, wrapped, isLoadedBy = () => true } = options
   const members: Member[] = []
   for (const [index, server] of servers.entries()) {
-    const running = await startServer(server)
+    const running = await startServer(server, undefined, wrapped)
     members.push({ running, loader: createLoader(running, 'ascending', index * NEXT_IDS) })
   }
 

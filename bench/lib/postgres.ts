@@ -40,8 +40,11 @@ export type Postgres = {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a server with its defaults: `fsync` and `synchronous_commit` are on. */
-export async function startPostgres(bin: string): Promise<Postgres> {
+/** Starts a server with its defaults: `fsync` and `synchronous_commit` are on. `wrapped` changes how it is started. */
+export async function startPostgres(
+  bin: string,
+  wrapped: (command: Command) => Command = (command) => command,
+): Promise<Postgres> {
   const folder = temporaryFolder()
   const data = join(folder, 'data')
   const sockets = join(folder, 'sockets')
@@ -53,7 +56,7 @@ export async function startPostgres(bin: string): Promise<Postgres> {
   const log = join(folder, 'log')
   const settings = ['-p', port, '-k', sockets, '-c', 'listen_addresses=127.0.0.1']
   const argv = [...under, join(bin, 'postgres'), '-D', data, ...settings]
-  const child = start({ argv, cwd: folder }, log)
+  const child = start(wrapped({ argv, cwd: folder }), log)
   const psql = (args: readonly string[]): Command => ({
     argv: [
       join(bin, 'psql'),

@@ -16,8 +16,8 @@ export type GroupCommitLimits = {
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
-  /** Commits that may be in progress at the same time; default: 1. More for a distant server. */
-  readonly commits?: () => number
+  /** Commits that may be in progress at the same time, given how long the last one took; default: 1. */
+  readonly commits?: (changes: number, milliseconds: number) => number
 }
 
 type Waiting<Change> = {
@@ -63,6 +63,7 @@ export class GroupCommit<Change> {
   /** 'gathering': a batch is about to be taken; else 'committing' while one is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
   #underWay = 0
+  #most: number
   /** How many changes the next batch may be held for, and until when. */
   #expected = 0
   #holdUntil = 0
@@ -72,7 +73,9 @@ export class GroupCommit<Change> {
   constructor(
     private readonly commit: Commit<Change>,
     private readonly limits: GroupCommitLimits,
-  ) {}
+  ) {
+    this.#most = limits.commits?.(0, Number.POSITIVE_INFINITY) ?? 1
+  }
 
   /** How many changes wait. */
   get queued(): number {
@@ -124,10 +127,6 @@ export class GroupCommit<Change> {
     } else if (this.#state === 'committing' && this.#underWay < this.#most) this.#flushAfterTurn()
   }
 
-  get #most(): number {
-    return this.limits.commits?.() ?? 1
-  }
-
   // On a slow disk, waits for the next changes of the clients just answered; false if that is not worth it.
   #isHeld(): boolean {
     const hold = this.#holdUntil - performance.now()
@@ -175,6 +174,7 @@ export class GroupCommit<Change> {
   }
 
   #ended(changes: number, milliseconds: number): void {
+    this.#most = this.limits.commits?.(changes, milliseconds) ?? 1
     this.#expected = changes + this.#waiting.length
     this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
     this.#underWay -= 1

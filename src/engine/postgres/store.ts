@@ -28,6 +28,10 @@ const PROBE_PATIENCE_MS = 1000
 const STALLED_MS = 3000
 // A round trip of a server that is far.
 const FAR_MS = 2
+// While a server that is near commits as quickly as this, the next batch is sent before the last is answered. If its disk is
+// slower, one larger batch is better (`bun run postgres`).
+const QUICK_MS = 1
+const QUICK_CHANGE_MS = 0.02
 // What a server that hangs may take of a start: a migration waits for those of other processes, and for the standby.
 const SETTING_MS = 5000
 const MIGRATION_MS = 15_000
@@ -62,9 +66,11 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     },
     begun: () => writer.resume(),
   })
-  // Of a server that is near, the next batch is better gathered while it commits the last.
-  const commits = () => (sessions.roundTrip() < FAR_MS ? 1 : LONGEST_PIPELINE)
-  const writer: Writer = new Writer(sessions, role, counters, commits)
+  const commits = (changes: number, milliseconds: number): number => {
+    if (sessions.roundTrip() >= FAR_MS) return LONGEST_PIPELINE
+    return milliseconds < QUICK_MS + changes * QUICK_CHANGE_MS ? 2 : 1
+  }
+  const writer: Writer = new Writer(sessions, role, counters)
   const batches = createBatches(writer, sessions, role)
   const changes = new GroupCommit<Change>(batches.commit, { ...LIMITS, commits })
   const points = <T>(ask: Parameters<typeof sessions.read<T>>[1]) => sessions.read('points', ask)

@@ -6,7 +6,7 @@ import { PlantError } from '../../errors'
 import type { Role } from '../role'
 import type { Connection } from './connection'
 import type { Counters } from './counters'
-import { enterLane, fence, leaveLane, type Step } from './lane'
+import { enterLane, fence, LONGEST_PIPELINE, leaveLane, type Step } from './lane'
 import { createRun, type Failure, failureOf, giveUp, isSentAgain, pauseOf, type Run } from './run'
 import type { Session } from './session'
 import { PATIENCE_MS, type Sessions } from './sessions'
@@ -32,8 +32,6 @@ export class Writer {
     private readonly sessions: Sessions,
     private readonly role: Role,
     private readonly counters: Counters,
-    /** How many steps may be under way; no more than the lane remembers. */
-    private readonly depth: () => number,
   ) {}
 
   /** Milliseconds since a commit was last confirmed. */
@@ -111,7 +109,7 @@ export class Writer {
 
   #canSend(): boolean {
     const [next] = this.#queue
-    if (!next || this.#isBroken || this.#flight.length >= this.depth()) return false
+    if (!next || this.#isBroken || this.#flight.length >= LONGEST_PIPELINE) return false
     return this.#flight.length === 0 || [next, ...this.#flight].every((run) => run.isPipelined)
   }
 
