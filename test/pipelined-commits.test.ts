@@ -78,3 +78,28 @@ test('refuses one batch that fails, and answers those beside it', async () => {
 
   expect(ends).toEqual(['a refused', 'b stored'])
 })
+
+test('decides how many may be under way by how long the last commit took', async () => {
+  const { batches, submit, end } = createLedger({
+    commits: (_, milliseconds) => (milliseconds < 200 ? 2 : 1),
+  })
+  submit('a')
+  await turns()
+  submit('b')
+  await turns()
+  expect(batches).toEqual([['a']])
+
+  // This one was quick.
+  await end()
+  expect(batches).toEqual([['a'], ['b']])
+  submit('c')
+  await turns()
+  expect(batches).toEqual([['a'], ['b'], ['c']])
+
+  // And this one was not.
+  await Bun.sleep(250)
+  await end()
+  submit('d')
+  await turns()
+  expect(batches).toHaveLength(3)
+})
