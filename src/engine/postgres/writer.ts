@@ -1,5 +1,5 @@
-// The writer of a store: sends steps of its lane in order, several at a time where the server is far, and finds out how those
-// ended whose answer was lost. None of these is answered before.
+// The writer of a store: sends the steps of its lane in order, the next ones without waiting for the answer if they can be
+// pipelined, and finds out how those ended whose answer was lost. Nobody is answered before that.
 
 import type { SQL } from 'bun'
 import { PlantError } from '../../errors'
