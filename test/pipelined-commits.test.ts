@@ -96,10 +96,13 @@ test('decides how many may be under way by how long the last commit took', async
   await turns()
   expect(batches).toEqual([['a'], ['b'], ['c']])
 
-  // And this one was not.
+  // And this one was not: what waits is not sent beside the other.
+  submit('d')
   await Bun.sleep(250)
   await end()
-  submit('d')
-  await turns()
+  await Bun.sleep(200)
   expect(batches).toHaveLength(3)
+  await end()
+  await Bun.sleep(250)
+  expect(batches).toEqual([['a'], ['b'], ['c'], ['d']])
 })

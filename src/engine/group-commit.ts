@@ -182,7 +182,7 @@ export class GroupCommit<Change> {
     if (this.#state === 'gathering') return
     this.#state = this.#underWay > 0 ? 'committing' : 'idle'
     if (this.#waiting.length > 0) {
-      if (!this.#isHeld()) this.#flush()
+      if (this.#underWay < this.#most && !this.#isHeld()) this.#flush()
     } else if (this.#underWay === 0) for (const resolve of this.#drained.splice(0)) resolve()
   }
 }
