@@ -3,6 +3,9 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { explainInput, UsageError } from '../errors'
 
+// Bun reads files in chunks of 512 KB. What is made of a chunk takes many times its length, so they are read in parts.
+const PART_BYTES = 64 * 1024
+
 /** A stream to read, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
@@ -19,7 +22,7 @@ export function openInput(path: string): Input {
   }
 }
 
-/** The chunks of an input until `signal` is aborted, even while waiting for a chunk. */
+/** The bytes of an input, in short parts, until `signal` is aborted, even while waiting for more. */
 export async function* readInput(
   { stream }: Input,
   path: string,
@@ -27,16 +30,20 @@ export async function* readInput(
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const chunks = stream[Symbol.asyncIterator]()
-  const aborted = new Promise<null>((resolve) => {
-    signal.addEventListener('abort', () => resolve(null))
-  })
-  for (;;) {
-    const next = chunks.next().catch((error) => {
-      throw explainInput(error, path)
+  let stop = () => {}
+  signal.addEventListener('abort', () => stop())
+  // Not Promise.race() with one promise for the signal: until that settles, it keeps every chunk it was raced with.
+  const readNext = () =>
+    new Promise<IteratorResult<Uint8Array> | null>((resolve, reject) => {
+      stop = () => resolve(null)
+      chunks.next().then(resolve, (error) => reject(explainInput(error, path)))
     })
-    const chunk = await Promise.race([next, aborted])
+  while (!signal.aborted) {
+    const chunk = await readNext()
     if (chunk === null || chunk.done || signal.aborted) return
     onBytes(chunk.value.byteLength)
-    yield chunk.value
+    for (let at = 0; at < chunk.value.byteLength; at += PART_BYTES) {
+      yield chunk.value.subarray(at, at + PART_BYTES)
+    }
   }
 }

@@ -13,6 +13,7 @@ import { ioErrorFaults } from './io-errors.ts'
 import { killFaults } from './kill.ts'
 import { temporaryFolder, undoAll } from './lab.ts'
 import { linearizabilityFaults } from './linearizability.ts'
+import { longFileFaults } from './long-files.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
 import { postgresFaults } from './postgres.ts'
@@ -45,6 +46,7 @@ const faults: Fault[] = [
   ...proxyFaults,
   ...fileFaults,
   ...memoryFaults,
+  ...longFileFaults,
   ...clockFaults,
   ...postgresFaults,
   ...postgresDiskFaults,
