@@ -173,7 +173,7 @@ test('reads a closed database again where somebody wrote to it meanwhile', async
   await importLines(database, lines(0, 10))
   let reads = 0
 
-  const plants = await readDatabase(database, 'repeatable', async ({ db }) => {
+  const plants = await readDatabase(database, 'repeatable', async (db) => {
     reads += 1
     const count = () => db.query<{ n: number }, []>('SELECT count(*) AS n FROM plants').get()?.n
     const before = count()

@@ -13,7 +13,8 @@ export const plant = '{"id":#,"name":"Monstera deliciosa","tag":"aroid"}'
 export const database = (folder: string) => join(folder, 'plants.db')
 
 export function countRows(file: string): number {
-  const db = new Database(file, { readonly: true })
+  // Not read-only: that would leave a log behind, as if the database were in use.
+  const db = new Database(file)
   try {
     const row = db.query<{ rows: number }, []>('SELECT count(*) AS rows FROM plants').get()
     return row?.rows ?? 0

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { countRows, database, executable } from './plantstore.ts'
 import type { Postgres } from './postgres.ts'
-import { type Finished, run, runMeasured } from './processes.ts'
+import { type Command, type Finished, run, runMeasured } from './processes.ts'
 
 /** What is measured; `prepare` is not. It throws if its result is not all of the plants. */
 export type Task = {
@@ -19,6 +19,14 @@ export type Task = {
 
 const countLines = async (path: string) =>
   Number((await run({ argv: ['wc', '-l', path] })).split(' ')[0])
+
+/** Exports to a file by a process, then syncs the file, as plantstore does by itself. */
+async function exportSynced(command: Command, path: string): Promise<Finished> {
+  const exported = await runMeasured(command)
+  const synced = await runMeasured({ argv: ['sync', path] })
+  const seconds = exported.seconds + synced.seconds
+  return { ...exported, seconds, cpu: exported.cpu + synced.cpu }
+}
 
 function removeDatabase(path: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
@@ -60,18 +68,10 @@ export function sqliteTasks(folder: string): Task[] {
     name: `sqlite3 .mode ${mode}`,
     kind: 'export',
     against: `sqlite3 .mode ${mode}`,
-    run: () =>
-      runMeasured({
-        argv: [
-          'sqlite3',
-          '-readonly',
-          file,
-          '.headers on',
-          `.mode ${mode}`,
-          `.once ${at(mode)}`,
-          `${ALL};`,
-        ],
-      }),
+    run: () => {
+      const words = ['.headers on', `.mode ${mode}`, `.once ${at(mode)}`, `${ALL};`]
+      return exportSynced({ argv: ['sqlite3', '-readonly', file, ...words] }, at(mode))
+    },
     // Both have a line besides those of the plants, or the line end of the last one.
     rows: async () => (await countLines(at(mode))) - (mode === 'csv' ? 1 : 0),
   })
@@ -102,9 +102,9 @@ export function postgresTasks(folder: string, server: Postgres): Task[] {
   const at = (name: string) => join(folder, name)
   const psql = (...words: string[]) => run(server.psql(words))
   // The client hands over bytes; the work is in the server.
-  const copy = async (sql: string): Promise<Finished> => {
+  const copy = async (sql: string, runIt: typeof runMeasured = runMeasured): Promise<Finished> => {
     const before = server.cpu()
-    const finished = await runMeasured(server.psql(['-c', sql]))
+    const finished = await runIt(server.psql(['-c', sql]))
     await Bun.sleep(200)
     return { ...finished, cpu: finished.cpu + server.cpu() - before }
   }
@@ -125,7 +125,10 @@ export function postgresTasks(folder: string, server: Postgres): Task[] {
       name: `${server.version} COPY TO`,
       kind: 'export',
       against: 'sqlite3 .mode csv',
-      run: () => copy(`\\copy (${ALL}) TO '${at('postgres.csv')}' (FORMAT csv, HEADER)`),
+      run: () =>
+        copy(`\\copy (${ALL}) TO '${at('postgres.csv')}' (FORMAT csv, HEADER)`, (command) =>
+          exportSynced(command, at('postgres.csv')),
+        ),
       rows: async () => (await countLines(at('postgres.csv'))) - 1,
     },
   ]

@@ -5,11 +5,8 @@ import type { NewPlant } from '../plant'
 import { allPlants } from './sqlite/all-plants'
 import { readDatabase } from './sqlite/read-only'
 
-/** Plants in ascending order of their ids, in parts that fit in memory. `isShared`: a daemon may use the same file. */
-export type PlantParts = {
-  readonly parts: Iterable<readonly NewPlant[]> | AsyncIterable<readonly NewPlant[]>
-  readonly isShared: boolean
-}
+/** Plants in ascending order of their ids, in parts that fit in memory. */
+export type PlantParts = Iterable<readonly NewPlant[]> | AsyncIterable<readonly NewPlant[]>
 
 /**
  * Lets `read` read a store as of one moment, and writes nothing to it. `repeatable`: it can be called again, from the
@@ -22,14 +19,12 @@ export async function readPlants<T>(
   read: (plants: PlantParts) => Promise<T>,
 ): Promise<T> {
   if (!isPostgresUrl(database)) {
-    return readDatabase(database, repeatable, ({ db, isShared }) =>
-      read({ parts: allPlants(db), isShared }),
-    )
+    return readDatabase(database, repeatable, (db) => read(allPlants(db)))
   }
   // Loaded only if it is used.
   const { parsePostgresUrl } = await import('./postgres/url')
   const postgres = await import('./postgres/snapshot')
   return postgres.readSnapshot(parsePostgresUrl(database, secrets), (ask) =>
-    read({ parts: postgres.allPlants(ask), isShared: false }),
+    read(postgres.allPlants(ask)),
   )
 }

@@ -27,7 +27,7 @@ function check(db: Database): Findings {
 
 /** Reads a whole database. Throws an `OpenError` if it cannot be opened. */
 export function checkDatabase(path: string): Promise<Findings> {
-  return readDatabase(path, 'repeatable', ({ db }) => {
+  return readDatabase(path, 'repeatable', (db) => {
     try {
       return check(db)
     } catch (error) {

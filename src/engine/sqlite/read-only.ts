@@ -11,9 +11,6 @@ import { fileSize } from './database-file'
 import { atOneMoment, LOG_SUFFIXES, openUri } from './moment'
 import { SIDECAR_SUFFIXES } from './sidecars'
 
-/** A connection that reads one moment of a database. `isShared`: others may use it. */
-export type Source = { readonly db: Database; readonly isShared: boolean }
-
 // Both leave the copy unsynced: it is synced, in parts, before it gets its name.
 
 /** https://sqlite.org/lang_vacuum.html#vacuuminto */
@@ -73,15 +70,15 @@ export async function copyMoment(
   })
 }
 
-async function reading<T>(db: Database, isShared: boolean, read: Read<T>): Promise<T> {
+async function reading<T>(db: Database, read: Read<T>): Promise<T> {
   try {
-    return await read({ db, isShared })
+    return await read(db)
   } finally {
     db.close(true)
   }
 }
 
-type Read<T> = (source: Source) => T | Promise<T>
+type Read<T> = (db: Database) => T | Promise<T>
 
 /**
  * Lets `read` read a database as of one moment. `repeatable`: it can be called again, from the start; if it cannot, a
@@ -93,9 +90,9 @@ export async function readDatabase<T>(
   read: Read<T>,
 ): Promise<T> {
   const seen = await atOneMoment(path, async (moment) => {
-    if (moment.shared) return { result: await read({ db: moment.shared, isShared: true }) }
+    if (moment.shared) return { result: await read(moment.shared) }
     if (moment.state === 'split' || repeatable === 'once') return null
-    return { result: await reading(openUri(moment.path, 'immutable=1'), false, read) }
+    return { result: await reading(openUri(moment.path, 'immutable=1'), read) }
   })
   if (seen) return seen.result
   const temporary = tmpdir()
@@ -103,7 +100,7 @@ export async function readDatabase<T>(
     return await inPrivateFolder(temporary, async (folder) => {
       const copy = join(folder, 'copy.db')
       await copyMoment(path, copy)
-      return await reading(openUri(copy, 'immutable=1'), false, read)
+      return await reading(openUri(copy, 'immutable=1'), read)
     })
   } catch (error) {
     throw explainWriting(error, `a copy of ${path} in ${temporary}`)
