@@ -68,8 +68,14 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
 export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void) {
   let failure: Failure | null = null
   let isGrowing = false
+  let isFinished = true
 
   return {
+    /**
+     * Whether the last checkpoint copied all of the log. If it did not, a reader kept it from finishing, maybe one of this
+     * process: under steady load its transactions follow one another so closely that the log would grow without end.
+     */
+    isFinished: (): boolean => isFinished,
     /** Why the last checkpoint failed; null if it did not. The log grows until one succeeds. */
     failure: (): Failure | null => failure,
     reset(): void {
@@ -85,6 +91,7 @@ export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void)
       if (failure) log('info', 'checkpoint-recovered')
       failure = null
       const { pages, checkpointed } = it
+      isFinished = checkpointed === pages
       const wasGrowing = isGrowing
       isGrowing = pages >= GROWING_LOG_PAGES
       if (isGrowing && !wasGrowing) log('warn', 'wal-growing', { pages, checkpointed })

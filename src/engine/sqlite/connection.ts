@@ -31,10 +31,14 @@ export function connect(path: string): Database {
   }
 }
 
-/** Prepares the serving thread's connection. `onFailure` is called if the connection becomes unusable. */
-export const prepareServing = (db: Database, onFailure: (error: unknown) => void) => ({
+/** Prepares the serving thread's connection; see {@link shareReads}. */
+export const prepareServing = (
+  db: Database,
+  mayShare: () => boolean,
+  onFailure: (error: unknown) => void,
+) => ({
   db,
-  shared: shareReads(db, onFailure),
+  shared: shareReads(db, mayShare, onFailure),
   plants: preparePlants(db),
   tokens: prepareTokens(db),
 })

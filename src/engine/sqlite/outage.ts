@@ -145,7 +145,8 @@ export class Storage {
   }
 
   #prepare(db: Database): ServingConnection {
-    return prepareServing(db, (error) => this.#suspend(toFailure(error)))
+    const { isFinished } = this.#checkpoints
+    return prepareServing(db, isFinished, (error) => this.#suspend(toFailure(error)))
   }
 
   #observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number): void {

@@ -5,9 +5,14 @@ import type { Database } from 'bun:sqlite'
 /**
  * SQLite then takes and releases its locks, which costs more than the reads, only once for all of them. A read sees what
  * was committed when the transaction began, so it is ended before each answer to a change. If it cannot be ended, the
- * connection is unusable, and `onFailure` is called.
+ * connection is unusable, and `onFailure` is called. No transaction is begun while `mayShare` says no: each read then has
+ * its own.
  */
-export function shareReads(db: Database, onFailure: (error: unknown) => void) {
+export function shareReads(
+  db: Database,
+  mayShare: () => boolean,
+  onFailure: (error: unknown) => void,
+) {
   const begin = db.query('BEGIN')
   const commit = db.query('COMMIT')
   let isOpen = false
@@ -25,7 +30,7 @@ export function shareReads(db: Database, onFailure: (error: unknown) => void) {
 
   return {
     begin(): void {
-      if (isOpen) return
+      if (isOpen || !mayShare()) return
       begin.run()
       isOpen = true
       setImmediate(end)
