@@ -1,4 +1,4 @@
-// Files that are much longer than the memory of the machine, through commands.
+// Commands on files that are longer than the memory they may use.
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryLimit } from './cgroup.ts'
