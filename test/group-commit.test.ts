@@ -121,6 +121,51 @@ test('holds for less than a commit takes when the others do not come back', asyn
   expect(held).toBeLessThan(took)
 })
 
+test('holds on a quick disk too, so that two half batches do not take turns', async () => {
+  const sizes: number[] = []
+  const group = new GroupCommit<string>(async (batch) => {
+    sizes.push(batch.length)
+    await Bun.sleep(1)
+    return batch.map(() => null)
+  }, ROOMY)
+  const client = async (changes: number, pause: number) => {
+    await Bun.sleep(pause)
+    for (let n = 0; n < changes; n++) await group.submit('a', 1)
+  }
+  // One that is out of step at the start.
+  await Promise.all([client(100, 2.5), ...Array.from({ length: 7 }, () => client(100, 0))])
+
+  // Half batches would be 4 long.
+  expect(sizes.length).toBeLessThan(150)
+})
+
+/** Answers two changes after a commit of this many milliseconds; returns how long it took. */
+async function answerTwo({ submit, end }: ReturnType<typeof createLedger>, milliseconds: number) {
+  const answers = [submit('a'), submit('b')]
+  await turns()
+  const started = performance.now()
+  while (performance.now() < started + milliseconds) await turns()
+  await end()
+  await Promise.all(answers)
+  return performance.now() - started
+}
+
+test('after a quick commit, does not hold for clients that took longer to come back', async () => {
+  // On a busy machine a commit is not quick: then it is done again.
+  for (let took = Number.POSITIVE_INFINITY; took > 1.8; ) {
+    const ledger = createLedger()
+    await answerTwo(ledger, 1.2)
+    await Bun.sleep(5)
+    took = await answerTwo(ledger, 1.2)
+    const lone = ledger.submit('c')
+    await turns()
+    const last = ledger.batches.at(-1)
+    await ledger.end()
+    await lone
+    if (took <= 1.8) expect(last).toEqual(['c'])
+  }
+})
+
 test('holds for a moment only after a commit that stalled', async () => {
   const { took, held } = await holdAfter(1200)
   expect(held).toBeLessThan(took / 3)

@@ -2,6 +2,7 @@
 
 import { PlantError } from '../errors'
 import { isDone, type Outcome, type Row } from './change'
+import { ReturnRate } from './return-rate'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -28,8 +29,10 @@ type Waiting<Change> = {
   readonly reject: (reason: unknown) => void
 }
 
+// Half the time of a commit that is hardly dearer than a hold.
+const SHORTEST_HOLD_MS = 0.4
 // A timer is no finer than this.
-const SHORTEST_HOLD_MS = 1
+const TIMER_MS = 1
 // A commit that stalled says nothing about the next.
 const LONGEST_HOLD_MS = 250
 
@@ -53,8 +56,8 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 
 /**
  * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
- * are answered. Those clients are likely to come back: on a slow disk the next batch is held for as many changes as
- * the last round had, for at most half a commit's time. Without that, two half batches would take turns.
+ * are answered. Those clients are likely to come back: unless the disk is fast, the next batch is held for as many changes
+ * as the last round had, for at most half a commit's time. Without that, two half batches would take turns.
  * If several commits may be in progress, none is held: each takes what waits, in the order of the changes.
  */
 export class GroupCommit<Change> {
@@ -68,6 +71,7 @@ export class GroupCommit<Change> {
   #expected = 0
   #holdUntil = 0
   #hold: Timer | undefined
+  readonly #returns = new ReturnRate()
   #drained: (() => void)[] = []
 
   constructor(
@@ -120,6 +124,7 @@ export class GroupCommit<Change> {
     }
     this.#waiting.push(waiting)
     this.#waitingBytes += bytes
+    this.#returns.arrive()
     if (this.#state === 'idle') {
       if (!this.#isHeld()) this.#flushAfterTurn()
     } else if (this.#hold) {
@@ -127,11 +132,14 @@ export class GroupCommit<Change> {
     } else if (this.#state === 'committing' && this.#underWay < this.#most) this.#flushAfterTurn()
   }
 
-  // On a slow disk, waits for the next changes of the clients just answered; false if that is not worth it.
+  // Waits for the next changes of the clients just answered; false if that is not worth it.
   #isHeld(): boolean {
+    const missing = this.#expected - this.#waiting.length
+    if (missing <= 0 || this.#most > 1) return false
     const hold = this.#holdUntil - performance.now()
-    if (this.#waiting.length >= this.#expected || hold < SHORTEST_HOLD_MS) return false
-    if (this.#most > 1) return false
+    if (hold < SHORTEST_HOLD_MS) return false
+    // Such a hold ends late, unless all come back.
+    if (hold < TIMER_MS && hold < this.#returns.timeFor(missing)) return false
     this.#state = 'gathering'
     this.#hold = setTimeout(() => this.#endHold(), hold)
     return true
@@ -176,6 +184,7 @@ export class GroupCommit<Change> {
   #ended(changes: number, milliseconds: number): void {
     this.#most = this.limits.commits?.(changes, milliseconds) ?? 1
     this.#expected = changes + this.#waiting.length
+    this.#returns.answer(changes)
     this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
     this.#underWay -= 1
     // The next batch is to be taken anyway.

@@ -28,8 +28,9 @@ export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
     group,
     batches,
     submit: (change: string, bytes = 1) => group.submit(change, bytes),
-    /** Lets the running commit end, or fail. */
+    /** Lets the running commit end, or fail; waits for one that is held, as after a commit that took a while. */
     async end(error?: Error) {
+      while (running.length === 0) await Bun.sleep(1)
       const run = running.shift()
       if (error) run?.reject(error)
       else run?.resolve()
