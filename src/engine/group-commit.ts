@@ -29,7 +29,7 @@ type Waiting<Change> = {
   readonly reject: (reason: unknown) => void
 }
 
-// Half the time of a commit that is hardly dearer than a hold.
+// After a commit of less than twice this, no hold is worth it.
 const SHORTEST_HOLD_MS = 0.4
 // A timer is no finer than this.
 const TIMER_MS = 1
@@ -57,7 +57,8 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 /**
  * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
  * are answered. Those clients are likely to come back: unless the disk is fast, the next batch is held for as many changes
- * as the last round had, for at most half a commit's time. Without that, two half batches would take turns.
+ * as the last round had, for at most half a commit's time or a millisecond. Without that, two half batches would take
+ * turns.
  * If several commits may be in progress, none is held: each takes what waits, in the order of the changes.
  */
 export class GroupCommit<Change> {
