@@ -22,6 +22,12 @@ function nameField(path: string, value: unknown): string {
   return typeof id === 'bigint' ? `${name} (id ${id})` : name
 }
 
+/** The first problems, in one line. */
+export function listProblems(problems: readonly string[]): string {
+  const named = problems.slice(0, MOST_FIELDS).join('; ')
+  return problems.length > MOST_FIELDS ? `${named}; and more` : named
+}
+
 /** Names every field that does not match its schema, and what was expected; never what was sent. */
 export function explainMismatch(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
@@ -40,6 +46,5 @@ export function explainMismatch(validator: Validator, value: unknown): string {
     if (!problems.has(field)) problems.set(field, problem)
     if (problems.size > MOST_FIELDS) break
   }
-  const named = [...problems.values()].slice(0, MOST_FIELDS).join('; ')
-  return problems.size > MOST_FIELDS ? `${named}; and more` : named
+  return listProblems([...problems.values()])
 }

@@ -80,12 +80,39 @@ test('creates none where one exists with the same fields, and names it', async (
   expect(message).toContain('id 30')
 })
 
-test('creates none where one id comes twice', async () => {
-  const same = '{"id":40,"name":"a"}'
+test('creates none where it repeats an id, and names both places', async () => {
+  const big = '{"id":9223372036854775807,"name":"a"}'
+  const other = '{"id":9223372036854775806,"name":"a"}'
 
-  expect(await expectRefused(`{"plants":[${same},${same}]}`, 40901)).toContain('plants[1]')
-  const other = '{"id":40,"name":"b"}'
-  expect(await expectRefused(`{"plants":[${same},${other}]}`, 40902)).toContain('plants[1]')
+  for (const name of ['a', 'b']) {
+    const again = `{"id":9223372036854775807,"name":"${name}"}`
+    expect(await expectRefused(`{"plants":[${other},${big},${again}]}`, 40002)).toBe(
+      'plants[2].id (id 9223372036854775807): expected another id than plants[1]',
+    )
+  }
+})
+
+test('names each repeated id, up to ten', async () => {
+  const plants = (ids: readonly number[]) =>
+    JSON.stringify({ plants: ids.map((id) => ({ id, name: 'a' })) })
+
+  expect(await expectRefused(plants([40, 41, 40, 41, 40]), 40002)).toBe(
+    [
+      'plants[2].id (id 40): expected another id than plants[0]',
+      'plants[3].id (id 41): expected another id than plants[1]',
+      'plants[4].id (id 40): expected another id than plants[0]',
+    ].join('; '),
+  )
+  expect(await expectRefused(plants(Array(1000).fill(40)), 40002)).toEndWith(
+    'plants[10].id (id 40): expected another id than plants[0]; and more',
+  )
+})
+
+test('says that it repeats an id, whether or not the id is taken', async () => {
+  await daemon.create('{"id":45,"name":"a"}')
+  const same = '{"id":45,"name":"a"}'
+
+  expect(await expectRefused(`{"plants":[${same},${same}]}`, 40002)).toContain('plants[0]')
 })
 
 test('creates none where some are wrong, and names each with its position and id', async () => {

@@ -3,6 +3,7 @@
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
+import { listProblems } from '../mismatch'
 import { type Int64, NewPlant, Plant, parseInt64, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
@@ -100,6 +101,19 @@ async function listByName(store: Store, name: string, { limit, after, tag }: Lis
   return answerPage(page, most, { name }, toCursor)
 }
 
+// The store would refuse it with a 409, as if an earlier attempt had been stored.
+function requireDistinctIds(plants: readonly NewPlant[]): void {
+  if (new Set(plants.map(({ id }) => id)).size === plants.length) return
+  const first = new Map<Int64, number>()
+  const repeats: string[] = []
+  for (const [index, { id }] of plants.entries()) {
+    const before = first.get(id)
+    if (before === undefined) first.set(id, index)
+    else repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${before}]`)
+  }
+  throw new PlantError(40002, listProblems(repeats))
+}
+
 export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
@@ -136,6 +150,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
     .post(
       '/plants/batch',
       async ({ body, request }) => {
+        requireDistinctIds(body.plants)
         const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
         await store.createPlants(all, request.signal)
         metrics.created(all.length)

@@ -278,7 +278,7 @@ export const changes: readonly Case[] = [
   batch(
     'refuses a batch that has an id twice',
     plants('{"id":10,"name":"a"}', '{"id":10,"name":"b"}'),
-    40902,
+    40002,
   ),
   batch('refuses a batch that is no JSON', '{"plants":[{"id":10,"name":"a"},]}', 40001),
   batch('refuses a batch that does not end', plants('{"id":10,"name":"a"}').slice(0, -1), 40001),
