@@ -1,5 +1,5 @@
 // ETag, If-Match and If-None-Match, as an editor of plants uses them (RFC 9110, section 13).
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { TOKEN } from './harness/daemon'
 import { head, once } from './harness/http'
 import { startOwnDaemon } from './harness/own-daemon'
@@ -139,14 +139,40 @@ test.each(holding)('changes what %j holds of', async (headers) => {
   expect(stored(4n)).toBeUndefined()
 })
 
-test('says that a plant is missing before it says that a condition fails', async () => {
-  for (const headers of [{ 'if-match': '*' }, { 'if-match': OTHER }, { 'if-none-match': '*' }]) {
-    await expectError(await send(5n, { headers }), 40402)
-    await expectError(await put(5n, '{"name":"a"}', headers), 40402)
-    await expectError(await patch(5n, '{"name":"a"}', headers), 40402)
-    await expectError(await remove(5n, headers), 40402)
-  }
-  expect(stored(5n)).toBeUndefined()
+// What is wrong with a request, in the order in which it is said: with each line, the next fault comes to light.
+const faults: [what: string, error: 40001 | 40002 | 40402 | 41201, id: string, Init][] = [
+  ['a body that is not JSON', 40001, 'x', { body: '{', headers: { 'if-match': 'bad' } }],
+  ['a body that does not match', 40002, '404', { body: '[]', headers: { 'if-match': 'bad' } }],
+  ['an id that is none', 40002, 'x', { headers: { 'if-match': OTHER } }],
+  ['a malformed If-Match', 40002, '404', { headers: { 'if-match': 'bad' } }],
+  ['a malformed If-None-Match', 40002, '404', { headers: { 'if-none-match': 'bad' } }],
+  [
+    'a malformed condition beside one that holds',
+    40002,
+    '404',
+    { headers: { 'if-match': '*', 'if-none-match': 'bad' } },
+  ],
+  ['a missing plant, under a condition', 40402, '404', { headers: { 'if-match': OTHER } }],
+  ['a missing plant, under *', 40402, '404', { headers: { 'if-match': '*' } }],
+  ['a missing plant, unless there is one', 40402, '404', { headers: { 'if-none-match': '*' } }],
+  ['a condition that fails', 41201, '400', { headers: { 'if-match': OTHER } }],
+]
+
+describe.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s of one plant', (method) => {
+  const hasBody = method === 'PUT' || method === 'PATCH'
+  const body = hasBody ? { body: '{"name":"Elm"}' } : {}
+
+  test.each(faults.filter(([, , , it]) => hasBody || !it.body))(
+    'refuses %s: %d',
+    async (_, error, id, init) => {
+      await daemon.create('{"id":400,"name":"Oak"}')
+
+      await expectError(await send(id, { method, ...body, ...init }), error)
+
+      expect(stored(400n)).toEqual({ id: 400n, name: 'Oak', tag: null })
+      expect(stored(404n)).toBeUndefined()
+    },
+  )
 })
 
 test.each([

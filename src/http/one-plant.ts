@@ -1,7 +1,7 @@
 // The routes of one plant.
 
 import { Elysia } from 'elysia'
-import { entityTagOf, holds } from '../entity-tag'
+import { entityTagOf, holds, type Precondition } from '../entity-tag'
 import { PlantError } from '../errors'
 import { type Int64, NewPlant, PlantPatch, Replacement, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
@@ -51,8 +51,7 @@ function answerPlant(plant: NewPlant): Response {
 }
 
 // RFC 9110, section 13.2.2: If-Match is checked first.
-function answerRead(plant: NewPlant, headers: Headers): Response {
-  const { ifMatch, ifNoneMatch } = readPrecondition(headers) ?? {}
+function answerRead(plant: NewPlant, { ifMatch, ifNoneMatch }: Precondition): Response {
   if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
   if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
   return answerPlant(plant)
@@ -68,9 +67,10 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
     .get(
       '/plants/:id',
       async ({ params, headers }) => {
+        const precondition = readPrecondition(headers) ?? {}
         const plant = await store.readPlant(toInt64(params.id))
         if (!plant) throw new PlantError(40402)
-        return answerRead(plant, headers)
+        return answerRead(plant, precondition)
       },
       {
         params: PlantPath,
