@@ -1,0 +1,61 @@
+// plantstore's own parts, so many of them that their CPU per create can be told apart: `bun run ledger`.
+
+import { Elysia } from 'elysia'
+import { GroupCommit } from '../../src/engine/group-commit.ts'
+import { openStore } from '../../src/engine/open-store.ts'
+import { LIMITS, plantChanges } from '../../src/engine/plant-changes.ts'
+import { daemon } from '../../src/engine/role.ts'
+import { createApp } from '../../src/http/app.ts'
+import { authenticate } from '../../src/http/auth.ts'
+import { createBodies } from '../../src/http/body.ts'
+import { plants } from '../../src/http/plants.ts'
+import { listen } from '../../src/http/server.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import type { Store } from '../../src/store.ts'
+import { hashToken } from '../../src/token.ts'
+
+const [part = '', port, file = '', token = ''] = process.argv.slice(2)
+
+const log = () => {}
+const metrics = createMetrics()
+const configured = {
+  name: 'bench',
+  hash: hashToken(token),
+  scope: 'write',
+  createdAt: 0,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+} as const
+const deps = {
+  metrics,
+  log,
+  now: Date.now,
+  configuredToken: () => configured,
+  maxBodyBytes: 1_048_576,
+  logRequests: false,
+  rateLimit: null,
+  cors: null,
+  loadPages: null,
+  clientOf: () => null,
+  isStopping: () => false,
+}
+
+const store = await openStore(
+  file,
+  daemon(log, () => {}),
+)
+const nothing: Store = { ...store, createPlant: async () => {} }
+const grouping: Store = {
+  ...store,
+  ...plantChanges(new GroupCommit(async (batch) => batch.map(() => null), LIMITS)),
+}
+const routes = plants({ store: nothing, metrics, bodies: createBodies(deps.maxBodyBytes) })
+const apps = {
+  validation: () => new Elysia().use(routes),
+  credentials: () => new Elysia().use(authenticate({ ...deps, store })).use(routes),
+  metrics: () => createApp({ ...deps, store: nothing }),
+  'group-commit': () => createApp({ ...deps, store: grouping }),
+  storage: () => createApp({ ...deps, store }),
+}
+listen(apps[part as keyof typeof apps](), { host: '127.0.0.1', port: Number(port) }, log)
