@@ -38,16 +38,3 @@ export const localAddress = ({ host, port, unix, tlsCert }: Listening): LocalAdd
 /** An address; an IPv4-mapped IPv6 address as plain IPv4 (RFC 4291, section 2.5.5.2). */
 export const unmapped = (address: string): string =>
   address.includes('.') ? address.replace(/^::ffff:/i, '') : address
-
-/** The network that one client is assumed to have: an IPv4 address, or the /64 network of an IPv6 address (RFC 6177). */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const [start = '', end] = address.replace(/%.*$/, '').split('::')
-  const groups = (text = '') => (text === '' ? [] : text.split(':'))
-  // The groups that `::` stands for are zeros; an IPv4 address at the end is two groups.
-  const last = groups(end).flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]))
-  const zeros = end === undefined ? 0 : Math.max(0, 8 - groups(start).length - last.length)
-  const all = [...groups(start), ...Array<string>(zeros).fill('0'), ...last]
-  const network = all.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
-}

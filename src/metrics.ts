@@ -50,7 +50,6 @@ export function createMetrics(about: About = UNKNOWN) {
   const commits = createHistogram(SECONDS)
   let created = 0
   let failedCredentials = 0
-  let uncheckedCredentials = 0
 
   return {
     /** Counts an answer. `route` is a pattern such as `/plants/:id`, so that there are few label values. */
@@ -79,10 +78,6 @@ export function createMetrics(about: About = UNKNOWN) {
     /** Counts a token that was refused with 40102. */
     failedCredentials(): void {
       failedCredentials++
-    },
-    /** Counts a token that was refused without a look into the store. */
-    uncheckedCredentials(): void {
-      uncheckedCredentials++
     },
     /** All metrics in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats): string {
@@ -136,12 +131,6 @@ export function createMetrics(about: About = UNKNOWN) {
         'counter',
         'Tokens that are unknown, expired or revoked.',
         failedCredentials,
-      )
-      single(
-        'plantstore_credentials_unchecked_total',
-        'counter',
-        'Tokens refused unchecked because too many from the same address had failed.',
-        uncheckedCredentials,
       )
       single('plantstore_queue_changes', 'gauge', 'Changes waiting for a commit.', stats.queued)
       single(

@@ -60,7 +60,6 @@ test('has every family of metrics in the format of Prometheus', async () => {
     'plantstore_commit_duration_seconds histogram',
     'plantstore_plants_created_total counter',
     'plantstore_credentials_failed_total counter',
-    'plantstore_credentials_unchecked_total counter',
     'plantstore_queue_changes gauge',
     'plantstore_storage_writable gauge',
     'plantstore_database_bytes gauge',

@@ -10,7 +10,6 @@ import { authenticate } from './auth'
 import { ACCEPT_PATCH, createBodies } from './body'
 import type { Cors } from './cors'
 import { answerError, toPlantError } from './errors'
-import { createGuardedFind } from './guessing'
 import { health } from './health'
 import { metricsPage } from './metrics'
 import { onePlant } from './one-plant'
@@ -19,7 +18,7 @@ import { type PageFile, pages } from './pages'
 import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
-import { createRequestLog } from './request-log'
+import { createRequestLog, type RequestLogEntry } from './request-log'
 
 export type AppDeps = {
   readonly store: Store
@@ -44,6 +43,17 @@ export type AppDeps = {
   readonly isStopping: () => boolean
 }
 
+/** What is known of a request when it is answered. */
+type Exchange = {
+  readonly request: Request
+  readonly route: string
+  readonly token: Token | null
+  readonly started: number | undefined
+  readonly entry: RequestLogEntry | undefined
+}
+
+const nobody: Token | null = null
+
 /** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
 function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
@@ -57,19 +67,19 @@ export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, isStopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
-  const findToken = rateLimit
-    ? createGuardedFind(deps)
-    : (_: Request, hash: string) => store.findToken(hash)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
 
-  function observe(request: Request, route: string, started: number, response: Response): void {
+  function observe(
+    { request, route, token, entry, started = performance.now() }: Exchange,
+    response: Response,
+  ): void {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
-    rateLimit?.announce(request, response)
+    if (token) rateLimit?.announce(token, route, response)
     cors?.expose(request, response)
-    requestLog?.end(request, response, milliseconds)
+    if (entry) requestLog?.end(entry, token, request, response, milliseconds)
     // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
     if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
     if (isStopping()) response.headers.set('connection', 'close')
@@ -91,29 +101,29 @@ export function createApp(deps: AppDeps) {
   // `standardHostname: false` finds the query after a Host of any length, even a short one.
   const handler = { standardHostname: false }
   const app = new Elysia({ handler, strictPath: true, normalize: false })
+    .decorate('token', nobody)
     // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
-    .derive({ as: 'global' }, ({ request }) => {
-      requestLog?.begin(request)
-      return { started: performance.now() }
+    .derive({ as: 'global' }, ({ request }) => ({
+      started: performance.now(),
+      entry: requestLog?.begin(request),
+    }))
+    .onAfterHandle({ as: 'global' }, ({ request, route, token, started, entry, responseValue }) => {
+      if (responseValue instanceof Response)
+        observe({ request, route, token, started, entry }, responseValue)
     })
-    .onAfterHandle({ as: 'global' }, ({ request, route, started, responseValue }) => {
-      observe(request, route, started, responseValue as Response)
-    })
-    .onError(async ({ request, route, error, started }) => {
+    .onError(async ({ request, route, token, started, entry, error }) => {
       const refusal = toPlantError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
       const accepts = refusal.error === 41501 && request.method === 'PATCH'
       const response = await refuse(request, refusal, accepts ? ACCEPT_PATCH : {})
-      observe(request, route, started ?? performance.now(), response)
+      observe({ request, route, token, started, entry }, response)
       return response
     })
     .use(health(store))
     .use(openapi(() => routes))
     .use(
       new Elysia({ name: 'protected' })
-        .use(
-          authenticate({ ...deps, requestLog, rateLimit, findToken, recordUse: store.recordUse }),
-        )
+        .use(authenticate({ ...deps, rateLimit }))
         .use(metricsPage(store, metrics))
         .use(plants({ store, metrics, bodies }))
         .use(onePlant({ store, bodies })),

@@ -11,8 +11,8 @@ export function createBuckets(perSecond: number, now: () => number, most = MOST_
   const buckets = new Map<string, Bucket>()
 
   return {
-    /** Takes one request from a key's bucket: returns how many are left, or -1 if it was empty. */
-    take(key: string): number {
+    /** Takes one request from a key's bucket; false if it is empty. */
+    take(key: string): boolean {
       const at = now()
       const bucket = buckets.get(key) ?? { level: perSecond, at }
       // A clock that is set back neither adds nor takes anything.
@@ -22,13 +22,11 @@ export function createBuckets(perSecond: number, now: () => number, most = MOST_
       buckets.delete(key)
       buckets.set(key, bucket)
       if (buckets.size > most) buckets.delete(buckets.keys().next().value ?? '')
-      if (bucket.level < 1) return -1
+      if (bucket.level < 1) return false
       bucket.level -= 1
-      return Math.floor(bucket.level)
+      return true
     },
-    giveBack(key: string): void {
-      const bucket = buckets.get(key)
-      if (bucket) bucket.level = Math.min(perSecond, bucket.level + 1)
-    },
+    /** How many requests a key's bucket had left when one was last taken. */
+    left: (key: string): number => Math.floor(buckets.get(key)?.level ?? perSecond),
   }
 }

@@ -11,27 +11,26 @@ export const policyOf = (perSecond: number): string => `"default";q=${perSecond}
 /** The `RateLimit` of a token with this many requests left; after a second it has all of them again. */
 export const limitOf = (left: number): string => `"default";r=${left};t=1`
 
+// Monitoring must work even when a token has used up its limit.
+const isLimited = (route: string): boolean => route !== '/metrics'
+
 export type RateLimit = ReturnType<typeof createRateLimit>
 
 /** Limits the requests of each token to `perSecond`, and to as many at once. */
 export function createRateLimit(perSecond: number, now: () => number) {
   const buckets = createBuckets(perSecond, now)
   const policy = policyOf(perSecond)
-  const left = new WeakMap<Request, number>()
 
   return {
     /** Counts a request. Throws 42901 if its token has none left. */
-    spend(request: Request, token: Token): void {
-      const rest = buckets.take(token.hash)
-      left.set(request, Math.max(0, rest))
-      if (rest < 0) throw new PlantError(42901)
+    spend({ hash }: Token, route: string): void {
+      if (isLimited(route) && !buckets.take(hash)) throw new PlantError(42901)
     },
-    /** Adds to the answer of a counted request how many are left. */
-    announce(request: Request, response: Response): void {
-      const rest = left.get(request)
-      if (rest === undefined) return
-      response.headers.set('ratelimit-policy', policy)
-      response.headers.set('ratelimit', limitOf(rest))
+    /** Says in an answer how many requests its token has left. */
+    announce({ hash }: Token, route: string, { headers }: Response): void {
+      if (!isLimited(route)) return
+      headers.set('ratelimit-policy', policy)
+      headers.set('ratelimit', limitOf(buckets.left(hash)))
     },
   }
 }

@@ -1,12 +1,12 @@
 // The request log: who did what, one line for each request.
 
 import type { Log } from '../log'
+import type { Token } from '../token'
 
 const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-type Entry = { readonly id: string; readonly client: string | null; token: string | null }
-
-export type RequestLog = ReturnType<typeof createRequestLog>
+/** A request that will be logged: its id, and its client's address. */
+export type RequestLogEntry = { readonly id: string; readonly client: string | null }
 
 // Not by `new URL`, which throws where the client's Host is invalid.
 const pathOf = (url: string): string =>
@@ -14,32 +14,26 @@ const pathOf = (url: string): string =>
 
 /** `clientOf`: the address of the client that sent a request; null if it has none. */
 export function createRequestLog(log: Log, clientOf: (request: Request) => string | null) {
-  const entries = new WeakMap<Request, Entry>()
-
-  /** Notes a request's id and its client's address, while the connection is open. */
-  function begin(request: Request): Entry {
-    const sent = request.headers.get('x-request-id') ?? ''
-    const id = SANE_ID.test(sent) ? sent : crypto.randomUUID()
-    const entry = { id, client: clientOf(request), token: null }
-    entries.set(request, entry)
-    return entry
-  }
-
   return {
-    begin,
-    /** Notes the name of a request's token, valid or not. */
-    identify(request: Request, token: string): void {
-      const entry = entries.get(request)
-      if (entry) entry.token = token
+    /** Notes a request's id and its client's address, while the connection is open. */
+    begin(request: Request): RequestLogEntry {
+      const sent = request.headers.get('x-request-id') ?? ''
+      const id = SANE_ID.test(sent) ? sent : crypto.randomUUID()
+      return { id, client: clientOf(request) }
     },
-    /** Logs a request, and gives its answer the id. */
-    end(request: Request, response: Response, milliseconds: number): void {
-      const { id, client, token } = entries.get(request) ?? begin(request)
+    /** Logs a request, and gives its answer the id. `token`: the one that it was sent with. */
+    end(
+      { id, client }: RequestLogEntry,
+      token: Token | null,
+      request: Request,
+      response: Response,
+      milliseconds: number,
+    ): void {
       response.headers.set('x-request-id', id)
       log('info', 'request', {
         id,
         ...(client === null ? {} : { client }),
-        ...(token === null ? {} : { token }),
+        ...(token === null ? {} : { token: token.name }),
         method: request.method,
         path: pathOf(request.url),
         status: response.status,
