@@ -33,13 +33,16 @@ export type ErrorNumber = keyof typeof catalogue
 /** The refusal of a request: a number of the catalogue, and a message that is safe to show to any client. */
 export class PlantError extends Error {
   override readonly name = 'PlantError'
+  /** Headers of the answer, besides those of every answer with this number. */
+  readonly headers: Readonly<Record<string, string>>
 
   constructor(
     readonly error: ErrorNumber,
     message: string = catalogue[error],
-    options?: ErrorOptions,
+    { headers = {}, ...options }: ErrorOptions & Partial<Pick<PlantError, 'headers'>> = {},
   ) {
     super(message, options)
+    this.headers = headers
   }
 
   /** The HTTP status (RFC 9110, section 15). */

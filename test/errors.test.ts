@@ -105,6 +105,12 @@ const rows: Row[] = [
     error: 41501,
     when: 'a body is encoded',
     request: post(plant, { 'content-encoding': 'gzip' }),
+    headers: { 'accept-encoding': 'identity' },
+  },
+  {
+    error: 41501,
+    when: 'a body of another type is encoded, too',
+    request: post(plant, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }),
   },
 ]
 

@@ -87,6 +87,14 @@ test.each([
   expect(stored(8n)?.name).toBe('Bay')
 })
 
+test('refuses an encoded patch, and says that its type is not at fault', async () => {
+  const answer = await patch(8n, '{"name":"a"}', { 'content-encoding': 'gzip' })
+
+  expect(answer.headers.get('accept-encoding')).toBe('identity')
+  expect(answer.headers.has('accept-patch')).toBeFalse()
+  await expectError(answer, 41501)
+})
+
 test('takes a merge patch where a patch is expected, and nowhere else', async () => {
   const headers = { 'content-type': MERGE_PATCH }
   for (const [method, path] of [

@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
 import { authenticate } from './auth'
-import { ACCEPT_PATCH, createBodies } from './body'
+import { createBodies } from './body'
 import type { Cors } from './cors'
 import { answerError, toPlantError } from './errors'
 import { health } from './health'
@@ -85,14 +85,14 @@ export function createApp(deps: AppDeps) {
     if (isStopping()) response.headers.set('connection', 'close')
   }
 
-  async function refuse(request: Request, error: PlantError, headers?: Record<string, string>) {
+  async function refuse(request: Request, error: PlantError): Promise<Response> {
     await discardRest(request)
-    return answerError(error, headers)
+    return answerError(error)
   }
 
   // A browser's preflight has no token, and uses a method that no path has.
-  async function refuseRoute(request: Request, error: PlantError, headers = {}): Promise<Response> {
-    return cors?.answerPreflight(request) ?? (await refuse(request, error, headers))
+  async function refuseRoute(request: Request, error: PlantError): Promise<Response> {
+    return cors?.answerPreflight(request) ?? (await refuse(request, error))
   }
 
   // Set below; only requests read it.
@@ -114,8 +114,7 @@ export function createApp(deps: AppDeps) {
     .onError(async ({ request, route, token, started, entry, error }) => {
       const refusal = toPlantError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
-      const accepts = refusal.error === 41501 && request.method === 'PATCH'
-      const response = await refuse(request, refusal, accepts ? ACCEPT_PATCH : {})
+      const response = await refuse(request, refusal)
       observe({ request, route, token, started, entry }, response)
       return response
     })
@@ -134,7 +133,8 @@ export function createApp(deps: AppDeps) {
   if (deps.loadPages) app.use(pages({ load: deps.loadPages }))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
-    app.all(path, async ({ request }) => refuseRoute(request, new PlantError(40501), { allow }))
+    const error = () => new PlantError(40501, undefined, { headers: { allow } })
+    app.all(path, async ({ request }) => refuseRoute(request, error()))
   }
   return app.all('/*', async ({ request }) => refuseRoute(request, new PlantError(40401)))
 }

@@ -6,11 +6,10 @@ import { PlantError } from '../errors'
 import { explainMismatch } from '../mismatch'
 import { parseBody } from '../plant-json'
 
-// Spaces may follow only what is required: two adjacent runs of spaces would take quadratic time.
-const JSON_TYPE =
-  /^application\/json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
-const MERGE_PATCH_TYPE =
-  /^application\/(?:merge-patch\+)?json[ \t]*(?:;[ \t]*(?:charset=(?:utf-8|"utf-8")[ \t]*(?:;[ \t]*)?)?)?$/i
+// RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
+const MEDIA_TYPE =
+  /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^`|~-]+=(?:[\w!#-'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
+const ENCODED = 'send the body without Content-Encoding'
 const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const DIGITS = /^\d{1,15}$/
 
@@ -42,25 +41,38 @@ const parse = (bytes: Uint8Array): unknown =>
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** What a body may be sent as. */
-type Media = { readonly types: readonly string[]; readonly pattern: RegExp; readonly rule?: string }
+/** What a body may be sent as; `rule` and `accepts` say so to a client that sends another type. */
+type Media = {
+  readonly types: readonly string[]
+  readonly rule?: string
+  readonly accepts?: Readonly<Record<string, string>>
+}
 
-const PLAIN_JSON: Media = { types: ['application/json'], pattern: JSON_TYPE }
+const PLAIN_JSON: Media = { types: ['application/json'] }
+
+const MERGE_PATCH_TYPES = ['application/merge-patch+json', 'application/json']
+
+/** Says what a patch may be sent as (RFC 5789, section 3.1). */
+export const ACCEPT_PATCH = { 'accept-patch': MERGE_PATCH_TYPES.join(', ') }
+
+/** Says how a body may be encoded: not at all (RFC 9110, section 12.5.3). */
+export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
 
 /** A patch (RFC 7396), which may also be sent as plain JSON. */
 export const MERGE_PATCH: Media = {
-  types: ['application/merge-patch+json', 'application/json'],
-  pattern: MERGE_PATCH_TYPE,
+  types: MERGE_PATCH_TYPES,
   rule: 'send the body as "Content-Type: application/merge-patch+json" or "application/json", in UTF-8, without Content-Encoding',
+  accepts: ACCEPT_PATCH,
 }
 
-/** Says what a patch may be sent as (RFC 5789, section 3.1). */
-export const ACCEPT_PATCH = { 'accept-patch': MERGE_PATCH.types.join(', ') }
-
-function requireType(headers: Headers, { pattern, rule }: Media): void {
-  const type = headers['content-type'] ?? ''
-  if (type !== 'application/json' && !pattern.test(type)) throw new PlantError(41501, rule)
-  if (headers['content-encoding'] !== undefined) throw new PlantError(41501, rule)
+function requireType(headers: Headers, { types, rule, accepts = {} }: Media): void {
+  const sent = headers['content-type'] ?? ''
+  const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
+  if (!types.includes(type ?? '')) throw new PlantError(41501, rule, { headers: accepts })
+  // Only here: the header would say that the encoding was at fault.
+  if (headers['content-encoding'] !== undefined) {
+    throw new PlantError(41501, ENCODED, { headers: ACCEPT_ENCODING })
+  }
 }
 
 // The length that a request announces; null if it announces none, or one that is not a number.

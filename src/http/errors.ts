@@ -23,11 +23,10 @@ export const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
 }
 
 /** The answer to a refused request. */
-export function answerError(error: PlantError, more: Record<string, string> = {}): Response {
+export function answerError(error: PlantError): Response {
   const headers = new Headers(jsonHeaders)
-  for (const [name, value] of Object.entries({ ...headersOf[error.error], ...more })) {
-    headers.set(name, value)
-  }
+  const own = { ...headersOf[error.error], ...error.headers }
+  for (const [name, value] of Object.entries(own)) headers.set(name, value)
   return new Response(errorBody(error.error, error.message), { status: error.status, headers })
 }
 
