@@ -25,14 +25,24 @@ async function run(command: readonly string[], cwd: string, stdin = '') {
 type Operation = {
   readonly summary: string
   readonly description: string
-  readonly responses: Record<string, { description: string; links?: Record<string, unknown> }>
+  readonly responses: Record<
+    string,
+    {
+      description: string
+      headers?: Record<string, unknown>
+      links?: Record<string, unknown>
+    }
+  >
 }
 
 type Description = {
   openapi: string
   servers: { url: string }[]
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, { description: string; properties: unknown }> }
+  components: {
+    headers: Record<string, unknown>
+    schemas: Record<string, { description: string; properties: unknown }>
+  }
 }
 
 const describe = async (url: string): Promise<Description> =>
@@ -179,6 +189,57 @@ test('describes every route, each with an example of each of its answers', async
       expect({ name, status, text: JSON.stringify(response) }).toMatchObject({
         text: expect.stringMatching(/"example(s)?":/),
       })
+    }
+  }
+})
+
+test('describes the headers that options add to answers, as the daemon sends them', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({
+    database: folder.file('plants.db'),
+    args: ['--log-requests', '--rate-limit', '1000'],
+  })
+  const description = await describe(daemon.url)
+  const shared = Object.keys(description.components.headers)
+  expect(shared).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy'])
+
+  for (const [path, method, status] of [
+    ['/plants', 'get', 200],
+    ['/plants', 'post', 400],
+    ['/plants/{id}', 'get', 404],
+    ['/plants/{id}', 'delete', 404],
+    ['/metrics', 'get', 200],
+    ['/health', 'get', 200],
+    ['/openapi.json', 'get', 200],
+  ] as const) {
+    const body = method === 'post' ? { body: '{' } : {}
+    const answer = await daemon.fetch(path.replace('{id}', '1'), { method, ...body })
+    const described = description.paths[path]?.[method]?.responses[status]?.headers ?? {}
+    const sent = shared.filter((name) => answer.headers.has(name))
+
+    expect({ path, status: answer.status }).toEqual({ path, status })
+    expect({ path, names: shared.filter((name) => name in described) }).toEqual({
+      path,
+      names: sent,
+    })
+  }
+})
+
+test('describes the default of limit, and that an encoded body is refused', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { paths } = await describe(daemon.url)
+
+  expect(paths['/plants']?.get).toMatchObject({
+    parameters: expect.arrayContaining([
+      expect.objectContaining({ name: 'limit', schema: expect.objectContaining({ default: 100 }) }),
+    ]),
+  })
+  for (const path of ['/plants', '/plants/batch', '/plants/{id}']) {
+    const { post, put, patch } = paths[path] ?? {}
+    for (const operation of [post, put, patch].filter((it) => it !== undefined)) {
+      const headers = operation.responses['415']?.headers
+      expect(headers?.['accept-encoding']).toMatchObject({ example: 'identity' })
     }
   }
 })

@@ -2,6 +2,7 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { catalogue, type ErrorNumber } from '../errors'
+import { ACCEPT_ENCODING } from './body'
 import { headersOf } from './errors'
 import { limitOf, policyOf } from './rate-limit'
 import { ErrorBody } from './schemas'
@@ -34,17 +35,18 @@ export const CONDITIONS = {
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
+  'accept-encoding': 'How a body may be encoded: not at all. Only if it was encoded (RFC 9110).',
   'accept-patch': 'What a patch may be sent as (RFC 5789).',
   etag: 'The entity tag of the plant, which changes with its fields (RFC 9110, section 8.8.3).',
   link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
-  ratelimit: 'How many requests the token has left. Only with --rate-limit.',
-  'ratelimit-policy': 'How many requests per second the token may send. Only with --rate-limit.',
   'retry-after': 'Seconds to wait before the next attempt.',
   'www-authenticate': 'The challenge (RFC 6750).',
 }
 
-const header = (name: string, example: string) => ({
-  [name]: { description: HEADERS[name], schema: { type: 'string' as const }, example },
+const header = (description: string | undefined, example: string) => ({
+  description,
+  schema: { type: 'string' as const },
+  example,
 })
 
 type Answer = {
@@ -57,8 +59,8 @@ type Answer = {
 
 /** The headers of an answer; an empty object if there are none. */
 export function headers(all: Readonly<Record<string, string>> = {}) {
-  const described = Object.entries(all).map(([name, example]) => header(name, example))
-  return described.length > 0 ? { headers: Object.assign({}, ...described) } : {}
+  const described = Object.entries(all).map(([name, it]) => [name, header(HEADERS[name], it)])
+  return described.length > 0 ? { headers: Object.fromEntries(described) } : {}
 }
 
 /** The answer to a success; a `schema` of null: without a body. */
@@ -79,11 +81,18 @@ export function answers(
   }
 }
 
-// The headers of an error, with those that depend on the daemon's options.
-const headersWith = (error: ErrorNumber) =>
-  error === 42901
-    ? { ...headersOf[error], ratelimit: limitOf(0), 'ratelimit-policy': policyOf(100) }
-    : headersOf[error]
+// The headers of an error, with those that depend on the request.
+const headersWith = (error: ErrorNumber) => (error === 41501 ? ACCEPT_ENCODING : headersOf[error])
+
+/** Headers that options of the daemon add to answers, in one place of the description. */
+export const OPTIONAL_HEADERS = {
+  'X-Request-Id': header('The id of the request in the log. Only with --log-requests.', 'a1b2c3'),
+  RateLimit: header('How many requests the token has left. Only with --rate-limit.', limitOf(9)),
+  'RateLimit-Policy': header(
+    'How many requests per second the token may send. Only with --rate-limit.',
+    policyOf(10),
+  ),
+}
 
 /** The answers of refusals, by their status. */
 export function refusals(...errors: readonly ErrorNumber[]) {

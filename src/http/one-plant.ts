@@ -7,7 +7,7 @@ import { type Int64, NewPlant, PlantPatch, Replacement, toNewPlant } from '../pl
 import { toJson } from '../plant-json'
 import type { ChangeOptions, PlantPatch as StoredPatch } from '../store'
 import { answerJson, jsonHeaders, notModified } from './answer'
-import { ACCEPT_PATCH, MERGE_PATCH } from './body'
+import { ACCEPT_ENCODING, ACCEPT_PATCH, MERGE_PATCH } from './body'
 import {
   answers,
   BODY,
@@ -59,7 +59,8 @@ function answerRead(plant: NewPlant, { ifMatch, ifNoneMatch }: Precondition): Re
 
 function patchRefusals() {
   const refused: Record<string, object> = refusals(...BODY, 40402, 41201, ...WRITING)
-  return { ...refused, 415: { ...refused['415'], ...headers(ACCEPT_PATCH) } }
+  const accepts = headers({ ...ACCEPT_PATCH, ...ACCEPT_ENCODING })
+  return { ...refused, 415: { ...refused['415'], ...accepts } }
 }
 
 export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>) {

@@ -4,7 +4,8 @@ import { Kind } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import packageJson from '../../package.json'
 import { answerText } from './answer'
-import { answers, refusals, responses } from './describe'
+import { answers, OPTIONAL_HEADERS, refusals, responses } from './describe'
+import { isLimited } from './rate-limit'
 
 type Json = { readonly [key: string]: unknown }
 
@@ -59,13 +60,33 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
   }))
 }
 
-function operation({ body, params, query, detail }: OpenApiRoute['hooks']): Json {
+const headerRefs = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const OF_ALL = headerRefs(['X-Request-Id'])
+const OF_COUNTED = headerRefs(Object.keys(OPTIONAL_HEADERS))
+
+// The answers of a route, with the headers that options add: no 401 counts as a request of a token.
+function answersOf({ path, hooks: { detail } }: OpenApiRoute): Json {
+  if (typeof detail?.responses !== 'function') return {}
+  const isCounted = detail.security === undefined && isLimited(path)
+  const answers: [string, Json][] = Object.entries(detail.responses())
+  const all = answers.map(([status, answer]) => {
+    const added = isCounted && status !== '401' ? OF_COUNTED : OF_ALL
+    const headers = { ...Object(answer.headers), ...added }
+    return [status, status === '4XX' ? answer : { ...answer, headers }]
+  })
+  return { responses: Object.fromEntries(all) }
+}
+
+function operation(route: OpenApiRoute): Json {
+  const { body, params, query, detail } = route.hooks
   const { parameters: more = [], bodyTypes = ['application/json'], ...rest } = detail as Detail
   const all = [...parameters('path', params), ...parameters('query', query), ...more]
   const content = Object.fromEntries(bodyTypes.map((type) => [type, { schema: body }]))
   return {
     ...rest,
-    ...(typeof detail?.responses === 'function' ? { responses: detail.responses() } : {}),
+    ...answersOf(route),
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(body ? { requestBody: { required: true, content } } : {}),
   }
@@ -74,9 +95,9 @@ function operation({ body, params, query, detail }: OpenApiRoute['hooks']): Json
 function openapiDocument(routes: readonly OpenApiRoute[]): Json {
   const components = new Map<string, unknown>()
   const paths: Record<string, Json> = {}
-  for (const { method, path, hooks } of routes) {
-    const template = path.replace(/:(\w+)/g, '{$1}')
-    const described = { [method.toLowerCase()]: toJson(operation(hooks), components) }
+  for (const route of routes) {
+    const template = route.path.replace(/:(\w+)/g, '{$1}')
+    const described = { [route.method.toLowerCase()]: toJson(operation(route), components) }
     paths[template] = { ...paths[template], ...described }
   }
   return {
@@ -101,6 +122,7 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
           description: 'A token from `plantstore token create`; its scope is `read` or `write`.',
         },
       },
+      headers: OPTIONAL_HEADERS,
       schemas: Object.fromEntries(components),
     },
   }

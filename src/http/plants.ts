@@ -11,7 +11,7 @@ import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
 import { findPlace, toCursor } from './name-cursor'
-import { Created, DEFAULT_LIMIT, PlantBatch, PlantList, PlantPage } from './schemas'
+import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
 
 const OTHER_LIST = 'after: expected the id of a plant; this is the "next" of a list by name'
 const NAME_AND_TAG = 'name: cannot be combined with tag'
@@ -86,7 +86,7 @@ function answerPage(
 type List = typeof PlantList.static
 
 async function listById(store: Store, { limit, after, tag }: List): Promise<Response> {
-  const most = Number(limit ?? DEFAULT_LIMIT)
+  const most = Number(limit)
   const id = after === undefined ? null : parseInt64(after)
   if (after !== undefined && id === null) throw new PlantError(40002, OTHER_LIST)
   const page = await store.listPlants({ limit: most, after: id, tag: tag ?? null })
@@ -95,7 +95,7 @@ async function listById(store: Store, { limit, after, tag }: List): Promise<Resp
 
 async function listByName(store: Store, name: string, { limit, after, tag }: List) {
   if (tag !== undefined) throw new PlantError(40002, NAME_AND_TAG)
-  const most = Number(limit ?? DEFAULT_LIMIT)
+  const most = Number(limit)
   const place = after === undefined ? null : await findPlace(store, after, name)
   const page = await store.findPlants({ prefix: name, after: place, limit: most })
   return answerPage(page, most, { name }, toCursor)

@@ -11,8 +11,8 @@ export const policyOf = (perSecond: number): string => `"default";q=${perSecond}
 /** The `RateLimit` of a token with this many requests left; after a second it has all of them again. */
 export const limitOf = (left: number): string => `"default";r=${left};t=1`
 
-// Monitoring must work even when a token has used up its limit.
-const isLimited = (route: string): boolean => route !== '/metrics'
+/** Whether requests of a route count: monitoring must work even when a token has used up its limit. */
+export const isLimited = (route: string): boolean => route !== '/metrics'
 
 export type RateLimit = ReturnType<typeof createRateLimit>
 

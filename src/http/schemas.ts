@@ -5,15 +5,13 @@ import { t } from 'elysia'
 import { Int64, isText, NewPlant, parseInt64, Tag } from '../plant'
 import { parseCursor } from './name-cursor'
 
-/** The plants on a page if the client gives no limit. */
-export const DEFAULT_LIMIT = 100
+// The plants on a page if the client gives no limit.
+const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 
 TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
-TypeRegistry.Set(
-  'LimitText',
-  (_, text) => typeof text === 'string' && /^([1-9]\d{0,2}|1000)$/.test(text),
-)
+// Elysia fills in the default as a number.
+TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
 
 TypeRegistry.Set(
   'CursorText',
@@ -54,11 +52,12 @@ const Prefix = t.Unsafe<string>({
   error: `${Tag.error}, of up to ${LONGEST_PREFIX} characters`,
 })
 
-const Limit = t.Unsafe<string>({
-  [Kind]: 'LimitText',
+const Limit = t.Unsafe<string | number>({
+  [Kind]: 'Limit',
   type: 'integer',
   minimum: 1,
   maximum: 1000,
+  default: DEFAULT_LIMIT,
   description: `The most plants on a page; default: ${DEFAULT_LIMIT}.`,
   error: 'expected an integer from 1 to 1000',
 })

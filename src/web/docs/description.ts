@@ -43,10 +43,15 @@ export type Media = {
 }
 export type Content = Readonly<Record<string, Media>>
 
-type Header = { readonly description?: string; readonly example?: unknown }
+type Header = {
+  readonly $ref?: string
+  readonly description?: string
+  readonly example?: unknown
+}
+export type Headers = Readonly<Record<string, Header>>
 export type Response = {
   readonly description: string
-  readonly headers?: Readonly<Record<string, Header>>
+  readonly headers?: Headers
   readonly content?: Content
 }
 
@@ -69,6 +74,7 @@ export type Description = {
   readonly tags?: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
   readonly components?: {
+    readonly headers?: Headers
     readonly schemas?: Schemas
     readonly securitySchemes?: Readonly<Record<string, { readonly description?: string }>>
   }
@@ -79,6 +85,8 @@ export type Operation = DescribedOperation & {
   readonly path: string
   readonly needsToken: boolean
   readonly parameters: readonly Parameter[]
+  /** The headers that several of its responses share. */
+  readonly sharedHeaders: Headers
 }
 
 export type Group = {
@@ -94,7 +102,22 @@ export async function loadDescription(url: URL): Promise<Description> {
   return parseExact(await answer.text()) as Description
 }
 
-function operationsOf({ paths, security = [] }: Description): Operation[] {
+const isShared = ([, { $ref }]: [string, Header]): boolean => $ref !== undefined
+
+// Those that a response refers to.
+function sharedHeadersOf({ responses }: DescribedOperation, all: Headers = {}): Headers {
+  const referred = Object.values(responses).flatMap(({ headers = {} }) =>
+    Object.entries(headers).filter(isShared),
+  )
+  const names = new Set(referred.map(([name]) => name))
+  return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)))
+}
+
+/** The headers of a response that it describes itself. */
+export const ownHeaders = ({ headers = {} }: Response): Headers =>
+  Object.fromEntries(Object.entries(headers).filter((header) => !isShared(header)))
+
+function operationsOf({ paths, security = [], components }: Description): Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
@@ -102,6 +125,7 @@ function operationsOf({ paths, security = [] }: Description): Operation[] {
       path,
       needsToken: (operation.security ?? security).length > 0,
       parameters: operation.parameters ?? [],
+      sharedHeaders: sharedHeadersOf(operation, components?.headers),
     })),
   )
 }

@@ -1,7 +1,14 @@
 // The responses of an operation: successes with an example, errors as a list.
 
 import { Code } from './code'
-import type { Media, Operation, Response, Schemas } from './description'
+import {
+  type Headers as Described,
+  type Media,
+  type Operation,
+  ownHeaders,
+  type Response,
+  type Schemas,
+} from './description'
 import { TypeLink } from './fields'
 import { Inline } from './inline'
 import { writeExact } from './json-text'
@@ -16,7 +23,7 @@ function exampleText(type: string, { example, schema }: Media, schemas: Schemas)
   return text === '{}' ? '' : text
 }
 
-const Headers = ({ headers = {} }: { readonly headers: Response['headers'] | undefined }) => (
+const Headers = ({ headers }: { readonly headers: Described }) => (
   <>
     {Object.entries(headers).map(([name, { description = '' }]) => (
       <p key={name} class="limit">
@@ -45,7 +52,7 @@ function Success({ status, response, schemas }: SuccessProps) {
           </span>
         )}
       </p>
-      <Headers headers={response.headers} />
+      <Headers headers={ownHeaders(response)} />
       {text !== '' && <Code text={text} label={`Example of ${status}`} />}
     </div>
   )
@@ -71,7 +78,7 @@ function Refusal({ status, response }: Omit<SuccessProps, 'schemas'>) {
             <code>{number}</code> <Inline text={summary} />
           </p>
         ))}
-        <Headers headers={response.headers} />
+        <Headers headers={ownHeaders(response)} />
       </dd>
     </div>
   )
@@ -100,6 +107,7 @@ export function Responses({ operation, schemas }: Props) {
           </dl>
         </details>
       )}
+      <Headers headers={operation.sharedHeaders} />
     </section>
   )
 }
