@@ -1,6 +1,6 @@
 // Entity tags of plants (RFC 9110, section 8.8.3), and conditions on them (section 13.1).
 
-import type { Int64 } from './plant'
+import type { NewPlant } from './plant'
 
 // Of a SHA-256 in base64url: 132 bits.
 const TAG_CHARACTERS = 22
@@ -14,15 +14,8 @@ export type Precondition = {
   readonly ifNoneMatch?: EntityTags
 }
 
-/** The fields of a plant, in the service's form or an engine's. */
-type Fields = {
-  readonly id: Int64 | number | string
-  readonly name: string
-  readonly tag?: string | null
-}
-
 /** The strong entity tag of a plant, quotes included: the same for the same fields, on every engine and after a restore. */
-export function entityTagOf({ id, name, tag }: Fields): string {
+export function entityTagOf({ id, name, tag }: NewPlant): string {
   const fields = JSON.stringify([String(id), name, tag])
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
@@ -32,7 +25,7 @@ export const isAmong = (tags: EntityTags, tag: string): boolean =>
   tags === '*' || tags.includes(tag)
 
 /** Whether a stored plant meets a precondition (RFC 9110, section 13.2.2). */
-export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: Fields): boolean {
+export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: NewPlant): boolean {
   const tag = entityTagOf(plant)
   return (
     (ifMatch === undefined || isAmong(ifMatch, tag)) && !(ifNoneMatch && isAmong(ifNoneMatch, tag))

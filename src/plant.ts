@@ -83,9 +83,11 @@ export const NewPlant = t.Object(
 )
 export type NewPlant = typeof NewPlant.static
 
-/** A plant with the fields of the schema only: whatever else a client sent is left out. */
-export const toNewPlant = (id: Int64, { name, tag }: Plant): NewPlant =>
-  tag === undefined ? { id, name } : { id, name, tag }
+/** A plant with the fields of the schema only: whatever else a client sent is left out, and so is a tag of null. */
+export const toNewPlant = (
+  id: Int64,
+  { name, tag }: { readonly name: string; readonly tag?: string | null },
+): NewPlant => (tag === undefined || tag === null ? { id, name } : { id, name, tag })
 
 /** The fields that replace those of a plant. An id, if there is one, must be the plant's own. */
 export const Replacement = t.Object(

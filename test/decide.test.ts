@@ -1,11 +1,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { type Change, netEffect, type Row, type RowId } from '../src/engine/change'
+import { type Change, isRequested } from '../src/engine/change'
 import { decide } from '../src/engine/decide'
+import { netOf, overlay } from '../src/engine/postgres/overlay'
+import { type Row, type RowId, rowOf, type StoredPlant, toPlant } from '../src/engine/row'
 import { prepareChanges } from '../src/engine/sqlite/apply-change'
 import { connect } from '../src/engine/sqlite/connection'
 import { migrate } from '../src/engine/sqlite/migrations'
+import { netEffect } from '../src/engine/sqlite/settle'
 import { entityTagOf } from '../src/entity-tag'
 import { PATIENCE_MS } from './harness/daemon'
 import { temporaryFolder } from './harness/folder'
@@ -18,24 +21,25 @@ const name = fc.constantFrom('a', 'b', '')
 const tag = fc.constantFrom(null, 'x', '')
 const row: fc.Arbitrary<Row> = fc.tuple(id, name, tag)
 const entityTag = fc.oneof(
-  row.map(([id, name, tag]) => [entityTagOf({ id, name, tag })]),
+  row.map((it) => [entityTagOf(toPlant(it))]),
   fc.constant<'*'>('*'),
 )
-const precondition = fc.record({ ifMatch: entityTag, ifNoneMatch: entityTag }, { requiredKeys: [] })
+const precondition = fc.option(
+  fc.record({ ifMatch: entityTag, ifNoneMatch: entityTag }, { requiredKeys: [] }),
+)
 const patch = fc.record({ name, tag }, { requiredKeys: [] })
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.tuple(fc.constant('create' as const), row),
   fc.tuple(fc.constant('createAll' as const), fc.array(row, { maxLength: 4 })),
-  fc.tuple(fc.constant('replace' as const), row),
-  fc.tuple(fc.constant('replace' as const), row, precondition),
-  fc.tuple(fc.constant('patch' as const), id, patch),
-  fc.tuple(fc.constant('patch' as const), id, patch, precondition),
-  fc.tuple(fc.constant('delete' as const), id),
+  fc
+    .tuple(row, precondition)
+    .map(([row, precondition]): Change => ['replace', row[0], precondition, row]),
+  fc.tuple(fc.constant('patch' as const), id, precondition, patch),
   fc.tuple(fc.constant('delete' as const), id, precondition),
   fc.constant<Change>(['probe']),
 )
 
-test('decides changes as SQLite carries them out, and writes what is new of them', () => {
+test('decides in memory as in SQLite, and writes the net of it', () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   writeFileSync(path, '')
@@ -45,12 +49,9 @@ test('decides changes as SQLite carries them out, and writes what is new of them
   const stored = () =>
     new Map(
       db
-        .query<{ id: bigint; name: string; tag: string | null }, []>('SELECT * FROM plants')
+        .query<StoredPlant, []>('SELECT * FROM plants')
         .all()
-        .map(({ id, name, tag }): [RowId, Row] => {
-          const rowId = Number.isSafeInteger(Number(id)) ? Number(id) : String(id)
-          return [rowId, [rowId, name, tag]]
-        }),
+        .map((it): [RowId, Row] => [rowOf(it)[0], rowOf(it)]),
     )
 
   fc.assert(
@@ -62,26 +63,28 @@ test('decides changes as SQLite carries them out, and writes what is new of them
         for (const it of rows) apply(['create', it])
         const before = stored()
 
-        const decided = decide(changes, before)
+        const { state, changed } = overlay((id) => before.get(id) ?? null)
+        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state) : null))
+        const net = netOf(changed, before)
 
-        expect(decided.outcomes).toEqual(changes.map(apply))
+        expect(outcomes).toEqual(changes.map(apply))
         const after = new Map(before)
-        for (const it of decided.inserted) {
+        for (const it of net.inserted) {
           expect(before.has(it[0])).toBeFalse()
           after.set(it[0], it)
         }
-        for (const it of decided.updated) {
+        for (const it of net.updated) {
           expect(before.get(it[0])).not.toEqual(it)
           expect(before.has(it[0])).toBeTrue()
           after.set(it[0], it)
         }
-        for (const it of decided.deleted) expect(after.delete(it)).toBeTrue()
+        for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
         expect(after).toEqual(stored())
         db.run('ROLLBACK')
         // What is written is no more than what the outcomes say.
-        const net = netEffect(changes, decided.outcomes)
-        for (const [written] of [...decided.inserted, ...decided.updated])
-          expect(net.has(written)).toBeTrue()
+        const effect = netEffect(changes, outcomes)
+        for (const [written] of [...net.inserted, ...net.updated])
+          expect(effect.has(written)).toBeTrue()
       },
     ),
     { numRuns: 500 },

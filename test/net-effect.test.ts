@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type Change, netEffect, type Outcome } from '../src/engine/change'
+import type { Change, Outcome } from '../src/engine/change'
+import { netEffect } from '../src/engine/sqlite/settle'
 
 const effect = (...all: [Change, Outcome][]) =>
   Object.fromEntries(
@@ -13,7 +14,7 @@ test('is the last row of each plant that a batch changed', () => {
   expect(
     effect(
       [['create', [1, 'a', null]], null],
-      [['replace', [1, 'b', 't']], null],
+      [['replace', 1, null, [1, 'b', 't']], null],
       [
         [
           'createAll',
@@ -24,8 +25,8 @@ test('is the last row of each plant that a batch changed', () => {
         ],
         null,
       ],
-      [['delete', 3], null],
-      [['patch', 4, { tag: null }], { row: [4, 'e', null] }],
+      [['delete', 3, null], null],
+      [['patch', 4, null, { tag: null }], { row: [4, 'e', null] }],
       [['probe'], null],
       [['use', 'a hash', 3_600_000], null],
     ),
@@ -42,10 +43,10 @@ test('leaves out changes that were refused', () => {
   expect(
     effect(
       [['create', [1, 'a', null]], { error: 40902 }],
-      [['delete', 2], { error: 40402 }],
-      [['patch', 4, { name: 'd' }, { ifMatch: '*' }], { error: 41201 }],
+      [['delete', 2, null], { error: 40402 }],
+      [['patch', 4, { ifMatch: '*' }, { name: 'd' }], { error: 41201 }],
       [['create', [3, 'c', null]], null],
-      [['delete', 3], null],
+      [['delete', 3, null], null],
     ),
   ).toEqual({ 3: null })
 })

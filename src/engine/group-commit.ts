@@ -1,8 +1,9 @@
 // Group commit: changes that wait together share one commit. It knows no database.
 
 import { PlantError } from '../errors'
-import { isDone, type Outcome, type Row } from './change'
+import { isDone, type Outcome } from './change'
 import { ReturnRate } from './return-rate'
+import type { Row } from './row'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }

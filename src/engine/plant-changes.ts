@@ -1,9 +1,9 @@
 // The methods of a store that change plants: each submits a change to group commit.
 
-import type { NewPlant } from '../plant'
 import type { PlantPatch, Store } from '../store'
-import { type Change, toPlant, toRow, toRowId } from './change'
+import type { Change } from './change'
 import type { GroupCommit, GroupCommitLimits } from './group-commit'
+import { charactersOf, toPlant, toRow, toRowId } from './row'
 
 /** How much may wait for a commit, and share one. */
 export const LIMITS: GroupCommitLimits = {
@@ -15,8 +15,7 @@ export const LIMITS: GroupCommitLimits = {
 /** The approximate size of a change without its texts. */
 export const CHANGE_BYTES = 100
 
-const sizeOf = ({ name, tag }: NewPlant | PlantPatch): number =>
-  CHANGE_BYTES + (name?.length ?? 0) + (tag?.length ?? 0)
+const sizeOf = (fields: PlantPatch): number => CHANGE_BYTES + charactersOf(fields)
 
 type PlantChanges = Pick<
   Store,
@@ -30,21 +29,14 @@ export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
     const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
     return changes.submit(['createAll', plants.map(toRow)], bytes, signal)
   },
-  replacePlant: (plant, { signal, precondition } = {}) => {
+  replacePlant: (plant, { signal, precondition = null } = {}) => {
     const row = toRow(plant)
-    const change: Change = precondition ? ['replace', row, precondition] : ['replace', row]
-    return changes.submit(change, sizeOf(plant), signal)
+    return changes.submit(['replace', row[0], precondition, row], sizeOf(plant), signal)
   },
-  async patchPlant(id, patch, { signal, precondition } = {}) {
-    const rowId = toRowId(id)
-    const change: Change = precondition
-      ? ['patch', rowId, patch, precondition]
-      : ['patch', rowId, patch]
+  async patchPlant(id, patch, { signal, precondition = null } = {}) {
+    const change: Change = ['patch', toRowId(id), precondition, patch]
     return toPlant(await changes.submitForRow(change, sizeOf(patch), signal))
   },
-  deletePlant: (id, { signal, precondition } = {}) => {
-    const rowId = toRowId(id)
-    const change: Change = precondition ? ['delete', rowId, precondition] : ['delete', rowId]
-    return changes.submit(change, CHANGE_BYTES, signal)
-  },
+  deletePlant: (id, { signal, precondition = null } = {}) =>
+    changes.submit(['delete', toRowId(id), precondition], CHANGE_BYTES, signal),
 })

@@ -24,7 +24,8 @@ async function openLane(server: PostgresServer) {
     lane,
     create: (id: number, seq: number) =>
       stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq }),
-    remove: (id: number, seq: number) => stepOf([['delete', id]]).send(old.sql, { lane, seq }),
+    remove: (id: number, seq: number) =>
+      stepOf([['delete', id, null]]).send(old.sql, { lane, seq }),
     async [Symbol.asyncDispose]() {
       await old.close()
       await current.close()

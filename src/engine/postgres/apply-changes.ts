@@ -1,9 +1,11 @@
 // The SQL of a batch of changes: one statement for creates of distinct ids, a transaction for anything else.
 
 import type { SQL } from 'bun'
-import type { Change, Outcome, Row, RowId } from '../change'
+import { type Change, isRequested, type Outcome } from '../change'
 import { decide, idsOf, refuseCreate } from '../decide'
+import type { Row, RowId } from '../row'
 import { beginStep, commitStep, LONGEST_PIPELINE, type Step } from './lane'
+import { type Net, netOf, overlay } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
 import { bigints, type Statement, texts } from './statements'
 
@@ -87,7 +89,7 @@ const UPDATE = `UPDATE plants SET name = i.name, tag = i.tag
   FROM unnest($1::bigint[], $2::text[], $3::text[]) AS i (id, name, tag) WHERE plants.id = i.id`
 const DELETE = 'DELETE FROM plants WHERE id = ANY($1::bigint[])'
 
-function writesOf(sql: SQL, changes: readonly Change[], it: ReturnType<typeof decide>) {
+function writesOf(sql: SQL, changes: readonly Change[], it: Net): Statement[] {
   const statements: Statement[] = []
   if (it.inserted.length > 0) {
     statements.push([INSERT, ...columns(sql, it.inserted.toSorted(byId))])
@@ -102,18 +104,19 @@ function writesOf(sql: SQL, changes: readonly Change[], it: ReturnType<typeof de
 
 /** A batch of any changes: the rows are locked and read, what comes of it is decided here, the net of it is written. */
 function transactionStep(changes: readonly Change[]): Step<Attempted> {
-  const ids = new Set<RowId>(changes.flatMap(idsOf))
+  const ids = new Set<RowId>(changes.filter(isRequested).flatMap(idsOf))
   let outcomes: readonly Outcome[] = []
 
   return {
     isPipelined: false,
     async send(sql, at) {
-      const stored = await beginStep(sql, at, ids.size > 0 ? [lockRows(sql, [...ids])] : [])
-      if (!stored) return 'elsewhere'
-      const decided = decide(changes, toRows(stored[0]))
+      const answers = await beginStep(sql, at, ids.size > 0 ? [lockRows(sql, [...ids])] : [])
+      if (!answers) return 'elsewhere'
+      const stored = toRows(answers[0])
+      const { state, changed } = overlay((id) => stored.get(id) ?? null)
       // Known before the COMMIT, in case its answer is lost.
-      outcomes = decided.outcomes
-      await commitStep(sql, writesOf(sql, changes, decided))
+      outcomes = changes.map((change) => (isRequested(change) ? decide(change, state) : null))
+      await commitStep(sql, writesOf(sql, changes, netOf(changed, stored)))
       return { refused: '' }
     },
     finish: async () => outcomes,

@@ -2,8 +2,8 @@
 
 import type { SQL } from 'bun'
 import type { NameQuery, PlantPage } from '../../store'
-import { plantOf, type StoredPlant } from '../change'
 import type { Role } from '../role'
+import { plantOf, type StoredPlant } from '../row'
 import { INDEXED_CHARACTERS, PAGE_BYTES } from './plants'
 
 const SHORT = `char_length(name) <= ${INDEXED_CHARACTERS}`

@@ -3,7 +3,7 @@
 import type { SQL } from 'bun'
 import type { Int64, NewPlant } from '../../plant'
 import type { PlantPage, PlantQuery } from '../../store'
-import { plantOf, type StoredPlant, toPlant, toRowId } from '../change'
+import { plantOf, type StoredPlant, toPlant, toRowId } from '../row'
 import type { Connection } from './connection'
 import { selectRows } from './rows'
 

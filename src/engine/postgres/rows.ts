@@ -1,11 +1,11 @@
 // Rows of plants by their ids.
 
 import type { SQL } from 'bun'
-import { type Row, type RowId, type StoredPlant, toRowId } from '../change'
-import type { Rows } from '../decide'
+import { COLUMNS, type Row, type RowId, rowOf, type StoredPlant } from '../row'
+import type { Rows } from './overlay'
 import { type Answer, bigints, rowsOf, type Statement } from './statements'
 
-const SELECT = 'SELECT id, name, tag FROM plants WHERE id = ANY($1::bigint[])'
+const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
 
 /** Reads rows and keeps others from changing them until the transaction ends; in order, so that two rarely deadlock. */
 export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
@@ -15,9 +15,9 @@ export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
 
 export function toRows(answer: Answer | undefined): Rows {
   const rows = new Map<RowId, Row>()
-  for (const { id, name, tag } of rowsOf<StoredPlant>(answer)) {
-    const rowId = toRowId(id)
-    rows.set(rowId, [rowId, name, tag])
+  for (const stored of rowsOf<StoredPlant>(answer)) {
+    const row = rowOf(stored)
+    rows.set(row[0], row)
   }
   return rows
 }

@@ -3,7 +3,7 @@
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { NewPlant } from '../../plant'
-import { plantOf, type StoredPlant } from '../change'
+import { plantOf, type StoredPlant } from '../row'
 import { type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
 import { refuseNewer, schemaVersion } from './migrations'

@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import type { NewPlant } from '../../plant'
-import { plantOf, type StoredPlant } from '../change'
+import { plantOf, type StoredPlant } from '../row'
 
 const PLANTS_AT_ONCE = 1000
 const CHARACTERS_AT_ONCE = 1_000_000

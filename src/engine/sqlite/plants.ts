@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Int64, NewPlant } from '../../plant'
 import type { NameQuery, PlantPage, PlantQuery } from '../../store'
-import { plantOf, type StoredPlant } from '../change'
+import { plantOf, type StoredPlant } from '../row'
 import { NAME_INDEX } from './name-index'
 
 // A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.

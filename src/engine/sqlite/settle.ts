@@ -1,6 +1,7 @@
 // Finds out how a batch in doubt ended.
 
-import { type Change, netEffect, type Outcome, type Row, type RowId } from '../change'
+import { type Change, isDone, type Outcome } from '../change'
+import { isSame, type Row, type RowId, toRow } from '../row'
 import type { preparePlants } from './plants'
 
 type Plants = ReturnType<typeof preparePlants>
@@ -11,10 +12,39 @@ export type Doubt = {
   readonly outcomes: readonly Outcome[] | null
 }
 
+/** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
+export function netEffect(
+  changes: readonly Change[],
+  outcomes: readonly Outcome[],
+): Map<RowId, Row | null> {
+  const rows = new Map<RowId, Row | null>()
+  for (const [index, change] of changes.entries()) {
+    const outcome = outcomes[index]
+    if (!isDone(outcome)) continue
+    switch (change[0]) {
+      case 'create':
+        rows.set(change[1][0], change[1])
+        break
+      case 'createAll':
+        for (const row of change[1]) rows.set(row[0], row)
+        break
+      case 'replace':
+        rows.set(change[1], change[3])
+        break
+      case 'patch':
+        if (outcome) rows.set(change[1], outcome.row)
+        break
+      case 'delete':
+        rows.set(change[1], null)
+        break
+    }
+  }
+  return rows
+}
+
 function isStored(plants: Plants, id: RowId, row: Row | null): boolean {
   const plant = plants.read(BigInt(id))
-  if (!plant || !row) return !plant && !row
-  return plant.name === row[1] && (plant.tag ?? null) === row[2]
+  return plant && row ? isSame(toRow(plant), row) : !plant && !row
 }
 
 /**
