@@ -39,9 +39,6 @@ export function refusePasswords(argv: readonly string[]): void {
 /** How to back up a server's database. */
 export const SERVER_BACKUPS = 'pg_dump, point-in-time recovery, or "plantstore export"'
 
-/** Throws a {@link UsageError} if the database is a server: what is named `name` works only on a file. */
-export function requireFile(database: string, name: string, instead: string): void {
-  if (isPostgresUrl(database)) {
-    throw new UsageError(`${name} works on a database file; for PostgreSQL use ${instead}`)
-  }
-}
+/** Why what is named `name` does not work on a server. */
+export const worksOnFiles = (name: string, instead: string): UsageError =>
+  new UsageError(`${name} works on a database file; for PostgreSQL use ${instead}`)

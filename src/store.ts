@@ -45,6 +45,15 @@ export type StoreStats = {
   readonly server?: ServerStats
 }
 
+/** The findings of a check of a store. */
+export type Findings = {
+  readonly schemaVersion: number
+  readonly plants: number
+  readonly tokens: number
+  /** What is wrong, one line each; empty if all is well. */
+  readonly problems: readonly string[]
+}
+
 /** What a store has counted of its database server since it was opened. */
 export type ServerStats = {
   /** Batches that were sent again because others had written the same rows. */

@@ -12,7 +12,6 @@ const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', '
 const SHARED_BY_ENGINES = [
   'engine/change',
   'engine/decide',
-  'engine/findings',
   'engine/group-commit',
   'engine/last-use',
   'engine/plant-changes',
@@ -88,7 +87,8 @@ describe('the source', () => {
         'ROOT',
         'backups/',
         'files/',
-        'engine/',
+        'engine/engine',
+        'engine/role',
         'formats/',
         'sockets/',
         'terminal/',
@@ -119,6 +119,15 @@ describe('the source', () => {
 
   test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
     const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
+
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('only engine/engine.ts knows which engines there are', () => {
+    const isOfOne = (file: string) => /^engine\/(sqlite|postgres)\//.test(file)
+    const wrong = imports.filter(
+      ({ from, to }) => isOfOne(to) && !isOfOne(from) && from !== 'engine/engine.ts',
+    )
 
     expect(wrong.map(show)).toEqual([])
   })
@@ -176,7 +185,7 @@ describe('the source', () => {
         loaded.push(path)
         return { contents: require('node:fs').readFileSync(path, 'utf8'), loader: 'ts' }
       }) })
-      const { openStore } = await import(${JSON.stringify(source)} + '/engine/open-store.ts')
+      const { openStore } = await import(${JSON.stringify(source)} + '/engine/engine.ts')
       await import(${JSON.stringify(source)} + '/main.ts')
       const { command } = await import(${JSON.stringify(source)} + '/engine/role.ts')
       const folder = require('node:fs').mkdtempSync(require('node:os').tmpdir() + '/plantstore-')

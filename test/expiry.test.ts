@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { openStore } from '../src/engine/open-store'
+import { openStore } from '../src/engine/engine'
 import { daemon } from '../src/engine/role'
 import { createApp } from '../src/http/app'
 import { createLog } from '../src/log'

@@ -1,6 +1,6 @@
 // --rate-limit: how many requests a token may send.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../src/engine/open-store'
+import { openStore } from '../src/engine/engine'
 import { daemon as daemonRole } from '../src/engine/role'
 import { createApp } from '../src/http/app'
 import { createBuckets } from '../src/http/buckets'

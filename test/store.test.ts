@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openStore } from '../src/engine/open-store'
+import { openStore } from '../src/engine/engine'
 import { command, daemon } from '../src/engine/role'
 import { createLog } from '../src/log'
 import { hashToken, type Token } from '../src/token'

@@ -1,7 +1,7 @@
 // plantstore token list and prune, on exact output.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../src/engine/open-store'
+import { openStore } from '../src/engine/engine'
 import { command } from '../src/engine/role'
 import { hashToken, type Token } from '../src/token'
 import { importLines, lines } from './harness/commands'

@@ -1,8 +1,8 @@
 // The last use of tokens: written once per token and hour, whatever the load.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { openStore } from '../src/engine/engine'
 import { createUseRecorder } from '../src/engine/last-use'
-import { openStore } from '../src/engine/open-store'
 import { daemon } from '../src/engine/role'
 import { PlantError } from '../src/errors'
 import { createApp } from '../src/http/app'

@@ -1,8 +1,8 @@
 // plantstore's own parts, so many of them that their CPU per create can be told apart: `bun run ledger`.
 
 import { Elysia } from 'elysia'
+import { openStore } from '../../src/engine/engine.ts'
 import { GroupCommit } from '../../src/engine/group-commit.ts'
-import { openStore } from '../../src/engine/open-store.ts'
 import { LIMITS, plantChanges } from '../../src/engine/plant-changes.ts'
 import { daemon } from '../../src/engine/role.ts'
 import { createApp } from '../../src/http/app.ts'

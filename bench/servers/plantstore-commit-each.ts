@@ -1,5 +1,5 @@
 // plantstore's own server and storage without group commit: a create waits until the one before it is on the disk.
-import { openStore } from '../../src/engine/open-store.ts'
+import { openStore } from '../../src/engine/engine.ts'
 import { daemon } from '../../src/engine/role.ts'
 import { createApp } from '../../src/http/app.ts'
 import { listen } from '../../src/http/server.ts'

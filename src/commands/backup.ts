@@ -2,8 +2,8 @@
 
 import { lstatSync } from 'node:fs'
 import type { Command } from '../command'
-import { requireFile, SERVER_BACKUPS } from '../database-url'
-import { copyDatabase } from '../engine/sqlite/backup'
+import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
+import { engineOf } from '../engine/engine'
 import { UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { interruptible } from '../terminal/interrupt'
@@ -17,7 +17,8 @@ export const backup: Command = {
 it gets its name. Run "plantstore restore FILE" to put it back.`,
   options: ['database'],
   async run({ config, args: [path, ...rest], out, err }) {
-    requireFile(config.database, 'backup', SERVER_BACKUPS)
+    const { backup: copyDatabase } = engineOf(config.database)
+    if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
     if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     if (lstatSync(path, { throwIfNoEntry: false })) {

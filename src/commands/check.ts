@@ -2,7 +2,7 @@
 
 import type { Command } from '../command'
 import { withoutPassword } from '../database-url'
-import { checkStore } from '../engine/check-store'
+import { engineOf } from '../engine/engine'
 
 export const check: Command = {
   name: 'check',
@@ -15,8 +15,10 @@ read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 7
 cannot even be opened.`,
   options: ['database', 'databasePasswordFile', 'databasePassword'],
   async run({ config, out, err }) {
-    const { problems, schemaVersion, plants, tokens } = await checkStore(config.database, config)
-    const name = withoutPassword(config.database)
+    const { database } = config
+    const found = await engineOf(database).check(database, config)
+    const { problems, schemaVersion, plants, tokens } = found
+    const name = withoutPassword(database)
     for (const problem of problems) err.write(`plantstore: ${name}: ${problem}\n`)
     if (problems.length > 0) return 1
     out.write(`ok: ${plants} plants, ${tokens} tokens, schema version ${schemaVersion}\n`)

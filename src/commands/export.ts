@@ -1,10 +1,9 @@
 // plantstore export: writes all plants as of one moment, as text.
 
-import { closeSync, existsSync, lstatSync, openSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Command } from '../command'
-import { type PlantParts, readPlants } from '../engine/read-plants'
-import { SIDECAR_SUFFIXES } from '../engine/sqlite/sidecars'
+import { engineOf, type PlantParts } from '../engine/engine'
 import { explainWriting, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { isPlanted, targetOf } from '../files/target'
@@ -53,14 +52,13 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
 }
 
 /** Whether a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
-function isReplaced(path: string, database: string): boolean {
+function isReplaced(path: string, files: readonly string[]): boolean {
   const target = targetOf(path)
   const there = statSync(target, { throwIfNoEntry: false })
   if (!there) return true
   if (there.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
-  const real = existsSync(database) ? realpathSync(database) : database
-  for (const suffix of ['', ...SIDECAR_SUFFIXES]) {
-    const own = statSync(real + suffix, { throwIfNoEntry: false })
+  for (const file of files) {
+    const own = statSync(file, { throwIfNoEntry: false })
     if (own?.ino === there.ino && own.dev === there.dev) {
       throw new UsageError(`${path} is the database itself; name another file`)
     }
@@ -86,6 +84,8 @@ complete, and replaces any file of that name. Works while the daemon runs, and w
     const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
     if (!format) throw new UsageError('unknown format; add --format ndjson or csv')
     const { database } = config
+    const engine = engineOf(database)
+    const { files } = engine.locate(database)
     const progress = createProgress(err, countOf)
     let check = () => {}
     const onPlants = (plants: number) => {
@@ -95,12 +95,14 @@ complete, and replaces any file of that name. Works while the daemon runs, and w
 
     /** Writes to what cannot be restarted: the reader already has what was written. */
     const stream = (put: Put): Promise<Written> =>
-      readPlants(database, config, 'once', (plants) => writePlants(put, format, plants, onPlants))
+      engine.readAll(database, config, 'once', (plants) =>
+        writePlants(put, format, plants, onPlants),
+      )
 
     const produce = async (file: string): Promise<Written> => {
       let written: Written = { plants: 0, isWhole: false }
       await produceFile(file, 'replace', async (temporary) => {
-        written = await readPlants(database, config, 'repeatable', (plants) =>
+        written = await engine.readAll(database, config, 'repeatable', (plants) =>
           writeFile(temporary, (put) => writePlants(put, format, plants, onPlants)),
         )
       })
@@ -115,7 +117,7 @@ complete, and replaces any file of that name. Works while the daemon runs, and w
 
     try {
       if (path === undefined) return tell(await stream((text) => out.write(text)))
-      if (!isReplaced(path, database)) return tell(await writeFile(path, stream))
+      if (!isReplaced(path, files)) return tell(await writeFile(path, stream))
       return await interruptible(async (checkInterrupt) => {
         check = checkInterrupt
         return tell(await produce(path))

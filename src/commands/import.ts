@@ -1,9 +1,7 @@
 // plantstore import: creates the plants of a file, as clients would.
 
-import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from '../command'
-import { isPostgresUrl } from '../database-url'
-import { openStore } from '../engine/open-store'
+import { engineOf, openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
 import { openInput, readInput } from '../files/input'
@@ -169,13 +167,13 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     // A file without any plants creates no database.
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)
-    const isNew = !isPostgresUrl(config.database) && !existsSync(config.database)
+    const { name, isNew } = engineOf(config.database).locate(config.database)
     const store = await openStore(
       config.database,
       command({ makesDatabase: true, log: tellMigration(err) }),
       config,
     )
-    if (isNew) err.write(`created database ${realpathSync(config.database)}\n`)
+    if (isNew) err.write(`created database ${name}\n`)
 
     // One group is read while the one before it is being committed.
     let before: Promise<unknown> = Promise.resolve()

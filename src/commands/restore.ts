@@ -1,8 +1,8 @@
 // plantstore restore: replaces the database with a backup, and keeps the old one.
 
 import type { Command } from '../command'
-import { requireFile } from '../database-url'
-import { restoreDatabase } from '../engine/sqlite/restore'
+import { worksOnFiles } from '../database-url'
+import { engineOf } from '../engine/engine'
 import { UsageError } from '../errors'
 import { interruptible } from '../terminal/interrupt'
 import { createProgress, megabytes } from '../terminal/progress'
@@ -15,11 +15,10 @@ export const restore: Command = {
 database is kept beside it, under the name that is printed.`,
   options: ['database'],
   async run({ config, args: [path, ...rest], out, err }) {
-    requireFile(
-      config.database,
-      'restore',
-      'pg_restore, point-in-time recovery, or "plantstore import"',
-    )
+    const { restore: restoreDatabase } = engineOf(config.database)
+    if (!restoreDatabase) {
+      throw worksOnFiles('restore', 'pg_restore, point-in-time recovery, or "plantstore import"')
+    }
     if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     const progress = createProgress(err, megabytes)

@@ -1,14 +1,13 @@
 // plantstore serve: runs the daemon, from its first line to its exit code.
 
-import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
 import packageJson from '../../package.json'
 import { localAddress, localHost } from '../address'
 import type { Command } from '../command'
 import type { Config } from '../config'
 import { watchToken } from '../configured-token'
-import { isPostgresUrl, requireFile, SERVER_BACKUPS, withoutPassword } from '../database-url'
-import { openStore } from '../engine/open-store'
+import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
+import { engineOf, openStore } from '../engine/engine'
 import { daemon } from '../engine/role'
 import { UsageError } from '../errors'
 import { createApp } from '../http/app'
@@ -42,7 +41,7 @@ async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
 async function openBackups(config: Config, log: Log) {
   const { backupFolder, backupEvery, backupKeep } = config
   if (backupFolder === null && backupEvery === null && backupKeep === null) return null
-  requireFile(config.database, '--backup-folder', SERVER_BACKUPS)
+  if (!engineOf(config.database).backup) throw worksOnFiles('--backup-folder', SERVER_BACKUPS)
   return (await import('../backups/schedule')).scheduleBackups(config, log, Date.now)
 }
 
@@ -133,12 +132,9 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       tls?.reload((certificate) => server?.renew(certificate))
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
-    const isFile = !isPostgresUrl(config.database)
-    const database = isFile ? resolve(config.database) : config.database
-    const isNew = isFile && !existsSync(database)
-    const shown = withoutPassword(database)
+    const { name, files, isNew } = engineOf(config.database).locate(config.database)
     const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
-    const opening = openStore(database, role, config)
+    const opening = openStore(config.database, role, config)
     let server: Server | undefined
     let isStopping = false
 
@@ -168,10 +164,10 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
           version,
           at: localAddress({ ...config, port: server.port ?? config.port }),
           host,
-          database: shown,
+          database: name,
           hasConsole: config.console,
           isNew,
-          passwordFile: isFile ? null : config.databasePasswordFile,
+          passwordFile: files.length > 0 ? null : config.databasePasswordFile,
           hasToken: token.current() !== null,
           needsTrust: tls?.current().needsTrustAt(localHost(host)) ?? false,
         },

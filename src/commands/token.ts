@@ -2,7 +2,7 @@
 
 import type { Command, CommandContext } from '../command'
 import { toFlag } from '../config'
-import { openStore } from '../engine/open-store'
+import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { options } from '../options'

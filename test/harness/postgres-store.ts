@@ -1,5 +1,5 @@
 // Stores in databases of a PostgreSQL server of tests.
-import { openStore } from '../../src/engine/open-store'
+import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import type { Store } from '../../src/store'
 import type { PostgresServer } from './postgres'

@@ -1,6 +1,6 @@
 // What a store does while its server hangs, is away, or refuses every write.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../../src/engine/open-store'
+import { openStore } from '../../src/engine/engine'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { command } from '../../src/engine/role'

@@ -1,6 +1,6 @@
 // What a role or a database sets for its sessions, and plantstore does not rely on.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../../src/engine/open-store'
+import { openStore } from '../../src/engine/engine'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { daemon } from '../../src/engine/role'

@@ -1,6 +1,6 @@
 // The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../../src/engine/open-store'
+import { openStore } from '../../src/engine/engine'
 import { command } from '../../src/engine/role'
 import type { NewPlant } from '../../src/plant'
 import { hashToken, type Token } from '../../src/token'

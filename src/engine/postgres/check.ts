@@ -2,7 +2,7 @@
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
-import type { Findings } from '../findings'
+import type { Findings } from '../../store'
 import { SCHEMA_VERSION } from './migrations'
 import { type Ask, allPlants, readSnapshot } from './snapshot'
 import type { PostgresTarget } from './url'

@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
-import type { Findings } from '../findings'
+import type { Findings } from '../../store'
 import { explainReading } from './errors'
 import { schemaVersion } from './migrations'
 import { readDatabase } from './read-only'

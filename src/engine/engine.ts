@@ -1,0 +1,105 @@
+// The engines, and what each can do with the database that --database names. No other file knows which engines there are.
+
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from '../database-url'
+import type { NewPlant } from '../plant'
+import type { Findings, Store } from '../store'
+import type { Role } from './role'
+import { allPlants } from './sqlite/all-plants'
+import { copyDatabase } from './sqlite/backup'
+import { checkDatabase } from './sqlite/check'
+import { readDatabase } from './sqlite/read-only'
+import { restoreDatabase } from './sqlite/restore'
+import { SIDECAR_SUFFIXES } from './sqlite/sidecars'
+import { openSqlite } from './sqlite/store'
+
+/** Where a database is. */
+export type Place = {
+  /** Its absolute path, or its URL without the password. */
+  readonly name: string
+  /** The files that it has or will have; none on a server. */
+  readonly files: readonly string[]
+  /** Whether they are still to be made. */
+  readonly isNew: boolean
+}
+
+/** Plants in ascending order of their ids, in parts that fit in memory. */
+export type PlantParts = Iterable<readonly NewPlant[]> | AsyncIterable<readonly NewPlant[]>
+
+/**
+ * What an engine does with a database. Each function rejects with an `OpenError`, one line that says why it cannot and what
+ * to do, or with a `UsageError` for a malformed URL.
+ */
+export type Engine = {
+  /** Whether a database is this engine's; the first that claims it has it. */
+  claims(database: string): boolean
+  locate(database: string): Place
+  open(database: string, secrets: DatabaseSecrets, role: Role): Promise<Store>
+  /** Reads a whole store, and writes nothing to it. */
+  check(database: string, secrets: DatabaseSecrets): Promise<Findings>
+  /**
+   * Lets `read` read a store as of one moment, and writes nothing to it. `repeatable`: it can be called again, from the
+   * start.
+   */
+  readAll<T>(
+    database: string,
+    secrets: DatabaseSecrets,
+    repeatable: 'repeatable' | 'once',
+    read: (plants: PlantParts) => Promise<T>,
+  ): Promise<T>
+  /** Copies a database to a file, and checks the copy. */
+  readonly backup?: typeof copyDatabase
+  readonly restore?: typeof restoreDatabase
+}
+
+const sqlite: Engine = {
+  // A path can be any text.
+  claims: () => true,
+  locate(database) {
+    const isNew = !existsSync(database)
+    const name = isNew ? resolve(database) : realpathSync(database)
+    return { name, files: ['', ...SIDECAR_SUFFIXES].map((suffix) => name + suffix), isNew }
+  },
+  open: (database, _, role) => openSqlite(database, role),
+  check: checkDatabase,
+  readAll: (database, _, repeatable, read) =>
+    readDatabase(database, repeatable, (db) => read(allPlants(db))),
+  backup: copyDatabase,
+  restore: restoreDatabase,
+}
+
+// Loaded only if it is used.
+const targetOf = async (database: string, secrets: DatabaseSecrets) =>
+  (await import('./postgres/url')).parsePostgresUrl(database, secrets)
+
+const postgres: Engine = {
+  claims: isPostgresUrl,
+  locate: (database) => ({ name: withoutPassword(database), files: [], isNew: false }),
+  async open(database, secrets, role) {
+    const target = await targetOf(database, secrets)
+    return (await import('./postgres/store')).openPostgres(target, role)
+  },
+  async check(database, secrets) {
+    const target = await targetOf(database, secrets)
+    return (await import('./postgres/check')).checkServer(target)
+  },
+  async readAll(database, secrets, _, read) {
+    const target = await targetOf(database, secrets)
+    const snapshot = await import('./postgres/snapshot')
+    return snapshot.readSnapshot(target, (ask) => read(snapshot.allPlants(ask)))
+  },
+}
+
+/** The engine of a database. */
+export const engineOf = (database: string): Engine =>
+  [postgres, sqlite].find((it) => it.claims(database)) ?? sqlite
+
+const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFile: null }
+
+/** Opens the store at a path or a URL. */
+export const openStore = (
+  database: string,
+  role: Role,
+  secrets: DatabaseSecrets = NO_SECRETS,
+): Promise<Store> => engineOf(database).open(database, secrets, role)
