@@ -1,18 +1,10 @@
-// A client of plantstore for browsers, Node, Deno and Bun: exact ids, types from /openapi.json, errors as values.
+// A client of plantstore for browsers, Node, Deno and Bun: exact ids, errors as values.
 
 import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
 import { digitsOf, plantText, toCreated, toNewPlant, toPage, toPlant } from './json.ts'
 import { type CallOptions, type ChangeOptions, ClientError, type Result } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
-import type {
-  Created,
-  ListPlantsQuery,
-  NewPlant,
-  Operation,
-  Plant,
-  PlantPage,
-  PlantPatch,
-} from './types.ts'
+import type { Created, ListQuery, NewPlant, Plant, PlantChange, PlantPage } from './types.ts'
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export {
@@ -24,7 +16,15 @@ export {
   type Success,
 } from './result.ts'
 export type { Fetch } from './send.ts'
-export type { Created, KnownError, NewPlant, Plant, PlantPage } from './types.ts'
+export type {
+  Created,
+  KnownError,
+  ListQuery,
+  NewPlant,
+  Plant,
+  PlantChange,
+  PlantPage,
+} from './types.ts'
 
 export type ClientOptions = {
   /** The address of the daemon, with its path prefix if it has one. */
@@ -35,14 +35,6 @@ export type ClientOptions = {
   /** How often a request may be sent again; default: 3; 0 for never. */
   readonly retries?: number
 }
-
-export type ListQuery = Omit<ListPlantsQuery, 'after'> & {
-  /** Only plants after this id, or after the page whose `next` this is. */
-  readonly after?: bigint | string
-}
-
-/** The fields that are to change. */
-export type PlantChange = Omit<PlantPatch, 'id'>
 
 export type Client = ReturnType<typeof createClient>
 
@@ -139,7 +131,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         read: (_, status) => (status === 204 ? null : undefined),
         ...options,
       }),
-  } satisfies Record<Operation, unknown> & Record<string, unknown>
+  }
 }
 
 // With a slash at its end, so that relative URLs are resolved below it, not beside it.
