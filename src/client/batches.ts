@@ -1,13 +1,14 @@
-// Any number of plants, created in batches.
+// Any number of plants, created in batches. If a batch is refused, the list says which of its plants are stored.
 
 import { plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
-import type { Created, NewPlant } from './types.ts'
+import type { Created, ListQuery, NewPlant, PlantPage } from './types.ts'
 
 const MOST_PLANTS = 1000
 // At most three times as many bytes in UTF-8, which fits in a body of the default limit.
 const MOST_CHARACTERS = 300_000
 const PARTS = 10
+const LEAST_ID = -(2n ** 63n)
 // Errors because of single plants, or of their number: smaller batches find out which plants.
 const OF_PLANTS: readonly number[] = [40002, 40901, 40902, 41301]
 
@@ -29,55 +30,163 @@ export type BatchOutcome<P extends NewPlant = NewPlant> = {
   readonly refused: readonly Refusal<P>[]
 }
 
-type CreatePlants = (plants: readonly NewPlant[]) => Promise<Result<Created>>
+/** The requests that a run sends. */
+export type Requests = {
+  /** Takes plants as JSON text. */
+  readonly createPlants: (texts: readonly string[]) => Promise<Result<Created>>
+  readonly listPlants: (query: ListQuery) => Promise<Result<PlantPage>>
+}
 
-async function* batchesOf<P extends NewPlant>(plants: Plants<P>) {
-  let batch: P[] = []
+type Entry<P extends NewPlant = NewPlant> = {
+  readonly plant: P
+  readonly id: bigint
+  readonly text: string
+  failure?: Failure
+}
+
+type Run = Requests & {
+  created: number
+  known: number
+  /** Whether any were stored of the plants looked up last. Then the next ones are looked up before they are sent. */
+  areStored: boolean
+}
+
+const refuse = (error: number, status: number, message: string): Failure => ({
+  ok: false,
+  error,
+  status,
+  message,
+})
+
+// A program without types may give anything.
+function entryOf<P extends NewPlant>(plant: P): Entry<P> {
+  try {
+    return { plant, id: plant.id, text: plantText(plant) }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { plant, id: 0n, text: '', failure: refuse(40002, 400, message) }
+  }
+}
+
+/** Whether plants fit into so many requests. */
+const fit = (count: number, characters: number, requests: number): boolean =>
+  count <= MOST_PLANTS * requests && characters <= MOST_CHARACTERS * requests
+
+// Larger ones while plants are looked up: the more plants, the more of them are on a page, in whatever order they come.
+async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: Run) {
+  let batch: Entry<P>[] = []
   let characters = 0
   for await (const plant of plants) {
-    const more = plantText(plant).length + 1
-    if (batch.length === MOST_PLANTS || (batch.length > 0 && characters + more > MOST_CHARACTERS)) {
+    const entry = entryOf(plant)
+    const more = entry.text.length + 1
+    const requests = run.areStored ? PARTS : 1
+    if (batch.length > 0 && !fit(batch.length + 1, characters + more, requests)) {
       yield batch
       batch = []
       characters = 0
     }
-    batch.push(plant)
+    batch.push(entry)
     characters += more
   }
   if (batch.length > 0) yield batch
 }
 
-async function createBatch<P extends NewPlant>(
-  createPlants: CreatePlants,
-  plants: readonly P[],
-): Promise<BatchOutcome<P>> {
-  const result = await createPlants(plants)
-  if (result.ok) return { created: result.value.created, known: 0, refused: [] }
-  if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
-  const [plant, ...others] = plants
-  if (plant === undefined) return { created: 0, known: 0, refused: [] }
-  if (others.length === 0) {
-    return result.error === 40901
-      ? { created: 0, known: 1, refused: [] }
-      : { created: 0, known: 0, refused: [{ plant, failure: result }] }
+function partsOf(entries: readonly Entry[]): Entry[][] {
+  const size = Math.ceil(entries.length / PARTS)
+  const parts: Entry[][] = []
+  for (let at = 0; at < entries.length; at += size) parts.push(entries.slice(at, at + size))
+  return parts
+}
+
+/** Settles plants one way or the other. */
+const settle = (run: Run, entries: readonly Entry[]): Promise<void> =>
+  run.areStored ? createMissing(run, entries) : create(run, entries)
+
+async function create(run: Run, entries: readonly Entry[]): Promise<void> {
+  const [entry, ...others] = entries
+  if (entry === undefined) return
+  const characters = entries.reduce((sum, { text }) => sum + text.length + 1, 0)
+  if (others.length > 0 && !fit(entries.length, characters, 1)) {
+    for (const part of partsOf(entries)) await create(run, part)
+    return
   }
-  const size = Math.ceil(plants.length / PARTS)
-  let sum: BatchOutcome<P> = { created: 0, known: 0, refused: [] }
-  for (let start = 0; start < plants.length; start += size) {
-    const part = await createBatch(createPlants, plants.slice(start, start + size))
-    sum = {
-      created: sum.created + part.created,
-      known: sum.known + part.known,
-      refused: [...sum.refused, ...part.refused],
+  const result = await run.createPlants(entries.map(({ text }) => text))
+  if (result.ok) run.created += entries.length
+  else if (!OF_PLANTS.includes(result.error)) throw new ClientError(result)
+  else if (others.length === 0 && result.error === 40901) run.known++
+  else if (others.length === 0) entry.failure = result
+  else if (result.status === 409) await createMissing(run, entries, true)
+  else for (const part of partsOf(entries)) await settle(run, part)
+}
+
+/** Looks up which plants are stored, and creates the others. */
+async function createMissing(
+  run: Run,
+  entries: readonly Entry[],
+  isRefused = false,
+): Promise<void> {
+  const { missing, unread } = await lookUp(run, entries)
+  run.areStored = missing.length + unread.length < entries.length
+  if (!run.areStored && !isRefused) return create(run, entries)
+  // If all are missing, what they were refused for is no longer stored, or is something else.
+  const pieces = missing.length < entries.length ? [missing] : partsOf(missing)
+  for (const piece of pieces) await create(run, piece)
+  for (const part of partsOf(unread)) await settle(run, part)
+}
+
+const isInt64 = (id: bigint): boolean => BigInt.asIntN(64, id) === id
+
+/** Settles those that are stored. Reads page by page, as long as pages reach far enough among other plants. */
+async function lookUp(run: Run, entries: readonly Entry[]) {
+  // The list cannot start at other ids, and none of them is stored.
+  const missing = entries.filter(({ id }) => !isInt64(id))
+  let unread = entries
+    .filter(({ id }) => isInt64(id))
+    .sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
+  const limit = Math.min(MOST_PLANTS, PARTS * entries.length)
+  for (;;) {
+    const from = unread[0]?.id
+    if (from === undefined) return { missing, unread }
+    const after = from > LEAST_ID ? from - 1n : undefined
+    const page = await run.listPlants({ after, limit })
+    if (!page.ok) throw new ClientError(page)
+    const { plants, next } = page.value
+    const stored = new Map(plants.map((plant) => [plant.id, plantText(plant)]))
+    const end = next === null ? undefined : (plants.at(-1)?.id ?? LEAST_ID)
+    const read = end === undefined ? unread : unread.filter(({ id }) => id <= end)
+    for (const entry of read) {
+      const text = stored.get(entry.id)
+      if (text === undefined) missing.push(entry)
+      else if (text === entry.text) run.known++
+      else entry.failure = refuse(40902, 409, `id ${entry.id} belongs to a different plant`)
     }
+    unread = unread.slice(read.length)
+    if (read.length < Math.min(entries.length, MOST_PLANTS) / PARTS) return { missing, unread }
   }
-  return sum
 }
 
 /** Yields the outcome of each batch, in order. Throws a {@link ClientError} if it cannot go on; run it again to complete. */
 export async function* createInBatches<P extends NewPlant>(
-  createPlants: CreatePlants,
+  requests: Requests,
   plants: Plants<P>,
 ): AsyncGenerator<BatchOutcome<P>, void, void> {
-  for await (const batch of batchesOf(plants)) yield await createBatch(createPlants, batch)
+  const run: Run = { ...requests, created: 0, known: 0, areStored: false }
+  for await (const batch of batchesOf(plants, run)) {
+    run.created = 0
+    run.known = 0
+    // No request may repeat an id. The first plant with it decides what becomes of the others.
+    const ids = new Set<bigint>()
+    const firsts: Entry[] = []
+    const repeats: Entry[] = []
+    for (const entry of batch) {
+      if (entry.failure) continue
+      const others = ids.has(entry.id) ? repeats : firsts
+      others.push(entry)
+      ids.add(entry.id)
+    }
+    await settle(run, firsts)
+    if (repeats.length > 0) await createMissing(run, repeats)
+    const refused = batch.flatMap(({ plant, failure }) => (failure ? [{ plant, failure }] : []))
+    yield { created: run.created, known: run.known, refused }
+  }
 }

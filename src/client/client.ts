@@ -59,10 +59,10 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     call('GET', 'plants', { query: searchOf(query), read: toPage, ...options })
 
   const createBatch = (
-    plants: readonly NewPlant[],
+    texts: readonly string[],
     options: CallOptions & { readonly isRepeatable?: boolean },
   ): Promise<Result<Created>> => {
-    const body = `{"plants":[${plants.map(plantText).join(',')}]}`
+    const body = `{"plants":[${texts.join(',')}]}`
     return call('POST', 'plants/batch', { body, read: toCreated, ...options })
   }
 
@@ -77,15 +77,21 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     createPlants: (
       plants: readonly NewPlant[],
       options: CallOptions = {},
-    ): Promise<Result<Created>> => createBatch(plants, options),
+    ): Promise<Result<Created>> => createBatch(plants.map(plantText), options),
 
     /** Creates any number of plants, and yields the outcome of each batch. Throws a {@link ClientError}. */
     createAll: <P extends NewPlant>(
       plants: Plants<P>,
       options: CallOptions = {},
-    ): AsyncGenerator<BatchOutcome<P>, void, void> =>
+    ): AsyncGenerator<BatchOutcome<P>, void, void> => {
       // If a batch was stored and its answer lost, its plants count as known.
-      createInBatches((batch) => createBatch(batch, { isRepeatable: true, ...options }), plants),
+      const createPlants = (texts: readonly string[]) =>
+        createBatch(texts, { isRepeatable: true, ...options })
+      return createInBatches(
+        { createPlants, listPlants: (query) => listPlants(query, options) },
+        plants,
+      )
+    },
 
     /** Reads a plant, with its `etag`. */
     readPlant: (id: bigint, options: CallOptions = {}): Promise<Result<NewPlant>> =>

@@ -85,6 +85,11 @@ export function digitsOf(id: bigint): string {
   return String(id)
 }
 
-/** A plant as JSON text. A tag that is undefined is left out. */
-export const plantText = ({ id, name, tag }: NewPlant): string =>
-  `{"id":${digitsOf(id)},${JSON.stringify({ name, tag }).slice(1)}`
+// What is not a string becomes null, which the service refuses.
+const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
+
+/** A plant as JSON text, even of an object with wrong fields. A tag that is undefined is left out. */
+export function plantText({ id, name, tag }: NewPlant): string {
+  const fields = { name: textOrNull(name), tag: tag === undefined ? tag : textOrNull(tag) }
+  return `{"id":${digitsOf(id)},${JSON.stringify(fields).slice(1)}`
+}

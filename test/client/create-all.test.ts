@@ -1,0 +1,224 @@
+// What createAll says of each plant, and how few requests it takes.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { createClient, type Fetch, type NewPlant, type Plants } from '../../src/client/client'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { storedPlants } from '../harness/plants'
+
+const { daemon, database, stored } = await startOwnDaemon()
+const { url, token } = daemon
+const client = createClient({ url, token })
+
+/** So many plants from an id on, `step` apart. */
+const rowOf = (from: bigint, count: number, step = 1n): NewPlant[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: from + BigInt(index) * step,
+    name: `plant ${index}`,
+  }))
+
+/** Creates plants, and counts. `faults` answer the first requests in turn. */
+async function createAll(plants: Plants, faults: readonly (() => Response)[] = []) {
+  const sum = { requests: 0, created: 0, known: 0, refused: 0 }
+  const counted: Fetch = async (to, init) => faults[sum.requests++]?.() ?? fetch(to, init)
+  const counting = createClient({ url, token, fetch: counted })
+  for await (const { created, known, refused } of counting.createAll(plants)) {
+    sum.created += created
+    sum.known += known
+    sum.refused += refused.length
+  }
+  return sum
+}
+
+const refusal = (error: number) => () =>
+  Response.json({ error, message: 'as the test says' }, { status: Math.floor(error / 100) })
+
+/** The same pseudo-random order and ids each time. */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const keyed = items.map((item) => ({ item, key: random() }))
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item)
+}
+
+test('creates 5,000 plants again with about as many requests as before', async () => {
+  const plants = rowOf(1n, 5000)
+
+  const first = await createAll(plants)
+  const again = await createAll(plants)
+  const inAnyOrder = await createAll(shuffled(plants, randomOf(1)))
+
+  expect(first).toEqual({ requests: 5, created: 5000, known: 0, refused: 0 })
+  expect(again).toEqual({ requests: 6, created: 0, known: 5000, refused: 0 })
+  expect(inAnyOrder).toEqual({ requests: 11, created: 0, known: 5000, refused: 0 })
+})
+
+test('finds plants at both ends of int64', async () => {
+  const plants = [...rowOf(-(2n ** 63n), 2), ...rowOf(2n ** 63n - 2n, 2)]
+
+  expect(await createAll(plants)).toMatchObject({ created: 4 })
+  expect(await createAll(plants)).toMatchObject({ created: 0, known: 4, refused: 0 })
+})
+
+test('completes what is half stored with few requests', async () => {
+  const plants = rowOf(10_000n, 10_000)
+  await createAll(plants.filter((_, index) => index % 2 === 0))
+
+  const rest = await createAll(plants)
+
+  expect(rest).toMatchObject({ created: 5000, known: 5000, refused: 0 })
+  expect(rest.requests).toBeLessThanOrEqual(20)
+})
+
+test('finds plants whose ids are random with few requests, even half of them', async () => {
+  const random = randomOf(2)
+  const plants = rowOf(0n, 10_000).map((plant) => ({
+    ...plant,
+    id: 2n ** 60n + BigInt(Math.floor(random() * 2 ** 52)),
+  }))
+  await createAll(plants.slice(0, 5000))
+
+  const again = await createAll(plants.slice(0, 5000))
+  const all = await createAll(shuffled(plants, random))
+
+  expect(again).toEqual({ requests: 11, created: 0, known: 5000, refused: 0 })
+  expect(all).toMatchObject({ created: 5000, known: 5000, refused: 0 })
+  expect(all.requests).toBeLessThanOrEqual(30)
+})
+
+test('finds a few plants among many others with no more requests than plants', async () => {
+  await createAll(rowOf(10_000_000n, 100_000, 2n))
+  const few = rowOf(10_000_000n, 500, 400n).map(({ id }, index) => ({
+    id,
+    name: `plant ${index * 200}`,
+  }))
+  const fresh = few.map(({ id, name }) => ({ id: id + 1n, name }))
+
+  const found = await createAll(few)
+  const mixed = await createAll([...few.slice(0, 3), ...fresh])
+
+  expect(found).toMatchObject({ created: 0, known: 500, refused: 0 })
+  expect(found.requests).toBeLessThan(500)
+  expect(mixed).toMatchObject({ created: 500, known: 3, refused: 0 })
+  expect(mixed.requests).toBeLessThan(50)
+})
+
+// A plant that is wrong and whose id is taken may be refused for either.
+test('says of each plant what would become of it if they were sent one by one', async () => {
+  const namesFrom = async (least: bigint) => {
+    const found = await Array.fromAsync(client.plants({ after: least - 1n }))
+    return new Map(found.map(({ id, name }) => [id, name]))
+  }
+  let region = 2n ** 62n
+  const line = fc.record({
+    id: fc.oneof(fc.bigInt({ min: 0n, max: 40n }), fc.bigInt({ min: 0n, max: 10n ** 6n })),
+    name: fc.constantFrom('a', 'b', '\0'),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line, { maxLength: 60 }),
+      fc.array(line, { maxLength: 200 }),
+      async (before, lines) => {
+        region += 2n * 10n ** 6n
+        const move = ({ id, name }: NewPlant, index: number) => ({ id: region + id, name, index })
+        await createAll(before.map(move))
+        const there = await namesFrom(region)
+        const wanted = {
+          created: 0,
+          known: 0,
+          refused: [] as (number | readonly [number, number])[],
+        }
+        const plants = lines.map(move)
+        for (const { id, name, index } of plants) {
+          const other = there.get(id)
+          if (name === '\0') wanted.refused.push(index)
+          else if (other === undefined) {
+            there.set(id, name)
+            wanted.created++
+          } else if (other === name) wanted.known++
+          else wanted.refused.push([index, 40902])
+        }
+
+        const [outcome] = await Array.fromAsync(client.createAll(plants))
+
+        const refused = outcome?.refused.map(({ plant: { name, index }, failure }) =>
+          name === '\0' ? index : ([index, failure.error] as const),
+        )
+        expect({ created: 0, known: 0, ...outcome, refused: refused ?? [] }).toEqual(wanted)
+        expect(await namesFrom(region)).toEqual(there)
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+test('creates each plant once, if two programs create the same at the same time', async () => {
+  const plants = rowOf(-10_000n, 4000)
+  const others = rowOf(-20_000n, 4000)
+  const renamed = others.map((plant) => ({ ...plant, name: 'other' }))
+
+  const same = await Promise.all([createAll(plants), createAll(plants.toReversed())])
+  const [mine, theirs] = await Promise.all([createAll(others), createAll(renamed.toReversed())])
+
+  const sum = (count: (it: (typeof same)[0]) => number) => count(same[0]) + count(same[1])
+  expect([sum((it) => it.created), sum((it) => it.known), sum((it) => it.refused)]).toEqual([
+    4000, 4000, 0,
+  ])
+  expect(mine.created + theirs.created).toBe(4000)
+  expect([mine.refused, theirs.refused]).toEqual([theirs.created, mine.created])
+  const found = storedPlants(database).filter(({ id }) => id >= -20_000n && id < -16_000n)
+  expect(found.filter(({ name }) => name === 'other')).toHaveLength(theirs.created)
+})
+
+test('creates plants that were deleted after they had refused a batch', async () => {
+  const plants = rowOf(-30_000n, 30)
+
+  const sum = await createAll(plants, [refusal(40901)])
+
+  expect(sum).toMatchObject({ created: 30, known: 0, refused: 0 })
+  expect(stored(-30_000n)).toBeDefined()
+})
+
+test('ends with what refuses to say which plants are stored', async () => {
+  const all = createAll(rowOf(-40_000n, 30), [refusal(40901), refusal(50701)])
+
+  await expect(all).rejects.toMatchObject({ failure: { error: 50701 } })
+})
+
+test('refuses an object that is no plant like any other plant, and goes on', async () => {
+  const circle: unknown[] = []
+  circle.push(circle)
+  const wrong: readonly unknown[] = [
+    { id: -50_001n },
+    { id: -50_002n, name: 5n },
+    { id: -50_003n, name: circle },
+    { id: -50_004n, name: 'a', tag: {} },
+    { id: 5, name: 'a' },
+    { name: 'a' },
+    { id: 2n ** 63n, name: 'a' },
+    // The second is looked up, for it repeats an id.
+    { id: 2n ** 70n, name: 'a' },
+    { id: 2n ** 70n, name: 'a' },
+    null,
+    'plant',
+  ]
+  const good = [{ id: -50_010n, name: 'a' }]
+  // A program without types gives what it has.
+  const given = [...wrong, ...good] as NewPlant[]
+
+  const [outcome] = await Array.fromAsync(client.createAll(given))
+
+  expect(outcome).toMatchObject({ created: 1, known: 0 })
+  const refused: readonly unknown[] = outcome?.refused.map(({ plant }) => plant) ?? []
+  expect(refused).toEqual(wrong)
+  for (const { failure } of outcome?.refused ?? []) {
+    expect(failure).toMatchObject({ ok: false, error: 40002, status: 400 })
+    expect(failure.message).not.toBeEmpty()
+  }
+  expect(storedPlants(database).filter(({ id }) => id > -50_020n && id < -49_000n)).toHaveLength(1)
+})
