@@ -1,10 +1,24 @@
 // A client of plantstore for browsers, Node, Deno and Bun: exact ids, errors as values.
 
 import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
-import { digitsOf, plantText, toCreated, toNewPlant, toPage, toPlant } from './json.ts'
-import { type CallOptions, type ChangeOptions, ClientError, type Result } from './result.ts'
+import { digitsOf, plantText, toCreated, toHealth, toNewPlant, toPage, toPlant } from './json.ts'
+import {
+  type CallOptions,
+  type ChangeOptions,
+  ClientError,
+  type ReadOptions,
+  type Result,
+} from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
-import type { Created, ListQuery, NewPlant, Plant, PlantChange, PlantPage } from './types.ts'
+import type {
+  Created,
+  Health,
+  ListQuery,
+  NewPlant,
+  Plant,
+  PlantChange,
+  PlantPage,
+} from './types.ts'
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export {
@@ -12,12 +26,14 @@ export {
   type ChangeOptions,
   ClientError,
   type Failure,
+  type ReadOptions,
   type Result,
   type Success,
 } from './result.ts'
 export type { Fetch } from './send.ts'
 export type {
   Created,
+  Health,
   KnownError,
   ListQuery,
   NewPlant,
@@ -31,15 +47,16 @@ export type ClientOptions = {
   readonly url: string | URL
   readonly token: string
   /** Replaces the platform's `fetch`. */
-  readonly fetch?: Fetch
+  readonly fetch?: Fetch | undefined
   /** How often a request may be sent again; default: 3; 0 for never. */
-  readonly retries?: number
+  readonly retries?: number | undefined
 }
 
 export type Client = ReturnType<typeof createClient>
 
-/** Makes a client. Throws a TypeError for a URL or a token that no request can hold. */
+/** Makes a client. Throws a TypeError for an address or a token that no request can have. Its methods never throw: they reject. */
 export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) {
+  if (!(retries >= 0)) throw new TypeError('retries must be a number from 0 on')
   const sender: Sender = {
     base: folderOf(url),
     headers: new Headers({ authorization: `Bearer ${token}` }),
@@ -52,7 +69,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     more: Omit<Call<T>, 'method' | 'path'>,
   ) => send(sender, { method, path, ...more })
 
-  const listPlants = (
+  const listPlants = async (
     query: ListQuery = {},
     options: CallOptions = {},
   ): Promise<Result<PlantPage>> =>
@@ -66,15 +83,29 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     return call('POST', 'plants/batch', { body, read: toCreated, ...options })
   }
 
+  /** Reads a plant, with its `etag`; null if it still has the one in `ifNoneMatch`. */
+  function readPlant(
+    id: bigint,
+    options?: CallOptions & { readonly ifNoneMatch?: never },
+  ): Promise<Result<NewPlant>>
+  function readPlant(id: bigint, options: ReadOptions): Promise<Result<NewPlant | null>>
+  async function readPlant(id: bigint, options: ReadOptions = {}) {
+    const isKnown = (status: number) => status === 304 && options.ifNoneMatch !== undefined
+    return call<NewPlant | null>('GET', `plants/${digitsOf(id)}`, {
+      read: (body, status) => (isKnown(status) ? null : toNewPlant(body)),
+      ...options,
+    })
+  }
+
   return {
     /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
-    createPlant: (plant: NewPlant, options: CallOptions = {}): Promise<Result<Plant>> => {
+    createPlant: async (plant: NewPlant, options: CallOptions = {}): Promise<Result<Plant>> => {
       const again = { isRepeatable: true, landed: withoutId(plant) }
       return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
     },
 
     /** Creates 1 to 1000 plants: all or none. */
-    createPlants: (
+    createPlants: async (
       plants: readonly NewPlant[],
       options: CallOptions = {},
     ): Promise<Result<Created>> => createBatch(plants.map(plantText), options),
@@ -93,36 +124,36 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       )
     },
 
-    /** Reads a plant, with its `etag`. */
-    readPlant: (id: bigint, options: CallOptions = {}): Promise<Result<NewPlant>> =>
-      call('GET', `plants/${digitsOf(id)}`, { read: toNewPlant, ...options }),
+    readPlant,
 
     /** A page of plants, in ascending order. */
     listPlants,
 
     /** Every plant, page by page; `limit` is the size of a page. Throws a {@link ClientError}. */
     async *plants(
-      { after, ...query }: ListQuery = {},
+      query: ListQuery = {},
       options: CallOptions = {},
     ): AsyncGenerator<NewPlant, void, void> {
-      for (let next = after; ; ) {
-        const from = next === undefined ? {} : { after: next }
-        const page = await listPlants({ limit: 1000, ...query, ...from }, options)
+      for (let { after, limit = 1000 } = query; ; ) {
+        const page = await listPlants({ ...query, limit, after }, options)
         if (!page.ok) throw new ClientError(page)
         yield* page.value.plants
         if (page.value.next === null) return
-        next = page.value.next
+        after = page.value.next
       }
     },
 
     /** Replaces all fields of a plant: a tag that is not given is removed. */
-    replacePlant: (plant: NewPlant, options: ChangeOptions = {}): Promise<Result<NewPlant>> => {
+    replacePlant: async (
+      plant: NewPlant,
+      options: ChangeOptions = {},
+    ): Promise<Result<NewPlant>> => {
       const body = plantText(plant)
       return call('PUT', `plants/${digitsOf(plant.id)}`, { body, read: toNewPlant, ...options })
     },
 
     /** Changes the fields that are given; a tag that is null is removed. */
-    patchPlant: (
+    patchPlant: async (
       id: bigint,
       { name, tag }: PlantChange,
       options: ChangeOptions = {},
@@ -132,17 +163,24 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     },
 
     /** Deletes a plant. */
-    deletePlant: (id: bigint, options: ChangeOptions = {}): Promise<Result<null>> =>
+    deletePlant: async (id: bigint, options: ChangeOptions = {}): Promise<Result<null>> =>
       call('DELETE', `plants/${digitsOf(id)}`, {
         read: (_, status) => (status === 204 ? null : undefined),
         ...options,
       }),
+
+    /** Whether the service can write: 50302 if it cannot. Needs no token. */
+    health: async (options: CallOptions = {}): Promise<Result<Health>> =>
+      call('GET', 'health', { read: toHealth, ...options }),
   }
 }
 
 // With a slash at its end, so that relative URLs are resolved below it, not beside it.
 function folderOf(url: string | URL): URL {
   const folder = new URL(url)
+  const { protocol, username, password } = folder
+  if (!['http:', 'https:'].includes(protocol) || username || password)
+    throw new TypeError('the url must begin with http:// or https://, without a user or password')
   if (!folder.pathname.endsWith('/')) folder.pathname += '/'
   return folder
 }

@@ -1,6 +1,6 @@
 // Plants as JSON with exact ids, even where JSON.parse and JSON.stringify are exact only up to 2^53.
 
-import type { Created, NewPlant, Plant, PlantPage } from './types.ts'
+import type { Created, Health, NewPlant, Plant, PlantPage } from './types.ts'
 
 const ID = '"id"'
 const DIGITS = /^-?\d{1,19}$/
@@ -78,6 +78,10 @@ export function toCreated(value: unknown): Created | undefined {
   const { created } = fieldsOf(value) ?? {}
   return typeof created === 'number' ? { created } : undefined
 }
+
+/** Whether the service can write; undefined if the value does not say. */
+export const toHealth = (value: unknown): Health | undefined =>
+  fieldsOf(value)?.status === 'ok' ? { status: 'ok' } : undefined
 
 /** The digits of an id. Throws a TypeError for anything but a bigint: a number may have been rounded already. */
 export function digitsOf(id: bigint): string {

@@ -6,8 +6,10 @@ import type { KnownError } from './types.ts'
 export type Success<T> = {
   readonly ok: true
   readonly value: T
-  /** The version of the plant, for `ifMatch`; only in answers that contain a stored plant. */
+  /** The version of the plant, for `ifMatch`; only in answers about a stored plant. */
   readonly etag?: string
+  /** The `X-Request-Id` of the answer, if it has one. */
+  readonly requestId?: string
 }
 
 /** Why there is no value. */
@@ -21,6 +23,8 @@ export type Failure = {
   readonly message: string
   /** Seconds to wait before another attempt, if the answer says so. */
   readonly retryAfter?: number
+  /** The `X-Request-Id` of the answer, if it has one. */
+  readonly requestId?: string
   /** With error 0: what was thrown, or the reason of the signal. */
   readonly cause?: unknown
 }
@@ -30,10 +34,17 @@ export type Result<T> = Success<T> | Failure
 export type CallOptions = {
   /** Ends the call, even between attempts: the result is a failure with the error 0. */
   readonly signal?: AbortSignal | undefined
+  /** Sent with every request of the call; they replace the client's own of the same name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export type ReadOptions = CallOptions & {
+  /** The `etag` that is known: the value is null if the plant still has it. If given, it must have a value. */
+  readonly ifNoneMatch?: string | undefined
 }
 
 export type ChangeOptions = CallOptions & {
-  /** The `etag` that the plant must still have: 41201 if it has changed since. `*`: any. */
+  /** The `etag` that the plant must still have: 41201 if it has changed since. `*`: any. If given, it must have a value. */
   readonly ifMatch?: string | undefined
 }
 

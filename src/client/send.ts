@@ -1,7 +1,7 @@
 // Sends a request, repeats it if that is safe, and reads its answer.
 
 import { fieldsOf, parseJson } from './json.ts'
-import type { ChangeOptions, Failure, Result } from './result.ts'
+import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
 
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
@@ -21,28 +21,30 @@ export type Sender = {
   readonly retries: number
 }
 
-export type Call<T> = ChangeOptions & {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Relative to the base, without a slash at its start. */
-  readonly path: string
-  readonly query?: string
-  readonly body?: string
-  /** Reads the body of a success; undefined if plantstore never answers such a body. */
-  readonly read: (body: unknown, status: number) => T | undefined
-  /** Whether it may be sent again if no answer came. */
-  readonly isRepeatable?: boolean
-  /** The result if a repetition is answered with 40901: an earlier attempt was carried out. */
-  readonly landed?: T
-}
+export type Call<T> = ReadOptions &
+  ChangeOptions & {
+    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+    /** Relative to the base, without a slash at its start. */
+    readonly path: string
+    readonly query?: string
+    readonly body?: string
+    /** Reads the body of a success; undefined if plantstore never answers such a body. */
+    readonly read: (body: unknown, status: number) => T | undefined
+    /** Whether it may be sent again if no answer came. */
+    readonly isRepeatable?: boolean
+    /** The result if a repetition is answered with 40901: an earlier attempt was carried out. */
+    readonly landed?: T
+  }
 
-/** Resolves to the result of a request. Rejects only for an `ifMatch` that no header can hold. */
+/** Resolves to the result of a request. Rejects only for a header or a condition that no request can have. */
 export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
   let unanswered: Failure | undefined
   for (let tries = 0; ; tries++) {
     const result = await attempt(sender, call)
     if (result.ok) return result
     if (unanswered && call.landed !== undefined && result.error === 40901) {
-      return { ok: true, value: call.landed }
+      const { requestId } = result
+      return { ok: true, value: call.landed, ...(requestId === undefined ? {} : { requestId }) }
     }
     if (isUnanswered(result)) unanswered = result
     const seconds = pauseBefore(result, call, tries)
@@ -85,13 +87,26 @@ function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> 
   })
 }
 
+// Without its value, a change would be made whatever the plant is like.
+function setCondition(headers: Headers, name: string, value: string | undefined): void {
+  if (!value) throw new TypeError(`no value for ${name}: the answer that was read had no ETag`)
+  headers.set(name, value)
+}
+
+function headersOf<T>(sender: Sender, call: Call<T>): Headers {
+  const headers = new Headers(sender.headers)
+  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
+  if (call.body !== undefined) headers.set('content-type', 'application/json')
+  if ('ifMatch' in call) setCondition(headers, 'If-Match', call.ifMatch)
+  if ('ifNoneMatch' in call) setCondition(headers, 'If-None-Match', call.ifNoneMatch)
+  return headers
+}
+
 async function attempt<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
-  const { method, path, query = '', body, ifMatch, signal } = call
+  const { method, path, query = '', body, signal } = call
   const url = new URL(path, sender.base)
   url.search = query
-  const headers = new Headers(sender.headers)
-  if (body !== undefined) headers.set('content-type', 'application/json')
-  if (ifMatch !== undefined) headers.set('if-match', ifMatch)
+  const headers = headersOf(sender, call)
   try {
     signal?.throwIfAborted()
     const init = { method, headers, body: body ?? null, signal: signal ?? null }
@@ -109,17 +124,16 @@ function readAnswer<T>(
   read: (body: unknown, status: number) => T | undefined,
 ): Result<T> {
   const body = parsed(text)
-  if (ok) {
+  const requestId = requestIdOf(headers)
+  if (ok || status === 304) {
     const value = read(body, status)
-    if (value !== undefined) return { ok, value, ...etagOf(headers) }
-  } else {
-    const { error, message } = fieldsOf(body) ?? {}
-    if (typeof error === 'number' && typeof message === 'string') {
-      return { ok, error, status, message, ...retryAfterOf(headers) }
-    }
+    if (value !== undefined) return { ok: true, value, ...etagOf(headers), ...requestId }
   }
-  const message = `not an answer from plantstore, with status ${status}`
-  return { ok: false, error: 0, status, message, ...retryAfterOf(headers) }
+  const { error, message } = fieldsOf(body) ?? {}
+  const failure = { ok: false, status, ...retryAfterOf(headers), ...requestId } as const
+  return !ok && typeof error === 'number' && typeof message === 'string'
+    ? { ...failure, error, message }
+    : { ...failure, error: 0, message: `not an answer from plantstore, with status ${status}` }
 }
 
 // Undefined if the text is not JSON: from a proxy, or empty, as with 204.
@@ -135,6 +149,11 @@ function parsed(text: string): unknown {
 function etagOf(headers: Headers): { etag?: string } {
   const etag = headers.get('etag')
   return etag === null ? {} : { etag: etag.replace(/^W\//, '') }
+}
+
+function requestIdOf(headers: Headers): { requestId?: string } {
+  const requestId = headers.get('x-request-id')
+  return requestId === null ? {} : { requestId }
 }
 
 // Seconds or a date (RFC 9110, section 10.2.3).

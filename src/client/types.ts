@@ -44,6 +44,11 @@ export type PlantPage = {
   readonly next: string | null
 }
 
+/** The service can write. */
+export type Health = {
+  readonly status: 'ok'
+}
+
 export const KNOWN_ERRORS = [
   40001, 40002, 40101, 40102, 40301, 40402, 40901, 40902, 41201, 41301, 41501, 42901, 50001, 50301,
   50302, 50701,

@@ -4,7 +4,9 @@ import { ClientError, createClient, type NewPlant } from '../../src/client/clien
 import { startOwnDaemon } from '../harness/own-daemon'
 import { exercise } from './scenario'
 
-const { daemon, stored, createToken } = await startOwnDaemon({ args: ['--name-index'] })
+const { daemon, stored, createToken } = await startOwnDaemon({
+  args: ['--name-index', '--log-requests'],
+})
 const { url, token } = daemon
 const client = createClient({ url, token })
 
@@ -56,14 +58,55 @@ test('keeps the path of its URL', async () => {
   }
 })
 
-test('refuses what would be rounded, and what no request can hold, before it sends anything', async () => {
+test('refuses what would be rounded, and what no header can hold, before it sends anything', async () => {
   // @ts-expect-error: a program without types may send a number.
-  expect(() => client.createPlant({ id: 5, name: 'a' })).toThrow(TypeError)
-  // @ts-expect-error
-  expect(() => client.readPlant(5)).toThrow('an id must be a bigint, such as 1n')
-  expect(() => createClient({ url: 'nowhere', token })).toThrow(TypeError)
+  const created = client.createPlant({ id: 5, name: 'a' })
+  await expect(created).rejects.toThrow('an id must be a bigint, such as 1n')
+  const deleted = client.deletePlant(1n, { ifMatch: 'a\nb' })
+  await expect(deleted).rejects.toThrow(TypeError)
+  const read = client.readPlant(1n, { headers: { 'x-a': 'a\nb' } })
+  await expect(read).rejects.toThrow(TypeError)
+})
+
+test('rejects every wrong argument, and never throws at the call', async () => {
+  // A program without types gives what it has.
+  const wrong = null as never
+  const calls = [
+    client.createPlant(wrong),
+    client.createPlants(wrong),
+    client.createPlants([wrong]),
+    client.createAll(wrong).next(),
+    client.readPlant(wrong),
+    client.listPlants(wrong),
+    client.plants(wrong).next(),
+    client.replacePlant(wrong),
+    client.patchPlant(wrong, {}),
+    client.patchPlant(1n, wrong),
+    client.deletePlant(wrong),
+  ]
+
+  const outcomes = await Promise.allSettled(calls)
+
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) })
+  }
+})
+
+test.each([
+  'nowhere',
+  'localhost:3000',
+  'ftp://localhost',
+  'file:///plants',
+  'http://user@localhost',
+  'http://:password@localhost',
+])('makes no client for %s, which no request can have', (address) => {
+  expect(() => createClient({ url: address, token })).toThrow(TypeError)
+})
+
+test('makes no client with a token that no header can hold, or that would retry without end', () => {
   expect(() => createClient({ url, token: 'a\nb' })).toThrow(TypeError)
-  await expect(client.deletePlant(1n, { ifMatch: 'a\nb' })).rejects.toThrow(TypeError)
+  expect(() => createClient({ url, token, retries: Number.NaN })).toThrow(TypeError)
+  expect(() => createClient({ url, token, retries: -1 })).toThrow(TypeError)
 })
 
 test('leaves a plant without a name to the service, which refuses it', async () => {
@@ -74,6 +117,79 @@ test('leaves a plant without a name to the service, which refuses it', async () 
   // @ts-expect-error
   expect(await client.replacePlant({ id: 1n, name: 5n })).toMatchObject({ error: 40002 })
   expect(stored(1n)).toBeUndefined()
+})
+
+test('makes no change if its condition has no value, as behind a proxy that removes ETag', async () => {
+  await using proxy = serve(async (request) => {
+    const { pathname } = new URL(request.url)
+    const answer = await fetch(`${url}${pathname}`, request)
+    const headers = new Headers(answer.headers)
+    headers.delete('etag')
+    return new Response(answer.body, { status: answer.status, headers })
+  })
+  const behind = createClient({ url: proxy.url, token })
+  await behind.createPlant({ id: 70n, name: 'a' })
+  const read = await behind.readPlant(70n)
+  const etag = read.ok ? read.etag : undefined
+
+  const calls = [
+    behind.patchPlant(70n, { name: 'b' }, { ifMatch: etag }),
+    behind.replacePlant({ id: 70n, name: 'b' }, { ifMatch: etag }),
+    behind.deletePlant(70n, { ifMatch: etag }),
+    behind.readPlant(70n, { ifNoneMatch: etag }),
+    behind.deletePlant(70n, { ifMatch: '' }),
+  ]
+  for (const outcome of await Promise.allSettled(calls)) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) })
+  }
+
+  expect(etag).toBeUndefined()
+  expect(stored(70n)).toEqual({ id: 70n, name: 'a', tag: null })
+})
+
+test('reads null if the plant still has the etag that is known', async () => {
+  await client.createPlant({ id: 80n, name: 'a' })
+  const read = await client.readPlant(80n)
+  const etag = (read.ok && read.etag) || ''
+
+  const same = await client.readPlant(80n, { ifNoneMatch: etag })
+  await client.patchPlant(80n, { name: 'b' })
+  const changed = await client.readPlant(80n, { ifNoneMatch: etag })
+
+  expect(same).toMatchObject({ ok: true, value: null, etag })
+  expect(changed).toMatchObject({ ok: true, value: { id: 80n, name: 'b' } })
+})
+
+test('takes no 304 for an answer that it did not ask for', async () => {
+  await using proxy = serve(() => new Response(null, { status: 304 }))
+
+  const read = await createClient({ url: proxy.url, token }).readPlant(1n)
+
+  expect(read).toMatchObject({ ok: false, error: 0, status: 304 })
+})
+
+test('says whether the service can write', async () => {
+  await using other = serve(() =>
+    Response.json({ error: 50302, message: 'cannot write' }, { status: 503 }),
+  )
+
+  expect(await client.health()).toMatchObject({ ok: true, value: { status: 'ok' } })
+  const sick = await createClient({ url: other.url, token }).health()
+  expect(sick).toMatchObject({ ok: false, error: 50302, status: 503 })
+})
+
+test('sends the headers of a call, and gives the id of its request, refused or not', async () => {
+  const other = await createToken('other')
+  const headers = { 'X-Request-Id': 'walk-7', Authorization: `Bearer ${other}` }
+  const stranger = createClient({ url, token: 'pst_unknown' })
+
+  const listed = await stranger.listPlants({ limit: 1 }, { headers })
+  const missing = await stranger.readPlant(404n, { headers })
+  const unnamed = await client.readPlant(404n)
+
+  expect(listed).toMatchObject({ ok: true, requestId: 'walk-7' })
+  expect(missing).toMatchObject({ error: 40402, requestId: 'walk-7' })
+  expect(unnamed).toMatchObject({ error: 40402, requestId: expect.stringMatching(/^.{8,}$/) })
 })
 
 test('guards a change by the etag of what was read', async () => {

@@ -33,20 +33,30 @@ beforeAll(async () => {
   write(
     'types.ts',
     `import { ClientError, createClient, type NewPlant, type Result } from 'plantstore/client'
-    const client = createClient({ url: 'http://127.0.0.1:3000', token: 'a' })
-    export async function run(signal: AbortSignal): Promise<bigint> {
+    const client = createClient({ url: 'http://127.0.0.1:3000', token: 'a', retries: undefined })
+    export async function run(signal: AbortSignal | undefined): Promise<bigint> {
       const result: Result<NewPlant> = await client.readPlant(1n, { signal })
       if (!result.ok) return result.error === 40402 ? 0n : -1n
+      const tag: string | undefined = result.value.tag
+      await client.replacePlant({ id: 1n, name: 'a', tag })
+      await client.patchPlant(1n, { name: undefined, tag }, { ifMatch: result.etag, headers: undefined })
+      await client.listPlants({ limit: undefined, after: undefined, tag })
       for await (const { id, tag } of client.plants({ tag: 'aroid', after: 5n })) {
         const text: string = tag ?? ''
         if (text === '') return id
       }
+      const known = await client.readPlant(1n, { ifNoneMatch: result.etag })
+      if (known.ok && known.value) return known.value.id
+      // @ts-expect-error: null if it has not changed
+      if (known.ok) return known.value.id
       // @ts-expect-error: a number
       await client.createPlant({ id: 1, name: 'a' })
       // @ts-expect-error: there may be no value
       result.value.tag.length
       // @ts-expect-error: an unknown parameter
       await client.listPlants({ page: 1 })
+      // @ts-expect-error: a condition of a change
+      await client.readPlant(1n, { ifMatch: 'a' })
       throw new ClientError({ ok: false, error: 0, status: 0, message: 'none' })
     }`,
   )
@@ -69,14 +79,38 @@ test.each([
   expect(await inProject(runtime, 'main.js', url, token)).toEqual({ code: 0, out: '[]\n', err: '' })
 })
 
+test('the first example of docs/client.md prints a plant', async () => {
+  const [, example = ''] =
+    /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs/client.md'), 'utf8')) ?? []
+  const { url, token } = daemon
+  const script = example.replace('http://127.0.0.1:3000', url).replace('pst_…', token)
+  writeFileSync(join(project, 'example.js'), script)
+
+  const result = await inProject('node', 'example.js')
+
+  expect(result).toEqual({ code: 0, out: '9223372036854775807n Monstera deliciosa\n', err: '' })
+})
+
+/** The oldest TypeScript that docs/client.md names. It comes from the registry, as this machine is set up for it. */
+async function oldestTypeScript(): Promise<string> {
+  const prefix = folder.file('typescript')
+  const npm = ['npm', 'install', '--prefix', prefix, '--no-audit', '--no-fund', 'typescript@5.0.4']
+  expect(await run(npm, { env: Bun.env })).toMatchObject({ code: 0 })
+  return join(prefix, 'node_modules/.bin/tsc')
+}
+
+const thisTypeScript = async () => join(root, 'node_modules/.bin/tsc')
+
 test.each([
-  ['NodeNext', 'NodeNext', 'ES2022,DOM'],
-  ['ESNext', 'Bundler', 'ESNext,DOM'],
-])('has types for module %s, resolution %s', async (module, resolution, lib) => {
-  const tsc = [join(root, 'node_modules/.bin/tsc'), '--strict', '--noEmit', '--types', '']
+  ['this TypeScript', 'NodeNext', 'NodeNext', 'ES2022,DOM', thisTypeScript],
+  ['this TypeScript', 'ESNext', 'Bundler', 'ESNext,DOM', thisTypeScript],
+  ['TypeScript 5.0', 'NodeNext', 'NodeNext', 'ES2022,DOM', oldestTypeScript],
+  ['TypeScript 5.0', 'ESNext', 'Bundler', 'ESNext,DOM', oldestTypeScript],
+])('has types for %s, module %s, resolution %s', async (_, module, resolution, lib, install) => {
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit']
   const flags = ['--module', module, '--moduleResolution', resolution, '--target', 'ES2022']
 
-  const result = await inProject(...tsc, ...flags, '--lib', lib, 'types.ts')
+  const result = await inProject(await install(), ...strict, ...flags, '--lib', lib, 'types.ts')
 
   expect(result).toEqual({ code: 0, out: '', err: '' })
 })

@@ -42,7 +42,8 @@ export async function exercise(client: Client): Promise<string[]> {
 
   for (const plant of plants) {
     const { id, ...rest } = plant
-    expect(`create ${id}`, await client.createPlant(plant), { ok: true, value: rest })
+    const created = await client.createPlant(plant)
+    expect(`create ${id}`, created.ok && created.value, rest)
     const found = await client.readPlant(id)
     expect(`read ${id}`, found.ok && found.value, plant)
   }
@@ -63,10 +64,16 @@ export async function exercise(client: Client): Promise<string[]> {
   expect('a lost update', !late.ok && [late.error, late.status], [41201, 412])
   const untagged = await client.patchPlant(MOST, { tag: null })
   expect('the same fields have the same etag', untagged.ok && untagged.etag, version)
+  const unchanged = await client.readPlant(MOST, { ifNoneMatch: version })
+  expect('an unchanged plant', unchanged.ok && [unchanged.value, unchanged.etag], [null, version])
+  const health = await client.health()
+  expect('health', health.ok && health.value, { status: 'ok' })
   const batch = await client.createPlants([{ id: 7n, name: 'seven' }])
   expect('a batch', batch.ok && batch.value, { created: 1 })
-  for (const id of [7n, ...IDS])
-    expect(`delete ${id}`, await client.deletePlant(id), { ok: true, value: null })
+  for (const id of [7n, ...IDS]) {
+    const deleted = await client.deletePlant(id)
+    expect(`delete ${id}`, deleted.ok && deleted.value, null)
+  }
   const gone = await client.readPlant(MOST)
   expect('a deleted plant', !gone.ok && gone.error, 40402)
   return wrong
