@@ -194,13 +194,6 @@ export const options = {
     default: null,
     ...nonEmpty,
   }),
-  nameIndex: option<boolean>({
-    env: 'PLANTSTORE_NAME_INDEX',
-    value: null,
-    help: 'find plants by name; slows creates down',
-    default: false,
-    ...isSet,
-  }),
   token: option<string | null>({
     env: 'PLANTSTORE_TOKEN',
     value: null,

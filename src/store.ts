@@ -2,26 +2,17 @@ import type { Precondition } from './entity-tag'
 import type { Int64, NewPlant } from './plant'
 import type { Token } from './token'
 
-/** The plants of a page: at most `limit`, with ids above `after`, and with the tag if one is given. */
+/** The plants of a page: at most `limit`, with ids above `after`, and with the tag and the part of a name if given. */
 export type PlantQuery = {
   readonly after: Int64 | null
   readonly limit: number
   readonly tag: string | null
+  /** The case of A to Z is ignored. */
+  readonly name: string | null
 }
 
-/** A place in the order of names: after the plant that has, or had, this name and id. */
-export type NamePlace = { readonly name: string; readonly id: Int64 }
-
-/** The plants of a page by name: those whose names begin with `prefix`, compared code point by code point. */
-export type NameQuery = {
-  readonly prefix: string
-  /** Its name begins with the prefix; null: the first page. */
-  readonly after: NamePlace | null
-  readonly limit: number
-}
-
-/** Plants in the order of the query (by id, or by name), and whether more follow. */
-export type PlantPage = { readonly plants: readonly NewPlant[]; readonly hasMore: boolean }
+/** Plants in ascending order of ids; the next page begins after the id `next`. null: no more follow. */
+export type PlantPage = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
 
 /** What a patch changes of a plant; null removes the tag (RFC 7396). */
 export type PlantPatch = { readonly name?: string; readonly tag?: string | null }
@@ -93,13 +84,11 @@ export interface Store {
   deletePlant(id: Int64, options?: ChangeOptions): Promise<void>
   /** The plant with this id; null if there is none. */
   readPlant(id: Int64): Promise<NewPlant | null>
-  /** A page. If its plants are very long, it has fewer than its limit, to save memory, but at least one. */
-  listPlants(query: PlantQuery): Promise<PlantPage>
   /**
-   * A page of plants by the beginning of their names, in the order of the names' UTF-8 bytes, then of ids. It costs the
-   * same however many plants are stored. 40002: the store has no index of names.
+   * A page. It has fewer plants than its limit if they are very long, to save memory, but at least one. A search by name
+   * walks a few thousand plants at most, to let others have their turn: its page may be short or empty, and more follow.
    */
-  findPlants(query: NameQuery): Promise<PlantPage>
+  listPlants(query: PlantQuery): Promise<PlantPage>
 
   /** The token with this hash (see `hashToken`), valid or not; null if there is none. */
   findToken(hash: string): Promise<Token | null>

@@ -18,6 +18,7 @@ const SHARED_BY_ENGINES = [
   'engine/return-rate',
   'engine/token-row',
   'engine/role',
+  'engine/page',
   'engine/row',
 ] as const
 

@@ -24,6 +24,7 @@ const plants = number(flags.plants)
 const reads = [
   { name: 'one plant', path: '/plants/#', constantPath: '/plants/#' },
   { name: 'page of 100', path: '/plants?limit=100&after=#', constantPath: '/pages/100/#' },
+  { name: 'search of 5000', path: '/plants?name=nothing', constantPath: '/pages/100/#' },
   { name: 'page of 1000', path: '/plants?limit=1000&after=#', constantPath: '/pages/1000/#' },
 ]
 

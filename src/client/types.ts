@@ -32,13 +32,13 @@ export type ListQuery = {
   readonly after?: bigint | string | undefined
   /** Only plants with exactly this tag. */
   readonly tag?: string | undefined
-  /** Only plants whose names begin with this, in the order of names. Not with `tag`. Needs --name-index. */
+  /** Only plants whose names contain this. A page may be short or empty while there is a `next`. */
   readonly name?: string | undefined
 }
 
 /** A page of plants. */
 export type PlantPage = {
-  /** In ascending order of ids, or of names. */
+  /** In ascending order of ids. */
   readonly plants: readonly NewPlant[]
   /** What to give as `after` for the next page; null on the last one. */
   readonly next: string | null

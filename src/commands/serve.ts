@@ -104,7 +104,6 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'trustedProxies',
     'rateLimit',
     'corsOrigin',
-    'nameIndex',
     'token',
     'tokenFile',
   ],
@@ -133,7 +132,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const { name, files, isNew } = engineOf(config.database).locate(config.database)
-    const role = daemon(log, metrics.committed, config.nameIndex ? 'make' : 'drop')
+    const role = daemon(log, metrics.committed)
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
     let isStopping = false

@@ -10,23 +10,16 @@ export type Role = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
-  /** What to do with the index of names when the store is opened. */
-  readonly nameIndex: 'make' | 'drop' | 'keep'
   readonly log: Log
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
 }
 
 /** A process that serves a store to clients for as long as it runs. */
-export const daemon = (
-  log: Log,
-  onCommit: Role['onCommit'],
-  nameIndex: Role['nameIndex'] = 'keep',
-): Role => ({
+export const daemon = (log: Log, onCommit: Role['onCommit']): Role => ({
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
-  nameIndex,
   log,
   onCommit,
 })
@@ -39,11 +32,6 @@ export const command = ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
-  nameIndex: 'keep',
   log,
   onCommit: () => {},
 })
-
-/** Why plants cannot be found by name if the role does not make the index. */
-export const NO_NAME_INDEX =
-  'name: plants cannot be found by name here; the daemon must be started with --name-index'

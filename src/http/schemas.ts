@@ -3,7 +3,6 @@
 import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
 import { Int64, isText, NewPlant, parseInt64, Tag } from '../plant'
-import { parseCursor } from './name-cursor'
 
 // The plants on a page if the client gives no limit.
 const DEFAULT_LIMIT = 100
@@ -13,12 +12,7 @@ TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt6
 // Elysia fills in the default as a number.
 TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
 
-TypeRegistry.Set(
-  'CursorText',
-  (_, text) =>
-    typeof text === 'string' && (parseInt64(text) !== null || parseCursor(text) !== null),
-)
-TypeRegistry.Set('PrefixText', (_, text) => isText(text) && text.length <= LONGEST_PREFIX)
+TypeRegistry.Set('NamePart', (_, text) => isText(text) && text.length <= LONGEST_PART)
 
 // An int64 as text, as in a path or a query.
 const DIGITS = { [Kind]: 'Int64Text', error: String(Int64.error) }
@@ -31,25 +25,23 @@ export const PlantPath = t.Object(
 
 // A string, because JavaScript's numbers are exact only up to 2^53.
 const Cursor = t.Unsafe<string>({
-  [Kind]: 'CursorText',
+  ...DIGITS,
   title: 'Cursor',
   type: 'string',
-  pattern: '^-?[0-9]{1,19}([.~][A-Za-z0-9_-]*)?$',
-  description:
-    'The id of the last plant on a page, in digits; in a list by name, its name too. The next page starts after it.',
-  error: `${Int64.error}, or the "next" of a page`,
+  pattern: '^-?[0-9]{1,19}$',
+  description: 'The id at which a page ended, in digits. The next page begins after it.',
 })
 
-// In a URL this takes up to 9 kB; with the cursor it must fit in the 16 kB of a request's head.
-const LONGEST_PREFIX = 1000
+// In a URL this takes up to 1.8 kB. A longer one would take longer to look for in a long name.
+const LONGEST_PART = 200
 
-const Prefix = t.Unsafe<string>({
+const NamePart = t.Unsafe<string>({
   ...Tag,
-  [Kind]: 'PrefixText',
-  maxLength: LONGEST_PREFIX,
+  [Kind]: 'NamePart',
+  maxLength: LONGEST_PART,
   description:
-    'Only plants whose names begin with this, in the order of names, then ids. Not with `tag`. Needs --name-index.',
-  error: `${Tag.error}, of up to ${LONGEST_PREFIX} characters`,
+    'Only plants whose names contain this, the case of A to Z ignored. A page may be short or empty while `next` is there.',
+  error: `${Tag.error}, of up to ${LONGEST_PART} characters`,
 })
 
 const Limit = t.Unsafe<string | number>({
@@ -70,7 +62,7 @@ export const PlantList = t.Object(
     tag: t.Optional(
       t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
     ),
-    name: t.Optional(Prefix),
+    name: t.Optional(NamePart),
   },
   { additionalProperties: false, error: 'unknown parameter; use limit, after, tag or name' },
 )
@@ -98,7 +90,7 @@ export const PlantBatch = t.Object(
 export const PlantPage = Type.Object(
   {
     plants: Type.Array(NewPlant, {
-      description: 'Plants in ascending order of their ids, or of names.',
+      description: 'Plants in ascending order of their ids.',
     }),
     next: Type.Union([Cursor, Type.Null()], {
       description: 'What to send as `after` for the next page; null on the last one.',

@@ -15,11 +15,11 @@ export const range = (from: number, count: number): NewPlant[] =>
 /** Every plant of a store, page by page. */
 export async function allPlants(store: Store): Promise<NewPlant[]> {
   const found: NewPlant[] = []
-  for (;;) {
-    const after = found.at(-1)?.id ?? null
-    const { plants, hasMore } = await store.listPlants({ after, limit: 1000, tag: null })
-    found.push(...plants)
-    // A page that does not go on would lead here for ever.
-    if (!hasMore || plants.length === 0) return found
-  }
+  let after: bigint | null = null
+  do {
+    const page = await store.listPlants({ after, limit: 1000, tag: null, name: null })
+    found.push(...page.plants)
+    after = page.next
+  } while (after !== null)
+  return found
 }

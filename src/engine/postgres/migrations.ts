@@ -29,6 +29,8 @@ const migrations: readonly (readonly string[])[] = [
       seen_at timestamptz NOT NULL DEFAULT now()
     )`,
   ],
+  // Plants were once found by their names through them.
+  ['DROP INDEX IF EXISTS plants_by_name, plants_by_long_name'],
 ]
 
 /** The newest schema version that this program reads. */

@@ -3,45 +3,61 @@
 import type { SQL } from 'bun'
 import type { Int64, NewPlant } from '../../plant'
 import type { PlantPage, PlantQuery } from '../../store'
-import { plantOf, type StoredPlant, toPlant, toRowId } from '../row'
+import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
+import { COLUMNS, plantOf, type StoredPlant, toPlant, toRowId } from '../row'
 import type { Connection } from './connection'
 import { selectRows } from './rows'
-
-// A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory.
-export const PAGE_BYTES = 250_000
 
 /** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
 export const INDEXED_CHARACTERS = 200
 
-type PageRow = StoredPlant & { readonly found: bigint }
+/** `hit` is false of a last row that was only walked over; `more`: whether others follow the page. */
+type PageRow = StoredPlant & { readonly hit: boolean; readonly more: boolean }
 
-// One more row than asked for shows whether there is a next page; the server cuts off what is too long.
-const page = (where: string) => `SELECT id, name, tag, found FROM (
-    SELECT id, name, tag, count(*) OVER () AS found, row_number() OVER (ORDER BY id) AS place,
-      sum(octet_length(name) + coalesce(octet_length(tag), 0))
-        OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-    FROM (SELECT id, name, tag FROM plants WHERE ${where} ORDER BY id LIMIT $1::bigint + 1) AS most
-  ) AS page
-  WHERE place <= $1::bigint AND coalesce(before, 0) <= ${PAGE_BYTES} ORDER BY id`
+// $1: the limit; $2: one more row than fits, which shows whether there is a next page; $3: the least id. The server cuts off
+// what is too long, and sends the last row that it has walked over.
+const page = (where: string, hit: string) => `
+  SELECT ${COLUMNS}, hit, more FROM (
+    SELECT ${COLUMNS}, hit, max(id) OVER () AS last, count(*) OVER () < walked AS more FROM (
+      SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
+        count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
+        sum(octet_length(name) + coalesce(octet_length(tag), 0))
+          OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+      FROM (
+        SELECT ${COLUMNS}, ${hit} AS hit FROM plants
+        WHERE id >= $3::bigint ${where} ORDER BY id LIMIT $2::bigint
+      ) AS read WINDOW ids AS (ORDER BY id)
+    ) AS counted
+    WHERE place < $2::bigint AND found < $1::bigint AND coalesce(length, 0) <= ${PAGE_LENGTH}
+  ) AS page WHERE hit OR id = last ORDER BY id`
 
-const OF_TAG = (parameter: string) =>
-  `left(tag, ${INDEXED_CHARACTERS}) = left(${parameter}, ${INDEXED_CHARACTERS}) AND tag = ${parameter}`
+const ofTag = (tag: string) =>
+  `AND left(tag, ${INDEXED_CHARACTERS}) = left(${tag}, ${INDEXED_CHARACTERS}) AND tag = ${tag}`
 
-const FIRST = page('true')
-const AFTER = page('id > $2::bigint')
-const FIRST_OF_TAG = page(OF_TAG('$2::text'))
-const AFTER_OF_TAG = page(`${OF_TAG('$2::text')} AND id > $3::bigint`)
+// With the collation "C", of the column too, lower() knows A to Z only.
+const named = (part: string) => `strpos(lower(name), lower(${part} COLLATE "C")) > 0`
 
-function statementOf({ after, limit, tag }: PlantQuery): readonly [string, unknown[]] {
-  if (tag === null) return after === null ? [FIRST, [limit]] : [AFTER, [limit, after]]
-  return after === null ? [FIRST_OF_TAG, [limit, tag]] : [AFTER_OF_TAG, [limit, tag, after]]
+const ALL = page('', 'true')
+const OF_TAG = page(ofTag('$4::text'), 'true')
+const NAMED = page('', named('$4::text'))
+const NAMED_OF_TAG = page(ofTag('$5::text'), named('$4::text'))
+
+function statementOf({ tag, name }: PlantQuery): readonly [string, string[]] {
+  if (name === null) return tag === null ? [ALL, []] : [OF_TAG, [tag]]
+  return tag === null ? [NAMED, [name]] : [NAMED_OF_TAG, [name, tag]]
 }
 
 /** Reads a page of plants. */
 export async function listPlants(sql: SQL, query: PlantQuery): Promise<PlantPage> {
+  const { after, limit, name } = query
+  const from = firstId(after)
+  if (from === null) return { plants: [], next: null }
+  const most = (name === null ? limit : MOST_WALKED) + 1
   const [text, values] = statementOf(query)
-  const rows = await sql.unsafe<PageRow[]>(text, values)
-  return { plants: rows.map(plantOf), hasMore: Number(rows[0]?.found ?? 0) > rows.length }
+  const rows = await sql.unsafe<PageRow[]>(text, [limit, most, from, ...values])
+  const plants = rows.filter(({ hit }) => hit).map(plantOf)
+  const last = rows.at(-1)
+  return { plants, next: last?.more ? last.id : null }
 }
 
 /** Returns a function that reads plants by their ids: those asked for in one turn of the event loop share a query. */

@@ -7,13 +7,12 @@ import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
-import { NO_NAME_INDEX, type Role } from '../role'
+import type { Role } from '../role'
 import { createBatches } from './batches'
 import { createCounters } from './counters'
 import { LONGEST_PIPELINE } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
-import { arrangeNameIndex, findPlants } from './names'
 import { listPlants, shareReads } from './plants'
 import { Sessions } from './sessions'
 import { limitWaits } from './settings'
@@ -58,7 +57,6 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
           if (!role.makesDatabase) await connection.within(MIGRATION_MS, migrate(connection.sql))
           role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
         }
-        await arrangeNameIndex(connection.sql, role)
         isMigrated = true
       }
       if (target.prepare) await connection.within(SETTING_MS, limitWaits(connection.sql))
@@ -124,10 +122,6 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     ...plantChanges(changes),
     readPlant,
     listPlants: (query) => sessions.read('pages', ({ sql }) => listPlants(sql, query)),
-    findPlants: (query) => {
-      if (role.nameIndex !== 'make') return Promise.reject(new PlantError(40002, NO_NAME_INDEX))
-      return sessions.read('pages', ({ sql }) => findPlants(sql, query))
-    },
     findToken: leases.find,
     async createToken(token) {
       const isAdded = await run(createTokenStep(token))

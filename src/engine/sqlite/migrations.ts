@@ -25,6 +25,8 @@ const migrations = [
   // Keyset pagination by tag. Plants without a tag cost it nothing.
   'CREATE INDEX plants_by_tag ON plants (tag, id) WHERE tag IS NOT NULL;',
   'ALTER TABLE tokens ADD COLUMN last_used_at INTEGER;',
+  // Plants were once found by their names through it.
+  'DROP INDEX IF EXISTS plants_by_name;',
 ]
 
 /** The newest schema version that this program reads. */

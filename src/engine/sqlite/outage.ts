@@ -13,7 +13,6 @@ import { watchCheckpoints } from './checkpoint'
 import { connect, prepareServing, type ServingConnection } from './connection'
 import { closeDatabase, type OpenedFile, openDatabase } from './database-file'
 import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
-import { arrangeNameIndex } from './name-index'
 import { type Doubt, settle } from './settle'
 import { WorkerClient } from './worker-client'
 import { failureOf } from './worker-protocol'
@@ -51,7 +50,6 @@ export class Storage {
     let db: Database | undefined
     try {
       db = openDatabase(this.#file, role.holdsLock)
-      arrangeNameIndex(db, role)
       this.#connection = this.#prepare(db)
     } catch (error) {
       db?.close(true)

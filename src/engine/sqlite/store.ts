@@ -6,7 +6,7 @@ import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
-import { NO_NAME_INDEX, type Role } from '../role'
+import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
 import { fileSize, openFile } from './database-file'
@@ -77,10 +77,6 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     ...plantChanges(changes),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
-    findPlants: (query) => {
-      if (role.nameIndex !== 'make') return Promise.reject(new PlantError(40002, NO_NAME_INDEX))
-      return reading((it) => it.plants.find(query))
-    },
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
     createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),
