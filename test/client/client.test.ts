@@ -236,7 +236,7 @@ test('goes through all pages of a tag, and throws the refusal of a page', async 
 
 test('goes through all pages of a search, empty ones too', async () => {
   const many = Array.from({ length: 6000 }, (_, index) => ({
-    id: BigInt(200_000 + index),
+    id: BigInt(5_000_000 + index),
     name: 'Fic',
   }))
   for (let first = 0; first < many.length; first += 1000) {
