@@ -1,4 +1,4 @@
--- wrk -s read.lua URL -- PATH TOKEN COUNT ORDER
+-- wrk -s read.lua URL -- PATH TOKEN COUNT ORDER [CODING]
 -- A '#' in PATH becomes one of the first COUNT ids of ORDER, spread over all of them.
 local folder = debug.getinfo(1, 'S').source:match('@(.*/)')
 dofile(folder .. 'report.lua')
@@ -14,7 +14,8 @@ function init(args)
   local at = path:find('#', 1, true)
   before = 'GET ' .. path:sub(1, at - 1)
   after = path:sub(at + 1) .. ' HTTP/1.1\r\nHost: ' .. wrk.host .. ':' .. wrk.port
-    .. '\r\nAuthorization: Bearer ' .. args[2] .. '\r\n\r\n'
+    .. '\r\nAuthorization: Bearer ' .. args[2]
+    .. '\r\nAccept-Encoding: ' .. (args[5] or 'identity') .. '\r\n\r\n'
 end
 
 function request()

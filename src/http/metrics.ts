@@ -1,7 +1,7 @@
 import { Elysia, t } from 'elysia'
 import type { Metrics } from '../metrics'
 import type { Store } from '../store'
-import { jsonHeaders } from './answer'
+import { answerLong } from './answer'
 import { answers, READING, refusals, responses } from './describe'
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
@@ -10,10 +10,10 @@ const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 export function metricsPage(store: Store, metrics: Metrics) {
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
-    () => {
-      const headers = new Headers(jsonHeaders)
-      headers.set('content-type', TEXT_FORMAT)
-      return new Response(metrics.render(store.stats()), { headers })
+    ({ request }) => {
+      const answer = answerLong(request, metrics.render(store.stats()))
+      answer.headers.set('content-type', TEXT_FORMAT)
+      return answer
     },
     {
       detail: {

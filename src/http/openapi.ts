@@ -3,7 +3,7 @@
 import { Kind } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import packageJson from '../../package.json'
-import { answerText } from './answer'
+import { answerLong, type Bytes } from './answer'
 import { answers, OPTIONAL_HEADERS, refusals, responses } from './describe'
 import { isLimited } from './rate-limit'
 
@@ -137,11 +137,16 @@ const toText = (document: Json): string =>
 /** `GET /openapi.json`; it needs no credentials. */
 export function openapi(routes: () => readonly OpenApiRoute[]) {
   let document: string | undefined
+  let zipped: Bytes | undefined
+  const zip = (text: string): Bytes => {
+    zipped ??= Bun.gzipSync(text)
+    return zipped
+  }
   return new Elysia({ name: 'openapi' }).get(
     '/openapi.json',
-    () => {
+    ({ request }) => {
       document ??= toText(openapiDocument(routes()))
-      return answerText(document)
+      return answerLong(request, document, zip)
     },
     {
       detail: {

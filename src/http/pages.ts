@@ -3,6 +3,7 @@
 import { Elysia } from 'elysia'
 import { isAmong } from '../entity-tag'
 import { PlantError } from '../errors'
+import { chooseCoding } from './accept-encoding'
 import { readIfNoneMatch } from './precondition'
 
 /** A file of a page: the path of each compressed form, and the hash of what it decompresses to. */
@@ -20,7 +21,8 @@ export type PageDeps = {
   readonly load: () => Promise<readonly PageFile[]>
 }
 
-type Coding = 'br' | 'gzip' | 'identity'
+const CODINGS = ['br', 'gzip'] as const
+type Coding = (typeof CODINGS)[number] | 'identity'
 
 /** What a page may load and do (CSP, level 3): its own scripts, styles and pictures, and requests to its own origin. */
 const CONTENT_POLICY = [
@@ -49,26 +51,13 @@ const pageHeaders = {
   vary: 'accept-encoding',
 }
 
-/** Whether an `Accept-Encoding` accepts a coding (RFC 9110, section 12.5.3). */
-function accepts(header: string, coding: Coding): boolean {
-  return header.split(',').some((part) => {
-    const [name = '', ...parameters] = part.split(';').map((it) => it.trim().toLowerCase())
-    return name === coding && !parameters.some((it) => /^q=0(?:\.0{0,3})?$/.test(it))
-  })
-}
-
-function chooseCoding(header: string | null): Coding {
-  if (header === null) return 'identity'
-  return accepts(header, 'br') ? 'br' : accepts(header, 'gzip') ? 'gzip' : 'identity'
-}
-
 async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
   if (coding === 'identity') return Bun.gunzipSync(await Bun.file(gzip).bytes())
   return Bun.file(coding === 'br' ? brotli : gzip).bytes()
 }
 
 async function answerFile(file: PageFile, { headers: asked }: Request): Promise<Response> {
-  const coding = chooseCoding(asked.get('accept-encoding'))
+  const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({ ...pageHeaders, etag: tag })
   const known = asked.get('if-none-match')

@@ -7,7 +7,7 @@ import { listProblems } from '../mismatch'
 import { type Int64, NewPlant, Plant, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
-import { answerJson } from './answer'
+import { answerJson, answerLong } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
@@ -66,9 +66,15 @@ function nextPage(after: string, limit: number, filter: Filter): string {
   return `<?${query}>; rel="next"`
 }
 
-function answerPage({ plants, next }: StoredPage, limit: number, filter: Filter): Response {
+function answerPage(
+  request: Request,
+  { plants, next }: StoredPage,
+  limit: number,
+  filter: Filter,
+): Response {
   const cursor = next === null ? null : String(next)
-  const answer = answerJson({ plants: plants.map(toJson), next: cursor })
+  const text = JSON.stringify({ plants: plants.map(toJson), next: cursor })
+  const answer = answerLong(request, text)
   if (cursor !== null) answer.headers.set('link', nextPage(cursor, limit, filter))
   return answer
 }
@@ -144,12 +150,12 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
     )
     .get(
       '/plants',
-      async ({ query: { limit, after, ...filter } }) => {
+      async ({ request, query: { limit, after, ...filter } }) => {
         const most = Number(limit)
         const { tag = null, name = null } = filter
         const from = after === undefined ? null : toInt64(after)
         const page = await store.listPlants({ limit: most, after: from, tag, name })
-        return answerPage(page, most, filter)
+        return answerPage(request, page, most, filter)
       },
       {
         query: PlantList,

@@ -1,0 +1,28 @@
+// Which content coding an answer has (RFC 9110, section 12.5.3).
+
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
+
+// The weights of codings; 0 for one that is not wanted, or whose weight is malformed.
+function readWeights(header: string): ReadonlyMap<string, number> {
+  const weights = header.split(',').map((element): [string, number] => {
+    const [coding = '', weight = 'q=1'] = element.split(';').map((it) => it.trim().toLowerCase())
+    return [coding, Number(WEIGHT.exec(weight)?.[1] ?? 0)]
+  })
+  return new Map(weights)
+}
+
+/** The offered coding that an `Accept-Encoding` likes best, the first of equals; `identity` if it takes none of them. */
+export function chooseCoding<Coding extends string>(
+  header: string | null,
+  offered: readonly Coding[],
+): Coding | 'identity' {
+  if (header === null) return 'identity'
+  const weights = readWeights(header)
+  let chosen: Coding | 'identity' = 'identity'
+  let most = 0
+  for (const coding of offered) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0
+    if (weight > most) [chosen, most] = [coding, weight]
+  }
+  return most >= (weights.get('identity') ?? 0) ? chosen : 'identity'
+}
