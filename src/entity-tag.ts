@@ -1,6 +1,6 @@
 // Entity tags of plants (RFC 9110, section 8.8.3), and conditions on them (section 13.1).
 
-import type { NewPlant } from './plant'
+import { type NewPlant, TEXTS } from './plant'
 
 // Of a SHA-256 in base64url: 132 bits.
 const TAG_CHARACTERS = 22
@@ -15,8 +15,8 @@ export type Precondition = {
 }
 
 /** The strong entity tag of a plant, quotes included: the same for the same fields, on every engine and after a restore. */
-export function entityTagOf({ id, name, tag }: NewPlant): string {
-  const fields = JSON.stringify([String(id), name, tag])
+export function entityTagOf(plant: NewPlant): string {
+  const fields = JSON.stringify([String(plant.id), ...TEXTS.map((name) => plant[name])])
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
 

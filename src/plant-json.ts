@@ -79,8 +79,7 @@ declare global {
 }
 
 /** A plant for `JSON.stringify`, which rejects bigints; raw JSON slows it down, so only large ids are raw. */
-export const toJson = ({ id, name, tag }: NewPlant) => ({
-  id: exactNumber(id) ?? JSON.rawJSON(String(id)),
-  name,
-  tag,
+export const toJson = (plant: NewPlant) => ({
+  ...plant,
+  id: exactNumber(plant.id) ?? JSON.rawJSON(String(plant.id)),
 })

@@ -1,6 +1,6 @@
 // What a plant is: the schemas that check it, and the types of the same names.
 
-import { Kind, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
 
 const INT64_MIN = -(2n ** 63n)
@@ -60,20 +60,26 @@ const text = (description: string, example: string) =>
 export const Name = text('Name of the plant.', 'Monstera deliciosa')
 export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
-export const Plant = t.Object(
-  { name: Name, tag: t.Optional(Tag) },
-  {
-    title: 'Plant',
-    description: 'A plant as the create operation answers it.',
-    additionalProperties: true,
-    error: 'expected an object with name and, optionally, tag',
-  },
-)
+/** What a plant has besides its id, in the order of JSON, CSV and columns: texts, of which only the name is required. */
+export const TEXTS = ['name', 'tag'] as const
+export type Text = (typeof TEXTS)[number]
+
+const texts = { name: Name, tag: t.Optional(Tag) } satisfies Record<Text, TSchema>
+const OPTIONAL = TEXTS.filter((text) => text !== 'name')
+
+export const FIELDS = ['id', ...TEXTS] as const
+
+export const Plant = t.Object(texts, {
+  title: 'Plant',
+  description: 'A plant as the create operation answers it.',
+  additionalProperties: true,
+  error: 'expected an object with name and, optionally, tag',
+})
 export type Plant = typeof Plant.static
 
 /** A plant as a client sends it and as the store keeps it. */
 export const NewPlant = t.Object(
-  { id: Int64, name: Name, tag: t.Optional(Tag) },
+  { id: Int64, ...texts },
   {
     title: 'NewPlant',
     description: 'A plant with its id.',
@@ -83,15 +89,9 @@ export const NewPlant = t.Object(
 )
 export type NewPlant = typeof NewPlant.static
 
-/** A plant with the fields of the schema only: whatever else a client sent is left out, and so is a tag of null. */
-export const toNewPlant = (
-  id: Int64,
-  { name, tag }: { readonly name: string; readonly tag?: string | null },
-): NewPlant => (tag === undefined || tag === null ? { id, name } : { id, name, tag })
-
 /** The fields that replace those of a plant. An id, if there is one, must be the plant's own. */
 export const Replacement = t.Object(
-  { id: t.Optional(Int64), name: Name, tag: t.Optional(Tag) },
+  { id: t.Optional(Int64), ...texts },
   {
     title: 'Replacement',
     description: 'All fields of a plant. The id, if sent, must be the one in the path.',
@@ -128,3 +128,23 @@ export const PlantPatch = t.Object(
   },
 )
 export type PlantPatch = typeof PlantPatch.static
+
+/** The texts that a patch changes; null removes one. */
+export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
+
+/** A plant with the fields of the schema only; a text of null is left out. */
+export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): NewPlant {
+  const plant: NewPlant = { id, name: from.name }
+  for (const name of OPTIONAL) {
+    const text = from[name]
+    if (typeof text === 'string') plant[name] = text
+  }
+  return plant
+}
+
+/** The characters of all texts. */
+export function charactersOf(texts: ChangedTexts): number {
+  let characters = 0
+  for (const name of TEXTS) characters += texts[name]?.length ?? 0
+  return characters
+}

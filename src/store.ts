@@ -1,5 +1,5 @@
 import type { Precondition } from './entity-tag'
-import type { Int64, NewPlant } from './plant'
+import type { ChangedTexts, Int64, NewPlant } from './plant'
 import type { Token } from './token'
 
 /** The plants of a page: at most `limit`, with ids above `after`, and with the tag and the part of a name if given. */
@@ -13,9 +13,6 @@ export type PlantQuery = {
 
 /** Plants in ascending order of ids; the next page begins after the id `next`. null: no more follow. */
 export type PlantPage = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
-
-/** What a patch changes of a plant; null removes the tag (RFC 7396). */
-export type PlantPatch = { readonly name?: string; readonly tag?: string | null }
 
 /** How a change of a stored plant is made. */
 export type ChangeOptions = {
@@ -79,7 +76,7 @@ export interface Store {
   /** Replaces the name and the tag of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
   replacePlant(plant: NewPlant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the plant as it left it. Refuses like `replacePlant`. */
-  patchPlant(id: Int64, patch: PlantPatch, options?: ChangeOptions): Promise<NewPlant>
+  patchPlant(id: Int64, patch: ChangedTexts, options?: ChangeOptions): Promise<NewPlant>
   /** Removes a plant. Refuses like `replacePlant`. */
   deletePlant(id: Int64, options?: ChangeOptions): Promise<void>
   /** The plant with this id; null if there is none. */

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { type Change, isRequested } from '../src/engine/change'
 import { decide } from '../src/engine/decide'
 import { netOf, overlay } from '../src/engine/postgres/overlay'
-import { type Row, type RowId, rowOf, type StoredPlant, toPlant } from '../src/engine/row'
+import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../src/engine/row'
 import { prepareChanges } from '../src/engine/sqlite/apply-change'
 import { connect } from '../src/engine/sqlite/connection'
 import { migrate } from '../src/engine/sqlite/migrations'
@@ -51,7 +51,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
       db
         .query<StoredPlant, []>('SELECT * FROM plants')
         .all()
-        .map((it): [RowId, Row] => [rowOf(it)[0], rowOf(it)]),
+        .map((it): [RowId, Row] => [toRow(it)[0], toRow(it)]),
     )
 
   fc.assert(

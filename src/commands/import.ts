@@ -5,6 +5,7 @@ import { engineOf, openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
 import { openInput, readInput } from '../files/input'
+import { csvHeaderForm } from '../formats/csv'
 import { grouped } from '../formats/groups'
 import { type Entry, formatOf, readPlants } from '../formats/plants'
 import type { Int64, NewPlant } from '../plant'
@@ -136,7 +137,7 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (header id,name[,tag]; a tag that is
+  help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (header ${csvHeaderForm}; a tag that is
 empty without quotes is none), in UTF-8, of any size. Creates the database if there is none. A plant that is already
 stored is skipped. A line that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the
 first ${REFUSED_SHOWN} of them are shown. Reading stops at an unterminated quote. After Ctrl-C or a failure, run it again to

@@ -2,7 +2,7 @@
 
 import type { Precondition } from '../entity-tag'
 import type { ErrorNumber } from '../errors'
-import type { PlantPatch } from '../store'
+import type { ChangedTexts } from '../plant'
 import type { Row, RowId } from './row'
 
 /** A change of plants, as a client asks for it. */
@@ -10,7 +10,7 @@ export type PlantChange =
   | readonly ['create', Row]
   | readonly ['createAll', readonly Row[]]
   | readonly ['replace', id: RowId, Precondition | null, Row]
-  | readonly ['patch', id: RowId, Precondition | null, PlantPatch]
+  | readonly ['patch', id: RowId, Precondition | null, ChangedTexts]
   | readonly ['delete', id: RowId, Precondition | null]
 
 /** One change of the store. A `probe` writes to the disk, a `use` records a token's last use: no plant changes. */

@@ -1,9 +1,10 @@
 // The methods of a store that change plants: each submits a change to group commit.
 
-import type { PlantPatch, Store } from '../store'
+import { type ChangedTexts, charactersOf } from '../plant'
+import type { Store } from '../store'
 import type { Change } from './change'
 import type { GroupCommit, GroupCommitLimits } from './group-commit'
-import { charactersOf, toPlant, toRow, toRowId } from './row'
+import { toPlant, toRow, toRowId } from './row'
 
 /** How much may wait for a commit, and share one. */
 export const LIMITS: GroupCommitLimits = {
@@ -15,7 +16,7 @@ export const LIMITS: GroupCommitLimits = {
 /** The approximate size of a change without its texts. */
 export const CHANGE_BYTES = 100
 
-const sizeOf = (fields: PlantPatch): number => CHANGE_BYTES + charactersOf(fields)
+const sizeOf = (fields: ChangedTexts): number => CHANGE_BYTES + charactersOf(fields)
 
 type PlantChanges = Pick<
   Store,

@@ -1,7 +1,7 @@
 // Plants as comma-separated values (RFC 4180), with a header.
 
 import { OpenError } from '../errors'
-import { type NewPlant, parseInt64 } from '../plant'
+import { FIELDS, type NewPlant, parseInt64, TEXTS } from '../plant'
 import { type CsvFault, type CsvRecord, createCsvReader } from './csv-records'
 import { decodeUtf8 } from './encoding'
 
@@ -11,50 +11,53 @@ export type CsvEntry = { readonly line: number } & (
   | { readonly problem: string }
 )
 
-const COLUMNS = ['id', 'name', 'tag']
-
 // What spreadsheets use instead of commas, in countries with decimal commas.
 const SEPARATORS = [
   [';', 'semicolons'],
   ['\t', 'tabs'],
 ] as const
 
+/** What the header of a CSV file must be, as users read it. */
+export const csvHeaderForm = FIELDS.join(',').replace(/,(?!name)\w+/g, '[$&]')
+
 function refuseHeader(cells: readonly string[]): never {
   const used = SEPARATORS.find(([separator]) => cells.some((cell) => cell.includes(separator)))
   const hint = used ? `; this file seems to use ${used[1]}, save it with commas` : ''
-  throw new OpenError(`header must be id,name[,tag]${hint}`)
+  throw new OpenError(`header must be ${csvHeaderForm}${hint}`)
 }
 
 function readHeader(cells: readonly string[], onNotice: (notice: string) => void): string[] {
   const names = cells.map((cell) => cell.trim().toLowerCase())
   const count = (column: string) => names.filter((name) => name === column).length
-  if (count('id') !== 1 || count('name') !== 1 || count('tag') > 1) refuseHeader(cells)
+  const isWhole = names.includes('id') && names.includes('name')
+  if (!isWhole || FIELDS.some((column) => count(column) > 1)) refuseHeader(cells)
   for (const [index, name] of names.entries()) {
-    if (!COLUMNS.includes(name)) onNotice(`column ${JSON.stringify(cells[index])} is ignored`)
+    if (!FIELDS.some((column) => column === name))
+      onNotice(`column ${JSON.stringify(cells[index])} is ignored`)
   }
   return names
 }
 
 function explain({ fault, field }: CsvFault, names: readonly string[]): string {
-  const column = COLUMNS.find((name) => field !== null && name === names[field])
+  const column = FIELDS.find((name) => field !== null && name === names[field])
   const where = column && fault === 'stray quote' ? ` in "${column}"` : ''
   return `${fault}${where}; the rest of the file was not read`
 }
 
 /** Returns a function that converts a record into the value of a plant, not yet checked. */
 function createConverter(names: readonly string[]): (record: CsvRecord) => CsvEntry {
-  const [id = -1, name = -1, tag = -1] = COLUMNS.map((column) => names.indexOf(column))
+  const id = names.indexOf('id')
+  const texts = TEXTS.map((name) => [name, names.indexOf(name), name !== 'name'] as const)
   return ({ line, fields, quoted }) => {
     if (fields.length !== names.length) {
       return { line, problem: 'not as many fields as the header has' }
     }
     const digits = fields[id] ?? ''
-    const tagged = fields[tag]
-    // A tag that is empty without quotes is absent. An id that is no int64 stays a text, which the schema rejects.
-    const value = {
-      id: parseInt64(digits) ?? digits,
-      name: fields[name],
-      tag: tagged === '' && !quoted.includes(tag) ? undefined : tagged,
+    // An id that is no int64 stays a text, which the schema rejects.
+    const value: Record<string, unknown> = { id: parseInt64(digits) ?? digits }
+    for (const [name, place, isOptional] of texts) {
+      // A text that is empty without quotes is absent, unless a plant must have it.
+      if (!isOptional || fields[place] !== '' || quoted.includes(place)) value[name] = fields[place]
     }
     return { line, value }
   }
@@ -98,13 +101,16 @@ export async function* readCsvRecords(
   yield toEntries(read('', true))
 }
 
-// An empty tag is quoted, to tell it from an absent one.
-const csvField = (text: string): string =>
-  text === '' || /[",\r\n]|^\s|\s$|^\ufeff/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+// An empty text is quoted, to tell it from an absent one.
+function csvField(text: string | undefined): string {
+  if (text === undefined) return ''
+  const isQuoted = text === '' || /[",\r\n]|^\s|\s$|^\ufeff/.test(text)
+  return isQuoted ? `"${text.replaceAll('"', '""')}"` : text
+}
 
 /** The header of a CSV file of plants. */
-export const csvHeader = `${COLUMNS.join(',')}\n`
+export const csvHeader = `${FIELDS.join(',')}\n`
 
 /** The line of a plant. */
-export const csvLine = ({ id, name, tag }: NewPlant): string =>
-  `${id},${csvField(name)},${tag === undefined ? '' : csvField(tag)}\n`
+export const csvLine = (plant: NewPlant): string =>
+  `${plant.id},${TEXTS.map((name) => csvField(plant[name])).join(',')}\n`

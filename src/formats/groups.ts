@@ -1,13 +1,11 @@
 // The plants of a file, in groups that the store makes durable together.
 
+import { charactersOf } from '../plant'
 import type { Entry } from './plants'
 
 // The store queues no more than 8 million characters.
 const AT_ONCE = 1000
 const CHARACTERS_AT_ONCE = 4_000_000
-
-const charactersOf = (entry: Entry): number =>
-  'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) : 0
 
 /** Groups of at most 1000 entries and 4 million characters; only a single entry may have more. */
 export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry[]> {
@@ -15,7 +13,7 @@ export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGen
   let characters = 0
   for await (const entries of parts) {
     for (const entry of entries) {
-      const more = charactersOf(entry)
+      const more = 'plant' in entry ? charactersOf(entry.plant) : 0
       const isTooMuch = characters + more > CHARACTERS_AT_ONCE && group.length > 0
       if (group.length === AT_ONCE || isTooMuch) {
         yield group

@@ -4,6 +4,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { getSchemaValidator } from 'elysia'
 import { PlantError } from '../errors'
 import { explainMismatch } from '../mismatch'
+import { FIELDS } from '../plant'
 import { parseBody } from '../plant-json'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
@@ -29,9 +30,9 @@ function pick(value: unknown, names: readonly string[]): unknown {
 }
 
 function keepFields(body: unknown): unknown {
-  const kept = pick(body, ['id', 'name', 'tag', 'plants']) as { plants?: unknown } | null
+  const kept = pick(body, [...FIELDS, 'plants']) as { plants?: unknown } | null
   if (Array.isArray(kept?.plants)) {
-    kept.plants = kept.plants.map((plant) => pick(plant, ['id', 'name', 'tag']))
+    kept.plants = kept.plants.map((plant) => pick(plant, FIELDS))
   }
   return kept
 }

@@ -3,9 +3,17 @@
 import { Elysia } from 'elysia'
 import { entityTagOf, holds, type Precondition } from '../entity-tag'
 import { PlantError } from '../errors'
-import { type Int64, NewPlant, PlantPatch, Replacement, toNewPlant } from '../plant'
+import {
+  type ChangedTexts,
+  type Int64,
+  NewPlant,
+  PlantPatch,
+  Replacement,
+  TEXTS,
+  toNewPlant,
+} from '../plant'
 import { toJson } from '../plant-json'
-import type { ChangeOptions, PlantPatch as StoredPatch } from '../store'
+import type { ChangeOptions } from '../store'
 import { answerJson, jsonHeaders, notModified } from './answer'
 import { ACCEPT_ENCODING, ACCEPT_PATCH, MERGE_PATCH } from './body'
 import {
@@ -34,10 +42,10 @@ function requireSameId(sent: Int64 | undefined, id: Int64): void {
 }
 
 // Only the fields of the schema that were sent.
-const toPatch = ({ name, tag }: PlantPatch): StoredPatch => ({
-  ...(name === undefined ? {} : { name }),
-  ...(tag === undefined ? {} : { tag }),
-})
+const toPatch = (patch: PlantPatch): ChangedTexts =>
+  Object.fromEntries(
+    TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
+  )
 
 function optionsOf({ signal }: Request, headers: Headers): ChangeOptions {
   const precondition = readPrecondition(headers)

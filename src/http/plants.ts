@@ -106,7 +106,8 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
         const plant = toNewPlant(body.id, body)
         await store.createPlant(plant, request.signal)
         metrics.created(1)
-        return answerJson({ name: plant.name, tag: plant.tag })
+        // Without the id.
+        return answerJson({ ...plant, id: undefined })
       },
       {
         ...bodies.of(NewPlant),

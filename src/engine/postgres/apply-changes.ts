@@ -1,9 +1,10 @@
 // The SQL of a batch of changes: one statement for creates of distinct ids, a transaction for anything else.
 
 import type { SQL } from 'bun'
+import { TEXTS } from '../../plant'
 import { type Change, isRequested, type Outcome } from '../change'
 import { decide, idsOf, refuseCreate } from '../decide'
-import type { Row, RowId } from '../row'
+import { COLUMNS, type Row, type RowId } from '../row'
 import { beginStep, commitStep, LONGEST_PIPELINE, type Step } from './lane'
 import { type Net, netOf, overlay } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
@@ -16,14 +17,16 @@ const EARLIER = Array.from(
   (_, index) => ` || ';' || split_part(refused, ';', ${index + 1})`,
 ).join('')
 
+// Rows as one array a column, which are the parameters from `first` on.
+const rowsFrom = (first: number): string =>
+  `unnest($${first}::bigint[], ${TEXTS.map((_, place) => `$${first + 1 + place}::text[]`)}) AS i (${COLUMNS})`
+
 // `entered` locks the lane: where it is elsewhere, or another backend gets there first, nothing is inserted. The lane keeps
 // which ids were refused, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
 const CREATE = `WITH entered AS (
     SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 FOR UPDATE
   ), made AS (
-    INSERT INTO plants (id, name, tag)
-    SELECT i.id, i.name, i.tag
-    FROM entered, unnest($3::bigint[], $4::text[], $5::text[]) AS i (id, name, tag)
+    INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
   )
   UPDATE lanes SET seq = $2::bigint, seen_at = now(), refused = coalesce(
@@ -37,21 +40,11 @@ const byId = ([a]: Row, [b]: Row): number => {
   return BigInt(a) < BigInt(b) ? -1 : 1
 }
 
-const columns = (sql: SQL, rows: readonly Row[]) =>
-  [
-    bigints(
-      sql,
-      rows.map(([id]) => id),
-    ),
-    texts(
-      sql,
-      rows.map(([, name]) => name),
-    ),
-    texts(
-      sql,
-      rows.map(([, , tag]) => tag),
-    ),
-  ] as const
+const columns = (sql: SQL, rows: readonly Row[]) => {
+  const ids = rows.map(([id]) => id)
+  const ofText = TEXTS.map((_, place) => rows.map(([, ...it]) => it[place] ?? null))
+  return [bigints(sql, ids), ...ofText.map((it) => texts(sql, it))]
+}
 
 /** Outcomes of a batch; undefined for a create that was refused, and whose plant is gone since: it is to be tried again. */
 export type Attempted = readonly (Outcome | undefined)[]
@@ -83,10 +76,9 @@ function createStep(changes: readonly Create[]): Step<Attempted> {
 }
 
 const USE = 'UPDATE tokens SET last_used_at = $2 WHERE hash = $1'
-const INSERT = `INSERT INTO plants (id, name, tag)
-  SELECT i.id, i.name, i.tag FROM unnest($1::bigint[], $2::text[], $3::text[]) AS i (id, name, tag)`
-const UPDATE = `UPDATE plants SET name = i.name, tag = i.tag
-  FROM unnest($1::bigint[], $2::text[], $3::text[]) AS i (id, name, tag) WHERE plants.id = i.id`
+const INSERT = `INSERT INTO plants (${COLUMNS}) SELECT i.* FROM ${rowsFrom(1)}`
+const UPDATE = `UPDATE plants SET ${TEXTS.map((name) => `${name} = i.${name}`)}
+  FROM ${rowsFrom(1)} WHERE plants.id = i.id`
 const DELETE = 'DELETE FROM plants WHERE id = ANY($1::bigint[])'
 
 function writesOf(sql: SQL, changes: readonly Change[], it: Net): Statement[] {

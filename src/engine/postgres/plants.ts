@@ -6,7 +6,7 @@ import type { PlantPage, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant, toPlant, toRowId } from '../row'
 import type { Connection } from './connection'
-import { selectRows } from './rows'
+import { OCTETS, selectRows } from './rows'
 
 /** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
 export const INDEXED_CHARACTERS = 200
@@ -21,7 +21,7 @@ const page = (where: string, hit: string) => `
     SELECT ${COLUMNS}, hit, max(id) OVER () AS last, count(*) OVER () < walked AS more FROM (
       SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
         count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
-        sum(octet_length(name) + coalesce(octet_length(tag), 0))
+        sum(${OCTETS})
           OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
       FROM (
         SELECT ${COLUMNS}, ${hit} AS hit FROM plants

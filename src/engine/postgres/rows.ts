@@ -1,9 +1,13 @@
 // Rows of plants by their ids.
 
 import type { SQL } from 'bun'
-import { COLUMNS, type Row, type RowId, rowOf, type StoredPlant } from '../row'
+import { TEXTS } from '../../plant'
+import { COLUMNS, type Row, type RowId, type StoredPlant, toRow } from '../row'
 import type { Rows } from './overlay'
 import { type Answer, bigints, rowsOf, type Statement } from './statements'
+
+/** The bytes of a plant's texts, in SQL. */
+export const OCTETS = TEXTS.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
 
 const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
 
@@ -16,7 +20,7 @@ export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
 export function toRows(answer: Answer | undefined): Rows {
   const rows = new Map<RowId, Row>()
   for (const stored of rowsOf<StoredPlant>(answer)) {
-    const row = rowOf(stored)
+    const row = toRow(stored)
     rows.set(row[0], row)
   }
   return rows

@@ -3,10 +3,11 @@
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { NewPlant } from '../../plant'
-import { plantOf, type StoredPlant } from '../row'
+import { COLUMNS, plantOf, type StoredPlant } from '../row'
 import { type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
 import { refuseNewer, schemaVersion } from './migrations'
+import { OCTETS } from './rows'
 import type { PostgresTarget } from './url'
 
 const PLANTS_AT_ONCE = 1000
@@ -18,18 +19,19 @@ const DEADLINE_MS = 60_000
 export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
 
 // A part ends with the plant that exceeds its bytes: where plants are long, the server cuts it, not the memory.
-const part = (after: bigint | null) => (sql: SQL) =>
-  sql<StoredPlant[]>`
-    SELECT id, name, tag FROM (
-      SELECT id, name, tag,
-        sum(octet_length(name) + coalesce(octet_length(tag), 0)) OVER (
+const PART = `
+    SELECT ${COLUMNS} FROM (
+      SELECT ${COLUMNS},
+        sum(${OCTETS}) OVER (
           ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS before
       FROM (
-        SELECT id, name, tag FROM plants WHERE ${after}::bigint IS NULL OR id > ${after}::bigint
+        SELECT ${COLUMNS} FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint
         ORDER BY id LIMIT ${PLANTS_AT_ONCE}
       ) page
     ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
+
+const part = (after: bigint | null) => (sql: SQL) => sql.unsafe<StoredPlant[]>(PART, [after])
 
 /** All plants in ascending order of their ids, in parts that fit in memory. */
 export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {

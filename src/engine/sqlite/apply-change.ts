@@ -1,9 +1,10 @@
 // The SQL of one change, within a transaction that is open.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
+import { FIELDS, TEXTS } from '../../plant'
 import type { Change, Outcome, Refusal } from '../change'
 import { decide, type State } from '../decide'
-import { COLUMNS, type Row } from '../row'
+import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../row'
 import { APPLICATION_ID } from './migrations'
 
 // Errors of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
@@ -11,24 +12,22 @@ const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
 /** The plants of a database, for {@link decide}. */
 function prepareState(db: Database): State {
-  const select = db.query<{ name: string; tag: string | null }, [bigint]>(
-    'SELECT name, tag FROM plants WHERE id = ?',
+  const select = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const insert = db.query<never, [bigint, ...RowTexts]>(
+    `INSERT INTO plants (${COLUMNS}) VALUES (${FIELDS.map(() => '?')}) ON CONFLICT (id) DO NOTHING`,
   )
-  const insert = db.query<never, [bigint, string, string | null]>(
-    `INSERT INTO plants (${COLUMNS}) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-  )
-  const update = db.query<never, [string, string | null, bigint]>(
-    'UPDATE plants SET name = ?, tag = ? WHERE id = ?',
+  const update = db.query<never, [...RowTexts, bigint]>(
+    `UPDATE plants SET ${TEXTS.map((name) => `${name} = ?`)} WHERE id = ?`,
   )
   const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
 
   const state: State = {
     read(id) {
       const stored = select.get(BigInt(id))
-      return stored && [id, stored.name, stored.tag]
+      return stored && toRow(stored)
     },
     insert: ([id, name, tag]) => insert.run(BigInt(id), name, tag).changes === 1,
-    update([id, name, tag]: Row) {
+    update([id, name, tag]) {
       update.run(name, tag, BigInt(id))
     },
     remove(id) {

@@ -1,10 +1,10 @@
 // The SQL that reads plants.
 
 import type { Database } from 'bun:sqlite'
-import type { Int64, NewPlant } from '../../plant'
+import { charactersOf, type Int64, type NewPlant } from '../../plant'
 import type { PlantPage, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
-import { COLUMNS, charactersOf, plantOf, type StoredPlant } from '../row'
+import { COLUMNS, plantOf, type StoredPlant } from '../row'
 
 /** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
 type Walked = StoredPlant & { readonly hit?: bigint }
