@@ -6,6 +6,10 @@ import type { PlantPage, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
 
+// A part of an export.
+const PART_PLANTS = 1000
+const PART_CHARACTERS = 1_000_000
+
 /** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
 type Walked = StoredPlant & { readonly hit?: bigint }
 
@@ -63,4 +67,22 @@ export function preparePlants(db: Database) {
       return from === null ? { plants: [], next: null } : takePage(select(from, query), query.limit)
     },
   }
+}
+
+/** The plants of one moment in ascending order of their ids, in parts that fit in memory. */
+export function* allPlants(db: Database): Generator<readonly NewPlant[]> {
+  const rows = db
+    .query<StoredPlant, []>(`SELECT ${COLUMNS} FROM plants ORDER BY id`)
+    .safeIntegers(true)
+  let part: NewPlant[] = []
+  let characters = 0
+  for (const row of rows.iterate()) {
+    part.push(plantOf(row))
+    characters += charactersOf(row)
+    if (part.length < PART_PLANTS && characters < PART_CHARACTERS) continue
+    yield part
+    part = []
+    characters = 0
+  }
+  if (part.length > 0) yield part
 }
