@@ -75,7 +75,7 @@ describe('the source', () => {
     ['engine/sqlite', ['ROOT', 'files/', ...SHARED_BY_ENGINES, 'engine/sqlite/']],
     ['engine/postgres', ['ROOT', ...SHARED_BY_ENGINES, 'engine/postgres/']],
     ['http', ['ROOT', 'http/', '../package.json']],
-    ['sockets', ['ROOT', 'files/libc']],
+    ['sockets', ['ROOT', 'files/']],
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],

@@ -1,6 +1,6 @@
 // The daemon on a unix socket: --unix and --unix-mode.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -84,6 +84,27 @@ test('removes the socket when it stops, and takes over one that a killed daemon 
     await daemon.stop(signal)
     expect(existsSync(unix)).toBe(signal === 'SIGKILL')
   }
+})
+
+test.each([
+  ['the socket of a newer daemon', true],
+  ['a file', false],
+])('leaves %s that has taken its place', async (_, isSocket) => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const args = ['--unix', unix]
+  await using older = await startDaemon({ database: folder.file('older.db'), args })
+  rmSync(unix)
+  await using newer = isSocket
+    ? await startDaemon({ database: folder.file('newer.db'), args })
+    : null
+  if (!newer) writeFileSync(unix, 'precious')
+
+  expect(await older.stop()).toBe(0)
+
+  if (newer) expect((await newer.fetch('/plants', { unix })).status).toBe(200)
+  else expect(readFileSync(unix, 'utf8')).toBe('precious')
+  expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
 test('refuses a socket on which another program listens, and leaves it', async () => {

@@ -9,7 +9,7 @@ import { watchToken } from '../configured-token'
 import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
 import { engineOf, openStore } from '../engine/engine'
 import { daemon } from '../engine/role'
-import { UsageError } from '../errors'
+import { messageOf, UsageError } from '../errors'
 import { createApp } from '../http/app'
 import { listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
@@ -72,7 +72,18 @@ async function open(
     return listen(app, { host, port }, log, pair)
   }
   const { listenAtPath } = await import('../sockets/unix-socket')
-  return listenAtPath(unix, Number.parseInt(unixMode, 8), () => listen(app, { unix }, log))
+  const { listener, removeSocket } = await listenAtPath(
+    unix,
+    Number.parseInt(unixMode, 8),
+    (path) => listen(app, { unix: path }, log),
+  )
+  const drain: Server['drain'] = async (milliseconds) => {
+    await removeSocket().catch((error) =>
+      log('warn', 'socket-not-removed', { detail: messageOf(error) }),
+    )
+    await listener.drain(milliseconds)
+  }
+  return { ...listener, drain }
 }
 
 export const serve: Command = {

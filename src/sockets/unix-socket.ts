@@ -1,9 +1,11 @@
 // Listens on a unix socket: takes over one that a daemon has left behind, never one on which a program still listens.
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../errors'
-import { tryLock } from '../files/libc'
+import { tryLock, watchInode } from '../files/libc'
+import { inPrivateFolder } from '../files/private-folder'
+import { placeNew } from '../files/replace-file'
 
 const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
@@ -60,19 +62,44 @@ function explain(error: unknown, path: string): OpenError {
   }
 }
 
+/** A listener, and how to remove its socket; until it stops listening, no other file can have the socket's inode. */
+export type ListenerAtPath<T> = { readonly listener: T; removeSocket(): Promise<void> }
+
+// When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
+const listenInPrivate = <T>(path: string, mode: number, listen: (path: string) => T) =>
+  inPrivateFolder(dirname(path), async (own) => {
+    const made = join(own, basename(path))
+    const listener = listen(made)
+    chmodSync(made, mode)
+    placeNew(made, path)
+    return listener
+  })
+
 /**
- * Calls `listen` for a socket at a path. The socket gets `mode`; until then only this user can use it, because the process
- * has the umask 0077. Rejects with an {@link OpenError} if it cannot listen there.
+ * Calls `listen` with the path of a socket, which gets `mode` and then its name. Rejects with an {@link OpenError} if it
+ * cannot listen there.
  */
-export async function listenAtPath<T>(path: string, mode: number, listen: () => T): Promise<T> {
+export async function listenAtPath<T>(
+  path: string,
+  mode: number,
+  listen: (path: string) => T,
+): Promise<ListenerAtPath<T>> {
   const full = resolve(path)
+  const inode = watchInode(full)
   let lock: number | undefined
   try {
     lock = await lockFolder(full)
     await removeStale(full)
-    const listener = listen()
-    chmodSync(full, mode)
-    return listener
+    const listener = await listenInPrivate(full, mode, listen)
+    const bound = inode()
+    return {
+      listener,
+      async removeSocket() {
+        const held = await lockFolder(full)
+        if (inode() === bound) unlinkSync(full)
+        closeSync(held)
+      },
+    }
   } catch (error) {
     throw explain(error, full)
   } finally {
