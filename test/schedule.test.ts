@@ -208,6 +208,27 @@ test('keeps as many as it is told to, the newest', async () => {
   expect(backupsIn(backups)).toEqual([...old.slice(2), basename(String(file))])
 })
 
+test('backups dated in the future displace none, stay, and are logged once', async () => {
+  using folder = temporaryFolder()
+  const { database, backups } = await prepare(folder, 20)
+  const old = [9000, 8000, 7000].map(nameAgo)
+  const future = [1, 2, 3].map((day) => `plants-2099010${day}T000000Z.db`)
+  for (const name of [...old, ...future]) writeFileSync(`${backups}/${name}`, name)
+
+  const args = schedule(backups, '--backup-every', '1s', '--backup-keep', '3')
+  await using daemon = await startDaemon({ database, args })
+  await daemon.prints(() => eventsOf(daemon, 'backup-made').length >= 2)
+  await until(() => !existsSync(`${backups}/${old[1]}`))
+  await daemon.stop()
+
+  // One more may have been made before the stop.
+  expect(backupsIn(backups).length).toBeGreaterThanOrEqual(6)
+  expect(backupsIn(backups).slice(-3)).toEqual(future)
+  expect(eventsOf(daemon, 'backups-from-future')).toMatchObject([
+    { level: 'warn', count: 3, newest: `${backups}/${future[2]}` },
+  ])
+})
+
 test('sets no timer for longer than a timer can run', async () => {
   using folder = temporaryFolder()
   const now = Date.UTC(2026, 0, 31, 12)

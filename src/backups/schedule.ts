@@ -42,13 +42,20 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
   let child: Child | undefined
   let timer: Timer | undefined
   let isStopped = false
+  let hasFuture = false
 
-  /** The newest backup; one from the future was named while the clock was wrong. */
-  const newestOf = (backups: readonly Backup[]) => backups.find(({ at }) => at <= now())
+  /** The backups, the newest first, without those from the future: they were named while the clock was wrong. */
+  async function listPast(): Promise<readonly Backup[]> {
+    const all = await listBackups(folder, database)
+    const past = all.filter(({ at }) => at <= now())
+    const count = all.length - past.length
+    if (count > 0 && !hasFuture) log('warn', 'backups-from-future', { count, newest: all[0]?.path })
+    hasFuture = count > 0
+    return past
+  }
 
   async function removeOld(made: string): Promise<void> {
-    const old = (await listBackups(folder, database)).slice(keep)
-    for (const { path } of old) {
+    for (const { path } of (await listPast()).slice(keep)) {
       if (path !== made) await unlink(path)
     }
   }
@@ -77,7 +84,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
 
   /** Makes a backup if one is due; returns the milliseconds until it has to look again. */
   async function backUpIfDue(): Promise<number> {
-    const newest = newestOf(await listBackups(folder, database))
+    const [newest] = await listPast()
     const wait = newest ? newest.at + every - now() : 0
     if (wait > 0) return Math.min(wait, LONGEST_WAIT_MS)
     if (!isStopped) await backUp()
@@ -99,7 +106,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
 
   /** The last backup before the start counts, so that an alert on its age survives a restart. */
   async function begin(): Promise<void> {
-    const newest = newestOf(await listBackups(folder, database).catch(() => []))
+    const [newest] = await listPast().catch(() => [])
     if (newest) {
       stats.lastAt = newest.at
       stats.lastBytes = await stat(newest.path).then(
