@@ -8,11 +8,11 @@ export const check: Command = {
   name: 'check',
   usage: '',
   summary: "verify the database's integrity",
-  help: `Reads the whole database; changes nothing. Finds pages that are truncated, overwritten or misplaced, and entries
-that do not match their index. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums.
-Compare with a backup for that. On a PostgreSQL server it checks the settings, the schema, and that every plant can be
-read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database
-cannot even be opened.`,
+  help: `Reads the whole database; changes nothing. Finds pages that are truncated, overwritten or misplaced, entries
+that do not match their index, and tables, indexes and triggers that are not as plantstore makes them. It cannot find a
+changed byte within a name or a tag: SQLite keeps no checksums. Compare with a backup for that. On a PostgreSQL server it
+checks the settings, the schema, and that every plant can be read by its id. Works while the daemon runs. Exit code 1 if
+anything is wrong; 74 if the database cannot even be opened.`,
   options: ['database', 'databasePasswordFile', 'databasePassword'],
   async run({ config, out, err }) {
     const { database } = config

@@ -1,4 +1,4 @@
-// Verifies a database's integrity, and writes nothing.
+// Verifies a database's integrity and its schema, and writes nothing.
 
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
@@ -6,19 +6,25 @@ import type { Findings } from '../../store'
 import { explainReading } from './errors'
 import { schemaVersion } from './migrations'
 import { readDatabase } from './read-only'
+import { schemaProblems } from './schema'
+
+const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0 }
 
 const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
 function check(db: Database): Findings {
-  const problems = db
+  const version = schemaVersion(db)
+  const damage = db
     .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
     .all()
     .map((row) => row.integrity_check)
     .filter((line) => line !== 'ok')
+  const problems = [...damage, ...schemaProblems(db, version)]
+  if (problems.length > 0) return { ...NOTHING, problems }
   return {
-    schemaVersion: schemaVersion(db),
+    schemaVersion: version,
     plants: count(db, 'plants'),
     tokens: count(db, 'tokens'),
     problems,
@@ -34,7 +40,7 @@ export function checkDatabase(path: string): Promise<Findings> {
       const told = explainReading(error, path)
       if (told instanceof OpenError && !told.storage) throw told
       const problem = error instanceof Error ? error.message : String(error)
-      return { schemaVersion: 0, plants: 0, tokens: 0, problems: [problem] }
+      return { ...NOTHING, problems: [problem] }
     }
   })
 }

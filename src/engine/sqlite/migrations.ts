@@ -36,6 +36,11 @@ export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }
 
+/** Takes a database from one schema version to another, within a transaction that is open. */
+export function applyMigrations(db: Database, from: number, to: number): void {
+  for (const sql of migrations.slice(from, to)) db.run(sql)
+}
+
 const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
 
 /**
@@ -53,7 +58,7 @@ export function migrate(db: Database): number {
         `${db.filename} is a database of another program; name another file with --database`,
       )
     }
-    for (const sql of migrations.slice(before)) db.run(sql)
+    applyMigrations(db, before, SCHEMA_VERSION)
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
     db.run('COMMIT')
     return before
