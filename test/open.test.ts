@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { AS_NOBODY } from './harness/commands'
+import { AS_NOBODY, fingerprint, importLines, lines } from './harness/commands'
 import { PATIENCE_MS, program, runProgram, startDaemon, temporaryFolder } from './harness/daemon'
 import { storedPlants } from './harness/plants'
 
@@ -37,6 +38,28 @@ function expectLine(
   expect(result.err).toMatch(/^plantstore: .+\n$/)
   for (const part of parts) expect(result.err).toContain(part)
 }
+
+test.each([
+  [['serve', '--port', '0']],
+  [['import', '-', '--format', 'ndjson']],
+  [['token', 'create', 'phone']],
+  [['restore', 'BACKUP']],
+])('%j refuses a file with more than one link', async (words) => {
+  using folder = temporaryFolder()
+  const [database, link] = [folder.file('plants.db'), folder.file('link.db')]
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('backup.db'), '--database', database])
+  linkSync(database, link)
+  const before = fingerprint(folder.path)
+
+  const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))
+  const run = () => runProgram([...args, '--database', link], { stdin: lines(3, 5) })
+  expectLine(await run(), 1, `${link} has 2 hard links`, `find DIR -samefile ${link}`)
+  expect(fingerprint(folder.path)).toEqual(before)
+
+  rmSync(database)
+  if (words[0] !== 'serve') expect((await run()).code).toBe(0)
+})
 
 test('makes a database that only its owner can read and any SQLite tool can', async () => {
   using folder = temporaryFolder()

@@ -173,6 +173,11 @@ export function openFile(
     if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
       throw new OpenError(`${full} was just replaced; try again`)
     }
+    if (opened.nlink > 1) {
+      throw new OpenError(
+        `${full} has ${opened.nlink} hard links, and the log of only one holds its newest plants; remove the others: find DIR -samefile ${full}`,
+      )
+    }
     return { path: full, fd, locked, schemaVersion: checksHeader ? checkHeader(fd, full) : 0 }
   } catch (error) {
     closeSync(fd)
