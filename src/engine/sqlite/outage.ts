@@ -1,217 +1,71 @@
-// The storage under a store: a connection that reads, a thread that commits. After a failed write or sync it is
-// suspended, everything is closed and read from the disk again, and a batch in doubt is settled.
+// An outage of the storage: after a failed write or sync, nothing is read or written until everything was closed and read
+// from the disk again. At its end, a batch in doubt is settled.
 
-import type { Database } from 'bun:sqlite'
-import { closeSync } from 'node:fs'
-import { explainWriting, OpenError, PlantError } from '../../errors'
-import { tryLock, unlock } from '../../files/libc'
-import { type Change, isDone, isRequested, type Outcome } from '../change'
-import type { Committed } from '../group-commit'
+import type { PlantError } from '../../errors'
+import type { Change, Outcome } from '../change'
 import type { Role } from '../role'
-import { prepareChanges } from './apply-change'
-import { watchCheckpoints } from './checkpoint'
-import { connect, prepareServing, type ServingConnection } from './connection'
-import { closeDatabase, type OpenedFile, openDatabase } from './database-file'
-import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
+import type { ServingConnection } from './connection'
+import type { Failure } from './errors'
 import { type Doubt, settle } from './settle'
-import { WorkerClient } from './worker-client'
-import { failureOf } from './worker-protocol'
 
 const RETRY_MS = 1000
-// Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
-const COMMIT_YIELD_MS = 4
-// A full disk refuses each change: the log says so from time to time.
-const FULL_LOGGED_EVERY_MS = 60_000
 
-/** The storage of one database file. Owned by one store. */
-export class Storage {
-  readonly path: string
-  readonly worker: WorkerClient
-  readonly #file: OpenedFile
-  readonly #checkpoints: ReturnType<typeof watchCheckpoints>
-  readonly #toError: (failure: Failure) => PlantError
-  #connection: ServingConnection | null = null
-  /** Why nothing is read or written for now; null while the storage works. */
-  #outage: PlantError | null = null
+/** The outages of one storage. */
+export class Outage {
+  #reason: PlantError | null = null
   #doubt: (Doubt & PromiseWithResolvers<readonly Outcome[]>) | undefined
   #isClosed = false
-  #fullLoggedAt = Number.NEGATIVE_INFINITY
 
-  /** Takes over an opened file. Throws an `OpenError` if it is not a database. */
   constructor(
-    file: OpenedFile,
     private readonly role: Role,
-  ) {
-    this.#toError = role.outlivesOutages ? toClientError : toCommandError
-    this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#suspend(failure))
-    this.#file = file
-    this.path = this.#file.path
-    this.worker = new WorkerClient(this.path, this.#checkpoints.report)
-    let db: Database | undefined
-    try {
-      db = openDatabase(this.#file, role.holdsLock)
-      this.#connection = this.#prepare(db)
-    } catch (error) {
-      db?.close(true)
-      closeSync(this.#file.fd)
-      throw error instanceof OpenError ? error : explain(error, this.path)
-    }
+    private readonly toError: (failure: Failure) => PlantError,
+    private readonly reopen: () => Promise<ServingConnection | null>,
+  ) {}
+
+  /** Why nothing is read or written for now; null while the storage works. */
+  get reason(): PlantError | null {
+    return this.#reason
   }
 
-  /**
-   * Starts the committing thread before the first commit needs it: later, clients may hold all descriptors, and it could
-   * not start. Meanwhile this thread writes once, to find out whether the store can be written.
-   */
-  async start(): Promise<void> {
-    this.worker.open()
-    await this.use(({ db }) => {
-      // An import that holds the lock is no reason to start later.
-      db.run('PRAGMA busy_timeout = 0')
-      try {
-        prepareChanges(db)(['probe'])
-      } finally {
-        db.run('PRAGMA busy_timeout = 10000')
-      }
-    })
-    this.worker.confirm()
+  /** Whether the storage is closed. */
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
-  /**
-   * Makes a batch durable. Rejects if nothing of it was stored: 50301, 50302 or 50701. If it is in doubt, its outcomes are
-   * promised for when the disk has been read again; a command gets an error that says so instead.
-   */
-  async commit(changes: readonly Change[]): Promise<Committed> {
-    if (this.#outage) throw this.#outage
-    if (!this.role.holdsLock) await this.#yieldToDaemon()
-    const started = performance.now()
-    const answer = await this.worker.commit(changes)
-    // What is read from now on must see this commit.
-    this.#connection?.shared.end()
-    if (answer === 'done' || 'outcomes' in answer) {
-      const outcomes = answer === 'done' ? changes.map(() => null) : answer.outcomes
-      this.#observe(changes, outcomes, performance.now() - started)
-      return outcomes
-    }
-    const error = this.#fail(answer.failure)
-    if (!('inDoubt' in answer)) throw error
-    if (!this.role.outlivesOutages) {
-      throw new PlantError(
-        50302,
-        `${error.message}; the last changes may or may not be on disk: run it again`,
-      )
-    }
-    this.#doubt = { changes, outcomes: answer.inDoubt, ...Promise.withResolvers() }
-    return { inDoubt: this.#doubt.promise }
-  }
-
-  /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
-  async use<T>(act: (it: ServingConnection) => T): Promise<T> {
-    if (this.#outage || !this.#connection) throw this.#outage ?? new PlantError(50302)
-    try {
-      return act(this.#connection)
-    } catch (error) {
-      const failure = toFailure(error)
-      if (failure.kind === 'failed') this.#suspend(failure)
-      throw this.#toError(failure)
-    }
-  }
-
-  /** Why the store cannot write, or cannot go on writing (the log grows); null if it can. */
-  problem(): PlantError | null {
-    const failure = this.#checkpoints.failure()
-    return this.#outage ?? (failure && this.#toError(failure))
-  }
-
-  /** Closes everything. Clients whose commit is in doubt are not answered. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    try {
-      const failure = await this.#closeFiles()
-      if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
-    } catch (error) {
-      throw explainWriting(error, this.path)
-    } finally {
-      this.worker.terminate()
-      closeSync(this.#file.fd)
-    }
-  }
-
-  // If a daemon serves the same file, a command pauses before each commit, so that the daemon gets the lock.
-  async #yieldToDaemon(): Promise<void> {
-    if (tryLock(this.#file.fd)) unlock(this.#file.fd)
-    else await Bun.sleep(COMMIT_YIELD_MS)
-  }
-
-  #prepare(db: Database): ServingConnection {
-    const { isFinished } = this.#checkpoints
-    return prepareServing(db, isFinished, (error) => this.#suspend(toFailure(error)))
-  }
-
-  #observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number): void {
-    let changed = 0
-    for (const [index, change] of changes.entries()) {
-      const outcome = outcomes[index]
-      if (isDone(outcome)) changed += isRequested(change) ? 1 : 0
-      else if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
-    }
-    if (changed > 0) this.role.onCommit(changed, milliseconds)
-  }
-
-  #fail(failure: Failure): PlantError {
-    if (failure.kind === 'failed') this.#suspend(failure)
-    if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
-      this.#fullLoggedAt = performance.now()
-      this.role.log('error', 'disk-full', { detail: failure.detail })
-    }
-    return this.#toError(failure)
-  }
-
-  // After a failed write or sync, everything is read from the disk again before it is trusted.
-  #suspend(failure: Failure): void {
-    if (this.#outage || this.#isClosed) return
-    this.#outage = this.#toError(failure)
+  /** Suspends the storage, until it can be opened again. */
+  begin(failure: Failure): void {
+    if (this.#reason || this.#isClosed) return
+    this.#reason = this.toError(failure)
     this.role.log('error', 'storage-failed', { detail: failure.detail })
     if (this.role.outlivesOutages) setTimeout(() => this.#recover(), RETRY_MS)
+  }
+
+  /** The outcomes of a batch in doubt, once it is settled. Never, if nobody knows them: its clients are not answered. */
+  promiseOutcomes(
+    changes: readonly Change[],
+    outcomes: Doubt['outcomes'],
+  ): Promise<readonly Outcome[]> {
+    this.#doubt = { changes, outcomes, ...Promise.withResolvers() }
+    return this.#doubt.promise
+  }
+
+  close(): void {
+    this.#isClosed = true
   }
 
   async #recover(): Promise<void> {
     if (this.#isClosed) return
     try {
-      const unclosed = await this.#closeFiles()
-      if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
-      if (this.#isClosed) return
-      const failure =
-        failureOf(await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
-      if (failure) throw new Error(failure.detail)
-      this.#connection = this.#prepare(connect(this.path))
-      this.#settleDoubt(this.#connection)
-      this.#outage = null
-      this.#checkpoints.reset()
+      const connection = await this.reopen()
+      if (!connection) return
+      const outcomes = this.#doubt && settle(this.#doubt, connection.plants)
+      if (outcomes) this.#doubt?.resolve(outcomes)
+      this.#doubt = undefined
+      this.#reason = null
       this.role.log('info', 'storage-recovered')
     } catch (error) {
       this.role.log('warn', 'storage-still-fails', { detail: String(error) })
       setTimeout(() => this.#recover(), RETRY_MS)
     }
-  }
-
-  #settleDoubt({ plants }: ServingConnection): void {
-    if (!this.#doubt) return
-    const outcomes = settle(this.#doubt, plants)
-    // Clients whose outcomes nobody knows are not answered.
-    if (outcomes) this.#doubt.resolve(outcomes)
-    this.#doubt = undefined
-  }
-
-  // This thread's connection first: the last one to close waits for the disk.
-  async #closeFiles(): Promise<Failure | null> {
-    const connection = this.#connection
-    this.#connection = null
-    connection?.shared.end()
-    if (this.worker.isOpen) {
-      connection?.db.close(true)
-      return this.worker.close()
-    }
-    if (connection) closeDatabase(connection.db, this.path)
-    return null
   }
 }

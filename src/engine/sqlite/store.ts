@@ -11,7 +11,7 @@ import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
 import { fileSize, openFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
-import { Storage } from './outage'
+import { Storage } from './storage'
 
 // A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
 const PROBE_EVERY_MS = 1000
