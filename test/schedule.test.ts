@@ -83,7 +83,7 @@ function childOf(pid: number): number | undefined {
 }
 
 /** Stops the next backup where it is: it has written something, and is not done. */
-async function freezeBackup(daemon: Daemon, backups: string): Promise<number> {
+async function freezeBackup(daemon: { readonly pid: number }, backups: string): Promise<number> {
   await until(() => leftoversIn(backups).length > 0)
   const child = childOf(daemon.pid)
   if (child === undefined) throw new Error('the backup was too fast')
@@ -381,6 +381,33 @@ test('a backup whose process is killed is a failure, and the daemon serves on', 
 
   expect(String(detail)).toContain('SIGKILL')
   expect(leftoversIn(backups)).toEqual([])
+})
+
+test('a backup that hangs is killed and is a failure, and the next one is made', async () => {
+  using folder = temporaryFolder()
+  const { database, backups } = await prepare(folder, 200_000)
+  const events: { event: string; detail?: unknown }[] = []
+  const plan = { database, backupFolder: backups, backupEvery: 1000, backupKeep: null }
+  const scheduled = scheduleBackups(
+    plan,
+    (_, event, fields) => events.push({ event, ...fields }),
+    Date.now,
+    { program, hangsAfterMs: 1000 },
+  )
+
+  scheduled.start()
+  const child = await freezeBackup(process, backups)
+  await until(() => events.length > 0)
+  await until(() => leftoversIn(backups).length === 0)
+  const { failures } = scheduled.stats
+  await until(() => events.length > 1)
+  await scheduled.stop()
+
+  expect(events[0]).toMatchObject({ event: 'backup-failed', retrySeconds: 1 })
+  expect(events[0]?.detail).toBe('killed: the backup process did nothing for 1 s')
+  expect(failures).toBe(1)
+  expect(events[1]).toMatchObject({ event: 'backup-made' })
+  expect(existsSync(`/proc/${child}`)).toBe(false)
 })
 
 test('a stop ends a backup that is under way, and leaves nothing of it', async () => {

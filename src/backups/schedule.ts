@@ -9,7 +9,7 @@ import { messageOf, OpenError, UsageError } from '../errors'
 import { removeLeftovers } from '../files/private-folder'
 import { checkFolder } from '../files/target'
 import type { Log } from '../log'
-import { type Child, startChild } from './child'
+import { type Child, type ChildOptions, startChild } from './child'
 import { type Backup, backupName, listBackups } from './folder'
 
 const DAY_MS = 86_400_000
@@ -28,7 +28,12 @@ function checkBackupFolder(folder: string): void {
 /**
  * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if it cannot be written.
  */
-export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
+export function scheduleBackups(
+  plan: Plan,
+  log: Log,
+  now: () => number,
+  childOptions: ChildOptions = {},
+) {
   if (plan.backupFolder === null) {
     throw new UsageError('--backup-every and --backup-keep need --backup-folder')
   }
@@ -64,10 +69,16 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
     const at = Math.floor(now() / 1000) * 1000
     const path = join(folder, backupName(database, at))
     const started = performance.now()
-    child = startChild(['backup', path, '--database', database])
+    // On a disk that hangs, a process may outlive SIGKILL.
+    if (child) throw new Error(`the process of an earlier backup does not end: ${child.pid}`)
+    child = startChild(['backup', path, '--database', database], childOptions)
+    const ended = child.exited.then(() => {
+      child = undefined
+    })
     const problem = await child.problem
-    child = undefined
     if (isStopped) return
+    if (problem) ended.then(() => removeLeftovers(folder))
+    else await ended
     if (problem) throw new Error(problem)
     const { size } = await stat(path)
     stats.lastAt = at
@@ -129,7 +140,7 @@ export function scheduleBackups(plan: Plan, log: Log, now: () => number) {
       clearTimeout(timer)
       if (!child) return
       await child.kill()
-      removeLeftovers(folder)
+      await removeLeftovers(folder)
     },
   }
 }

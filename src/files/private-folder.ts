@@ -1,15 +1,7 @@
 // A folder for unfinished files: for this user only, with a random name, locked while it is in use.
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tryLock } from './libc'
 
@@ -38,19 +30,20 @@ function lockFolder(path: string): Locked | null {
   return null
 }
 
-function remove({ path, fd }: Locked): void {
-  rmSync(path, { recursive: true, force: true })
+// Asynchronous, because a daemon serves meanwhile: the files may be large, and the disk may hang.
+async function remove({ path, fd }: Locked): Promise<void> {
+  await rm(path, { recursive: true, force: true })
   closeSync(fd)
 }
 
-/** Removes the private folders that killed processes have left in a folder. Never throws. */
-export function removeLeftovers(parent: string): void {
+/** Removes the private folders that killed processes have left in a folder. Never rejects. */
+export async function removeLeftovers(parent: string): Promise<void> {
   try {
-    const names = readdirSync(parent).filter((name) => name.startsWith(PREFIX))
+    const names = (await readdir(parent)).filter((name) => name.startsWith(PREFIX))
     for (const path of names.map((name) => join(parent, name))) {
       const left = lockFolder(path)
       if (!left) continue
-      if (fstatSync(left.fd).uid === process.getuid?.()) remove(left)
+      if (fstatSync(left.fd).uid === process.getuid?.()) await remove(left)
       else closeSync(left.fd)
     }
   } catch {
@@ -74,11 +67,11 @@ export async function inPrivateFolder<T>(
   parent: string,
   act: (folder: string) => Promise<T>,
 ): Promise<T> {
-  removeLeftovers(parent)
+  await removeLeftovers(parent)
   const folder = create(parent)
   try {
     return await act(folder.path)
   } finally {
-    remove(folder)
+    await remove(folder)
   }
 }
