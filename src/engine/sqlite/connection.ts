@@ -1,6 +1,8 @@
 // A connection to an existing database, with the pragmas that all connections have.
 
 import { Database } from 'bun:sqlite'
+import { dirname } from 'node:path'
+import { syncFolder } from '../../files/sync'
 import { preparePlants } from './plants'
 import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'
@@ -29,6 +31,12 @@ export function connect(path: string): Database {
     db.close(true)
     throw error
   }
+}
+
+/** Closes a connection; the last one removes the log, durably. */
+export function closeDatabase(db: Database, path: string): void {
+  db.close(true)
+  syncFolder(dirname(path))
 }
 
 /** Prepares the serving thread's connection; see {@link shareReads}. */

@@ -217,9 +217,3 @@ export function watchFiles(path: string): () => boolean {
   const opened = inodes.map((inode) => inode())
   return () => inodes.some((inode, index) => inode() !== opened[index])
 }
-
-/** Closes a connection; the last one removes the log, durably. */
-export function closeDatabase(db: Database, path: string): void {
-  db.close(true)
-  syncFolder(dirname(path))
-}
