@@ -9,7 +9,7 @@ import { createCounters } from '../src/engine/postgres/counters'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
 import { type OptionName, options } from '../src/options'
-import { program, root, startDaemon } from './harness/daemon'
+import { program, root, startDaemon, temporaryFolder } from './harness/daemon'
 
 const MOST_WORDS = 600
 
@@ -189,7 +189,8 @@ test('docs/benchmarks.md names only scripts of bench/package.json', () => {
 })
 
 test('docs/api.md and the README have every operation, and no other', async () => {
-  await using daemon = await startDaemon()
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const { paths } = (await (await fetch(`${daemon.url}/openapi.json`)).json()) as {
     paths: Record<string, object>
   }

@@ -95,7 +95,8 @@ test('says at every start how to make another token, by a command that works as 
 })
 
 test('prints the address of the console, which opens in a browser as it is', async () => {
-  await using daemon = await startDaemon()
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const address = await printed(daemon, /^console: (.*)\n/m)
 
   const page = await fetch(address)
