@@ -5,7 +5,6 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
-const LONGEST_FILE = 220
 const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
 
 // What every engine is made of; it knows no database.
@@ -246,11 +245,6 @@ describe('the source', () => {
 
     expect(stderr.toString()).toBe('')
     expect(JSON.parse(stdout.toString())).toEqual({})
-  })
-
-  // options.ts is one table, which grows by a few lines with each option.
-  test.each(files.filter((file) => file !== 'options.ts'))('%s is short', (file) => {
-    expect(textOf(file).split('\n').length - 1).toBeLessThanOrEqual(LONGEST_FILE)
   })
 
   test('no module has a default export or re-exports others', () => {
