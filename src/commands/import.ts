@@ -13,6 +13,7 @@ import type { Store } from '../store'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { tellMigration } from '../terminal/migration'
 import { plants as countOf, createProgress } from '../terminal/progress'
+import { suspendBetweenCommits } from '../terminal/suspend'
 
 const REFUSED_SHOWN = 20
 
@@ -171,7 +172,11 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     const { name, isNew } = engineOf(config.database).locate(config.database)
     const store = await openStore(
       config.database,
-      command({ makesDatabase: true, log: tellMigration(err) }),
+      command({
+        makesDatabase: true,
+        uninterrupted: suspendBetweenCommits(),
+        log: tellMigration(err),
+      }),
       config,
     )
     if (isNew) err.write(`created database ${name}\n`)

@@ -8,6 +8,7 @@ import { UsageError } from '../errors'
 import { options } from '../options'
 import type { Store } from '../store'
 import { tellMigration } from '../terminal/migration'
+import { suspendBetweenCommits } from '../terminal/suspend'
 import { issueToken, isTokenName, stateOf, type Token } from '../token'
 
 const iso = (time: number | null): string | null =>
@@ -155,7 +156,11 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     }
     const store = await openStore(
       config.database,
-      command({ makesDatabase: false, log: tellMigration(context.err) }),
+      command({
+        makesDatabase: false,
+        uninterrupted: suspendBetweenCommits(),
+        log: tellMigration(context.err),
+      }),
       config,
     )
     try {

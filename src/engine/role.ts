@@ -11,6 +11,8 @@ export type Role = {
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
   readonly log: Log
+  /** Runs a commit. A command that is stopped from its terminal stops when it has ended, and holds no lock. */
+  readonly uninterrupted: <T>(commit: () => Promise<T>) => Promise<T>
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
 }
@@ -20,6 +22,7 @@ export const daemon = (log: Log, onCommit: Role['onCommit']): Role => ({
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
+  uninterrupted: (commit) => commit(),
   log,
   onCommit,
 })
@@ -27,11 +30,13 @@ export const daemon = (log: Log, onCommit: Role['onCommit']): Role => ({
 /** A process that uses a store briefly, and lets a daemon beside it work. */
 export const command = ({
   makesDatabase,
+  uninterrupted = (commit) => commit(),
   log = () => {},
 }: Pick<Role, 'makesDatabase'> & Partial<Role>): Role => ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
+  uninterrupted,
   log,
   onCommit: () => {},
 })

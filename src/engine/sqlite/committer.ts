@@ -10,8 +10,8 @@ import { type Failure, toFailure } from './errors'
 import { schemaVersion } from './migrations'
 import type { Answer, DatabaseToOpen } from './worker-protocol'
 
-// How long a commit waits for another process that is writing.
-const BUSY_MS = 10_000
+// How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
+const BUSY_MS = 8000
 
 const moved: Failure = { kind: 'failed', detail: 'the database was moved, replaced or deleted' }
 

@@ -30,9 +30,11 @@ const numbers: Readonly<Record<Failure['kind'], ErrorNumber>> = {
 /** The error for clients of a daemon. */
 export const toClientError = ({ kind }: Failure): PlantError => new PlantError(numbers[kind])
 
+export const LOCKED = 'the database is locked by another program'
+
 const reasons: Readonly<Record<Failure['kind'], string>> = {
   full: 'disk full',
-  busy: 'the database is locked by another program',
+  busy: LOCKED,
   failed: 'cannot write to the database',
 }
 

@@ -12,6 +12,7 @@ import { watchCheckpoints } from './checkpoint'
 import { closeDatabase, connect, prepareServing, type ServingConnection } from './connection'
 import { type OpenedFile, openDatabase } from './database-file'
 import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
+import { watchForeignLock } from './foreign-lock'
 import { Outage } from './outage'
 import { WorkerClient } from './worker-client'
 import { failureOf } from './worker-protocol'
@@ -29,6 +30,7 @@ export class Storage {
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
   readonly #toError: (failure: Failure) => PlantError
   readonly #outage: Outage
+  readonly #lock: ReturnType<typeof watchForeignLock>
   #connection: ServingConnection | null = null
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
@@ -39,6 +41,7 @@ export class Storage {
   ) {
     this.#toError = role.outlivesOutages ? toClientError : toCommandError
     this.#outage = new Outage(role, this.#toError, () => this.#reopen())
+    this.#lock = watchForeignLock(role, () => this.#tryLock())
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
     this.#file = file
     this.path = this.#file.path
@@ -60,15 +63,8 @@ export class Storage {
    */
   async start(): Promise<void> {
     this.worker.open()
-    await this.use(({ db }) => {
-      // An import that holds the lock is no reason to start later.
-      db.run('PRAGMA busy_timeout = 0')
-      try {
-        prepareChanges(db)(['probe'])
-      } finally {
-        db.run('PRAGMA busy_timeout = 10000')
-      }
-    })
+    // An import that holds the lock is no reason to start later.
+    await this.#atOnce((db) => prepareChanges(db)(['probe']))
     this.worker.confirm()
   }
 
@@ -77,10 +73,11 @@ export class Storage {
    * promised for when the disk has been read again; a command gets an error that says so instead.
    */
   async commit(changes: readonly Change[]): Promise<Committed> {
-    if (this.#outage.reason) throw this.#outage.reason
+    const refusal = this.#outage.reason ?? this.#lock.reason()
+    if (refusal) throw refusal
     if (!this.role.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
-    const answer = await this.worker.commit(changes)
+    const answer = await this.role.uninterrupted(() => this.worker.commit(changes))
     // What is read from now on must see this commit.
     this.#connection?.shared.end()
     if (answer === 'done' || 'outcomes' in answer) {
@@ -88,7 +85,7 @@ export class Storage {
       this.#observe(changes, outcomes, performance.now() - started)
       return outcomes
     }
-    const error = this.#fail(answer.failure)
+    const error = this.#fail(answer.failure, performance.now() - started)
     if (!('inDoubt' in answer)) throw error
     if (!this.role.outlivesOutages) {
       throw new PlantError(
@@ -115,12 +112,13 @@ export class Storage {
   /** Why the store cannot write, or cannot go on writing (the log grows); null if it can. */
   problem(): PlantError | null {
     const failure = this.#checkpoints.failure()
-    return this.#outage.reason ?? (failure && this.#toError(failure))
+    return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
 
   /** Closes everything. Clients whose commit is in doubt are not answered. */
   async close(): Promise<void> {
     this.#outage.close()
+    this.#lock.close()
     try {
       const failure = await this.#closeFiles()
       if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
@@ -138,6 +136,27 @@ export class Storage {
     else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
+  // Acts on the connection of this thread without waiting for a lock.
+  #atOnce(act: (db: Database) => void): Promise<void> {
+    return this.use(({ db, shared }) => {
+      // An open read transaction would keep its connection from writing.
+      shared.end()
+      db.run('PRAGMA busy_timeout = 0')
+      try {
+        act(db)
+      } finally {
+        db.run('PRAGMA busy_timeout = 10000')
+      }
+    })
+  }
+
+  #tryLock(): Promise<void> {
+    return this.#atOnce((db) => {
+      db.run('BEGIN IMMEDIATE')
+      db.run('ROLLBACK')
+    })
+  }
+
   #prepare(db: Database): ServingConnection {
     const { isFinished } = this.#checkpoints
     return prepareServing(db, isFinished, (error) => this.#outage.begin(toFailure(error)))
@@ -153,8 +172,9 @@ export class Storage {
     if (changed > 0) this.role.onCommit(changed, milliseconds)
   }
 
-  #fail(failure: Failure): PlantError {
+  #fail(failure: Failure, milliseconds: number): PlantError {
     if (failure.kind === 'failed') this.#outage.begin(failure)
+    if (failure.kind === 'busy' && this.role.outlivesOutages) this.#lock.waited(milliseconds)
     if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
       this.#fullLoggedAt = performance.now()
       this.role.log('error', 'disk-full', { detail: failure.detail })

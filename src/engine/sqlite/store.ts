@@ -19,6 +19,14 @@ const PROBE_PATIENCE_MS = 1000
 // A disk that keeps a commit waiting for this long counts as unwritable.
 const STALLED_MS = 10_000
 
+/** Why a storage cannot write; null if it can, or nobody knows yet. */
+function problemOf(storage: Storage): PlantError | null {
+  const problem = storage.problem()
+  const seconds = Math.floor(storage.worker.stalledFor() / 1000)
+  if (problem || seconds * 1000 < STALLED_MS) return problem
+  return new PlantError(50302, `the disk has confirmed no write for ${seconds} s`)
+}
+
 /** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
 function createProbe(storage: Storage): () => Promise<void> {
   let probing: Promise<unknown> | undefined
@@ -32,12 +40,8 @@ function createProbe(storage: Storage): () => Promise<void> {
       probing.catch(() => {})
       await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)])
     }
-    const problem = storage.problem()
+    const problem = problemOf(storage)
     if (problem) throw problem
-    const seconds = Math.floor(storage.worker.stalledFor() / 1000)
-    if (seconds * 1000 >= STALLED_MS) {
-      throw new PlantError(50302, `the disk has confirmed no write for ${seconds} s`)
-    }
   }
 }
 
@@ -85,7 +89,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     recordUse,
     probe,
     stats: () => ({
-      isWritable: storage.problem() === null,
+      isWritable: problemOf(storage) === null,
       queued: changes.queued,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),

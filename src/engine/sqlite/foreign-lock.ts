@@ -1,0 +1,39 @@
+// The write lock in the hands of another program. Once a commit has waited for it in vain, changes are refused at once,
+// until it is free.
+
+import { PlantError } from '../../errors'
+import type { Role } from '../role'
+import { LOCKED } from './errors'
+
+const RETRY_MS = 1000
+
+/** Watches for one storage. `tryLock` takes the lock and releases it; it rejects, at once, if it cannot. */
+export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
+  let reason: PlantError | null = null
+  let since = 0
+  let retry: Timer | undefined
+
+  async function look(): Promise<void> {
+    try {
+      await tryLock()
+      reason = null
+      log('info', 'database-unlocked', { seconds: Math.round((performance.now() - since) / 1000) })
+    } catch {
+      retry = setTimeout(look, RETRY_MS)
+    }
+  }
+
+  return {
+    /** Why changes are refused; null if they are not. */
+    reason: (): PlantError | null => reason,
+    /** A commit has waited in vain, for this many milliseconds. */
+    waited(milliseconds: number): void {
+      if (reason) return
+      reason = new PlantError(50301, LOCKED)
+      since = performance.now() - milliseconds
+      log('error', 'database-locked', { detail: LOCKED })
+      retry = setTimeout(look, RETRY_MS)
+    },
+    close: (): void => clearTimeout(retry),
+  }
+}
