@@ -70,7 +70,7 @@ export class UsageError extends Error {
 }
 
 /** The code of an error of the system or of SQLite; empty if it has none. */
-export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException)?.code ?? ''
+export const codeOf = (error: unknown): string => (error as { code?: string } | null)?.code ?? ''
 
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string =>

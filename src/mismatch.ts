@@ -28,6 +28,10 @@ export function listProblems(problems: readonly string[]): string {
   return problems.length > MOST_FIELDS ? `${named}; and more` : named
 }
 
+/** What is wrong with the value of a field; JSON has no undefined. */
+export const explainField = (field: string, value: unknown, expected: string): string =>
+  value === undefined ? `${field} is missing` : `${field}: ${expected}`
+
 /** Names every field that does not match its schema, and what was expected; never what was sent. */
 export function explainMismatch(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
@@ -36,13 +40,7 @@ export function explainMismatch(validator: Validator, value: unknown): string {
     // The name of an unknown field is the client's own: it is not echoed.
     const isUnknown = error.schema.additionalProperties === false
     const field = isUnknown ? '' : nameField(error.path, value)
-    // JSON has no undefined.
-    const isMissing = error.value === undefined
-    const problem = isUnknown
-      ? expected
-      : isMissing
-        ? `${field} is missing`
-        : `${field}: ${expected}`
+    const problem = isUnknown ? expected : explainField(field, error.value, expected)
     if (!problems.has(field)) problems.set(field, problem)
     if (problems.size > MOST_FIELDS) break
   }

@@ -1,5 +1,7 @@
 // Every option of every command: its flag, its environment variable, its default.
 
+import { type Format, formats } from './format'
+import { LONGEST_BODY_BYTES } from './plant-json'
 import { parseDuration, type Scope, scopes } from './token'
 
 type Option<Value> = {
@@ -16,10 +18,6 @@ type Option<Value> = {
   /** The message for a text that is not valid; it follows the option's name. */
   readonly rule: string
 }
-
-const formats = ['ndjson', 'csv'] as const
-/** The format of a file of plants: one JSON object per line, or comma-separated values (RFC 4180). */
-export type Format = (typeof formats)[number]
 
 const option = <Value>(it: Option<Value>): Option<Value> => it
 
@@ -52,9 +50,6 @@ const isSet = {
     /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : undefined,
   rule: 'must be true or false',
 }
-
-/** The largest value of `--max-body-bytes`. */
-export const LONGEST_BODY_BYTES = 67_108_864
 
 export const options = {
   host: option<string>({

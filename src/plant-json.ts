@@ -3,6 +3,9 @@
 import { PlantError } from './errors'
 import { exactNumber, type NewPlant } from './plant'
 
+/** The most bytes of a request's body, whatever its limit. */
+export const LONGEST_BODY_BYTES = 67_108_864
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 // A number with a fraction or an exponent: the plain parse may have rounded it to an integer.
 const MAYBE_ROUNDED = /\d[.eE]/
@@ -29,8 +32,10 @@ function exactInteger(text: string): bigint | null {
 }
 
 function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
-  if (key !== 'id' || typeof value !== 'number' || context?.source === undefined) return value
-  return exactInteger(context.source) ?? value
+  if (key !== 'id' || typeof value !== 'number') return value
+  if (context?.source !== undefined) return exactInteger(context.source) ?? value
+  // A browser of before 2025: only an integer this small was surely not rounded.
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 50 ? BigInt(value) : value
 }
 
 // Makes the id of a plant a bigint; false where the plain parse may have rounded it.
@@ -41,33 +46,22 @@ function convertId(plant: { id?: unknown } | null): boolean {
   return true
 }
 
-// The plain parse keeps every id up to 2^53; if one may be larger, or rounded, the exact parse reads the text again.
-function parse(text: string): unknown {
+/** Reads JSON as `JSON.parse` does, but ids become exact bigints. Throws what that throws. */
+export function parseJson(text: string): unknown {
+  // The plain parse keeps every id up to 2^53; if one may be larger, or rounded, the exact parse reads the text again.
   if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveId)
   const body = JSON.parse(text)
   const areExact = convertId(body) && (!Array.isArray(body?.plants) || body.plants.every(convertId))
   return areExact ? body : JSON.parse(text, reviveId)
 }
 
-const refuse = (cause: unknown): never => {
-  throw new PlantError(40001, cause instanceof RangeError ? TOO_DEEP : undefined, { cause })
-}
-
-/** Reads JSON: ids become exact bigints, the rest is read as by `JSON.parse`. 40001: it is not JSON. */
-export function parseText(text: string): unknown {
-  try {
-    return parse(text)
-  } catch (cause) {
-    return refuse(cause)
-  }
-}
-
-/** Reads the JSON of a body, as {@link parseText} does. 40001: it is not JSON in UTF-8. */
+/** Reads the JSON of a body, as {@link parseJson} does. 40001: it is not JSON in UTF-8. */
 export function parseBody(bytes: Uint8Array): unknown {
   try {
-    return parse(UTF8.decode(bytes))
+    return parseJson(UTF8.decode(bytes))
   } catch (cause) {
-    return refuse(cause)
+    const message = cause instanceof RangeError ? TOO_DEEP : undefined
+    throw new PlantError(40001, message, { cause })
   }
 }
 

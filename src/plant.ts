@@ -1,7 +1,7 @@
 // What a plant is: the schemas that check it, and the types of the same names.
 
-import { Kind, type TSchema, TypeRegistry } from '@sinclair/typebox'
-import { t } from 'elysia'
+// From TypeBox, not by Elysia: the console reads files of plants too, and a bundle for it leaves out what is not used.
+import * as t from '@sinclair/typebox'
 
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
@@ -22,14 +22,14 @@ export function exactNumber(value: bigint): number | null {
   return Number.isSafeInteger(number) ? number : null
 }
 
-TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
+t.TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
 // `error` is the message for a value that does not match: Elysia would echo the value, and throw if it holds a bigint.
 // `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
 export const Int64 = t.Unsafe<bigint>({
-  [Kind]: 'Int64',
+  [t.Kind]: 'Int64',
   type: 'integer',
   format: 'int64',
   minimum: INT64_MIN,
@@ -44,12 +44,12 @@ export type Int64 = bigint
 export const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
-TypeRegistry.Set('Text', (_, value) => isText(value))
+t.TypeRegistry.Set('Text', (_, value) => isText(value))
 const TEXT_RULE = 'expected a string without U+0000 and without unpaired surrogates'
 
 const text = (description: string, example: string) =>
   t.Unsafe<string>({
-    [Kind]: 'Text',
+    [t.Kind]: 'Text',
     type: 'string',
     pattern: '^[^\\u0000]*$',
     description,
@@ -64,7 +64,7 @@ export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 export const TEXTS = ['name', 'tag'] as const
 export type Text = (typeof TEXTS)[number]
 
-const texts = { name: Name, tag: t.Optional(Tag) } satisfies Record<Text, TSchema>
+const texts = { name: Name, tag: t.Optional(Tag) } satisfies Record<Text, t.TSchema>
 const OPTIONAL = TEXTS.filter((text) => text !== 'name')
 
 export const FIELDS = ['id', ...TEXTS] as const
@@ -101,7 +101,7 @@ export const Replacement = t.Object(
 )
 export type Replacement = typeof Replacement.static
 
-TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
+t.TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
 
 /** The fields that a patch changes (RFC 7396). An id, if there is one, must be the plant's own. */
 export const PlantPatch = t.Object(
@@ -113,7 +113,7 @@ export const PlantPatch = t.Object(
     tag: t.Optional(
       t.Unsafe<string | null>({
         ...Tag,
-        [Kind]: 'TextOrNull',
+        [t.Kind]: 'TextOrNull',
         type: ['string', 'null'],
         description: 'Tag that specifies the type of the plant; null removes it.',
         error: `${TEXT_RULE}, or null`,

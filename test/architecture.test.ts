@@ -58,9 +58,8 @@ describe('the source', () => {
   })
 
   test('root files import only each other, and schemas', () => {
-    const wrong = ofFiles(isRoot).filter(({ from, to, names }) => {
+    const wrong = ofFiles(isRoot).filter(({ from, to }) => {
       if (isOurs(to)) return !isRoot(`${to}.ts`)
-      if (to === 'elysia') return names.replace(/[{}\s]/g, '') !== 't'
       // parseArgs
       return to !== '@sinclair/typebox' && !(from === 'config.ts' && to === 'node:util')
     })
@@ -78,8 +77,7 @@ describe('the source', () => {
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
-    // What runs in a browser has nothing of the program's.
-    ['web/console', ['web/console/', 'client/']],
+    ['web/console', ['web/console/', 'client/', 'errors', 'format', 'formats/', 'plant']],
     ['web/docs', ['web/docs/']],
     [
       'commands',
@@ -107,6 +105,25 @@ describe('the source', () => {
     )
 
     expect(wrong.map(show)).toEqual([])
+  })
+
+  test('what formats/ needs runs in a browser, and is no web framework', () => {
+    const needed = new Set(
+      files.filter(inFolder('formats')).map((file) => file.replace(/\.ts$/, '')),
+    )
+    const packages = new Set<string>()
+    for (const module of needed) {
+      for (const { to } of ofFiles((file) => file === `${module}.ts`)) {
+        if (isOurs(to)) needed.add(to)
+        else packages.add(to)
+      }
+    }
+
+    expect([...packages]).toEqual(['@sinclair/typebox'])
+    const bound = [...needed].filter((it) =>
+      /\b(Buffer|Bun|process|NodeJS)\./.test(textOf(`${it}.ts`)),
+    )
+    expect(bound).toEqual([])
   })
 
   test('http/ imports no database, no system module and no options', () => {

@@ -1,15 +1,9 @@
-// What the console computes before it draws anything: places of rows, figures of the metrics, lines of files.
+// What the console computes before it draws anything: places of rows, figures of the metrics.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { csvHeader, csvLine } from '../src/formats/csv'
-import { ndjsonLine } from '../src/formats/ndjson'
-import { readPlants as readAsCommand } from '../src/formats/plants'
 import { createMetrics } from '../src/metrics'
-import * as ofConsole from '../src/web/console/csv'
 import { byField } from '../src/web/console/field-errors'
 import { createP99, createRate, parseMetrics } from '../src/web/console/metrics-text'
-import * as ndjson from '../src/web/console/ndjson'
-import { type Entry, readPlants } from '../src/web/console/plants-file'
 import { extentOf, move, toScroll, toTop } from '../src/web/console/scroll-map'
 
 const VIEW = 600
@@ -87,57 +81,4 @@ test.each([
 
   expect(Object.keys(errors).toSorted()).toEqual(fields)
   expect(Object.values(errors).join('; ')).toBe(message)
-})
-
-describe('a file', () => {
-  const plants = fc.array(
-    fc.record(
-      {
-        id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-        name: fc.string({ unit: 'grapheme' }),
-        tag: fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '\ufeff', 'é') }),
-      },
-      { requiredKeys: ['id', 'name'] },
-    ),
-    { maxLength: 20 },
-  )
-  const read = async (text: string, format: 'csv' | 'ndjson') =>
-    Array.fromAsync(readPlants(new Blob([text]), format, () => {}))
-  const readByCommand = async (text: string, format: 'csv' | 'ndjson') =>
-    Array.fromAsync(readAsCommand(format, new Blob([text]).stream(), () => {}))
-
-  test('is written as the command writes it, and read as it was', async () => {
-    await fc.assert(
-      fc.asyncProperty(plants, async (all) => {
-        const csv = csvHeader + all.map(csvLine).join('')
-        expect(ofConsole.csvHeader + all.map(ofConsole.csvLine).join('')).toBe(csv)
-        const lines = all.map(ndjsonLine).join('')
-        expect(all.map(ndjson.ndjsonLine).join('')).toBe(lines)
-        for (const [text, format] of [
-          [csv, 'csv'],
-          [lines, 'ndjson'],
-        ] as const) {
-          const found = await read(text, format)
-          expect(found.map((entry) => ('plant' in entry ? entry.plant : entry))).toEqual(all)
-        }
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  test('of CSV that is broken is read as the command reads it', async () => {
-    const unit = fc.constantFrom('1', '2', ',', ',', '\n', '\n', '"', '"', 'x', ' ', 'é')
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit, maxLength: 40 }), async (body) => {
-        const text = `id,name\n${body}`
-        // Where the quotes leave the end of a record open, so is the line of it.
-        const plain = (entries: readonly Entry[]) =>
-          entries.map((it) => ('problem' in it && it.problem.endsWith('was not read') ? 'end' : it))
-        expect(plain(await read(text, 'csv'))).toEqual(
-          plain((await readByCommand(text, 'csv')).flat()),
-        )
-      }),
-      { numRuns: 300 },
-    )
-  })
 })

@@ -1,15 +1,10 @@
 // Plants as comma-separated values (RFC 4180), with a header.
 
 import { OpenError } from '../errors'
-import { FIELDS, type NewPlant, parseInt64, TEXTS } from '../plant'
+import { FIELDS, parseInt64, TEXTS } from '../plant'
 import { type CsvFault, type CsvRecord, createCsvReader } from './csv-records'
 import { decodeUtf8 } from './encoding'
-
-/** The value of a record, or what is wrong with it. `line`: its last line. */
-export type CsvEntry = { readonly line: number } & (
-  | { readonly value: unknown }
-  | { readonly problem: string }
-)
+import type { PlantToWrite, RawEntry } from './entry'
 
 // What spreadsheets use instead of commas, in countries with decimal commas.
 const SEPARATORS = [
@@ -45,7 +40,7 @@ function explain({ fault, field }: CsvFault, names: readonly string[]): string {
 }
 
 /** Returns a function that converts a record into the value of a plant, not yet checked. */
-function createConverter(names: readonly string[]): (record: CsvRecord) => CsvEntry {
+function createConverter(names: readonly string[]): (record: CsvRecord) => RawEntry {
   const id = names.indexOf('id')
   const texts = TEXTS.map((name) => [name, names.indexOf(name), name !== 'name'] as const)
   return ({ line, fields, quoted }) => {
@@ -71,13 +66,13 @@ export async function* readCsvRecords(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
   onNotice: (notice: string) => void,
-): AsyncGenerator<readonly CsvEntry[]> {
+): AsyncGenerator<readonly RawEntry[]> {
   const read = createCsvReader(limit)
   let names: readonly string[] = []
   let convert: ReturnType<typeof createConverter> | undefined
 
-  function toEntries(records: readonly (CsvRecord | CsvFault)[]): CsvEntry[] {
-    const entries: CsvEntry[] = []
+  function toEntries(records: readonly (CsvRecord | CsvFault)[]): RawEntry[] {
+    const entries: RawEntry[] = []
     for (const record of records) {
       if ('fault' in record) {
         if (!convert) refuseHeader([])
@@ -112,5 +107,5 @@ function csvField(text: string | undefined): string {
 export const csvHeader = `${FIELDS.join(',')}\n`
 
 /** The line of a plant. */
-export const csvLine = (plant: NewPlant): string =>
+export const csvLine = (plant: PlantToWrite): string =>
   `${plant.id},${TEXTS.map((name) => csvField(plant[name])).join(',')}\n`

@@ -1,7 +1,7 @@
-// The plants of a file, in groups that the store makes durable together.
+// The plants of a file, in groups that are stored together.
 
 import { charactersOf } from '../plant'
-import type { Entry } from './plants'
+import type { Entry } from './entry'
 
 // The store queues no more than 8 million characters.
 const AT_ONCE = 1000

@@ -26,6 +26,16 @@ export function countFeeds(bytes: Uint8Array): number {
   return feeds
 }
 
+function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
 /**
  * Splits a stream into whole lines, those that end in a chunk together, in memory bounded by a chunk and a line of `limit`
  * bytes. The limit only applies to a line that began in an earlier chunk.
@@ -39,7 +49,8 @@ export async function* readLines(
   let length = 0
 
   const take = (last: Uint8Array): Lines => {
-    const bytes = length + last.length > limit ? null : Buffer.concat([...rest, last])
+    length += last.length
+    const bytes = length > limit ? null : concat([...rest, last], length)
     rest = []
     length = 0
     return { number: number++, bytes }

@@ -1,25 +1,43 @@
-// Plants in files of either format.
+// Plants in files of either format, for commands and browsers alike.
 
-import { getSchemaValidator } from 'elysia'
-import { explainMismatch } from '../mismatch'
-import { type Format, LONGEST_BODY_BYTES } from '../options'
-import { NewPlant, toNewPlant } from '../plant'
-import { type CsvEntry, csvHeader, csvLine, readCsvRecords } from './csv'
-import { type NdjsonEntry, ndjsonLine, readNdjsonLines } from './ndjson'
-
-/** A plant in a file, or what is wrong with its line. */
-export type Entry = { readonly line: number } & (
-  | { readonly plant: NewPlant }
-  | { readonly problem: string }
-)
+import { Kind, TypeRegistry } from '@sinclair/typebox'
+import type { Format } from '../format'
+import { explainField } from '../mismatch'
+import { FIELDS, NewPlant, toNewPlant } from '../plant'
+import { LONGEST_BODY_BYTES } from '../plant-json'
+import { csvHeader, csvLine, readCsvRecords } from './csv'
+import type { Entry, PlantToWrite, RawEntry } from './entry'
+import { ndjsonLine, readNdjsonLines } from './ndjson'
 
 // A plant's line is about as long as the body that created it.
 const MAX_LINE_BYTES = LONGEST_BODY_BYTES + 1024
 
-/** The format that a file's name indicates; null: none. */
-export function formatOf(path: string): Format | null {
-  if (/\.(ndjson|jsonl)$/i.test(path)) return 'ndjson'
-  return /\.csv$/i.test(path) ? 'csv' : null
+type Values = { readonly [field: string]: unknown }
+
+const isObject = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+// Not Elysia's validator, which is large, and compiles what the policy of a page forbids.
+const fields = FIELDS.map((name) => {
+  const schema = NewPlant.properties[name]
+  const check = TypeRegistry.Get(schema[Kind])
+  const isOptional = !NewPlant.required.some((required) => required === name)
+  return {
+    fits: ({ [name]: value }: Values) =>
+      value === undefined ? isOptional : check?.(schema, value) === true,
+    explain: (values: Values) => explainField(name, values[name], String(schema.error)),
+  }
+})
+
+const isPlant = (values: Values): values is NewPlant => fields.every(({ fits }) => fits(values))
+
+function toEntry(read: RawEntry): Entry {
+  if ('problem' in read) return read
+  const { line, value } = read
+  if (!isObject(value)) return { line, problem: String(NewPlant.error) }
+  if (isPlant(value)) return { line, plant: toNewPlant(value.id, value) }
+  const wrong = fields.filter(({ fits }) => !fits(value))
+  return { line, problem: wrong.map(({ explain }) => explain(value)).join('; ') }
 }
 
 /**
@@ -31,17 +49,7 @@ export async function* readPlants(
   stream: AsyncIterable<Uint8Array>,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
-  const schema = getSchemaValidator(NewPlant, { normalize: false })
-
-  function toEntry(read: CsvEntry | NdjsonEntry): Entry {
-    if ('problem' in read) return read
-    const { line, value } = read
-    if (!schema.Check(value)) return { line, problem: explainMismatch(schema, value) }
-    const plant = value as NewPlant
-    return { line, plant: toNewPlant(plant.id, plant) }
-  }
-
-  const parts: AsyncGenerator<readonly (CsvEntry | NdjsonEntry)[]> =
+  const parts =
     format === 'csv'
       ? readCsvRecords(stream, MAX_LINE_BYTES, onNotice)
       : readNdjsonLines(stream, MAX_LINE_BYTES)
@@ -52,7 +60,7 @@ export async function* readPlants(
 export const header: Record<Format, string> = { ndjson: '', csv: csvHeader }
 
 /** The line of a plant. */
-export const writePlant: Record<Format, (plant: NewPlant) => string> = {
+export const writePlant: Record<Format, (plant: PlantToWrite) => string> = {
   ndjson: ndjsonLine,
   csv: csvLine,
 }

@@ -1,18 +1,13 @@
 // Exports the plants of the table: streamed to a file where the browser can, otherwise built in memory.
 
 import { signal } from '@preact/signals'
-import { ClientError, type NewPlant } from '../../client/client.ts'
-import { csvHeader, csvLine } from './csv.ts'
-import { ndjsonLine } from './ndjson.ts'
-import type { Format } from './plants-file.ts'
+import { ClientError } from '../../client/client.ts'
+import type { Format } from '../../format.ts'
+import { header, writePlant } from '../../formats/plants.ts'
 import type { Session } from './session.ts'
 
 const PAGE_PLANTS = 1000
 const TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
-const formats = {
-  ndjson: { header: '', line: ndjsonLine },
-  csv: { header: csvHeader, line: csvLine },
-} as const satisfies Record<Format, { header: string; line: (plant: NewPlant) => string }>
 
 /** Where the text of a file goes. */
 type Target = {
@@ -81,12 +76,11 @@ export function createExporter(session: Session, say: (text: string) => void) {
   }
 
   async function write(target: Target, format: Format, tag: string | undefined): Promise<void> {
-    const { header, line } = formats[format]
     written.value = 0
     try {
-      await target.write(header)
+      await target.write(header[format])
       for await (const plants of pages(tag)) {
-        await target.write(plants.map(line).join(''))
+        await target.write(plants.map(writePlant[format]).join(''))
         written.value += plants.length
       }
       await target.close()

@@ -2,13 +2,14 @@
 
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
+import { OpenError } from '../../errors.ts'
+import { type Format, formatOf } from '../../format.ts'
+import type { Entry } from '../../formats/entry.ts'
+import { grouped } from '../../formats/groups.ts'
+import { readPlants } from '../../formats/plants.ts'
 import { createBatch, explainRefusal } from './batch.ts'
-import { type Entry, type Format, formatOf, readPlants } from './plants-file.ts'
-import { FileError } from './raw-entry.ts'
 import type { Session } from './session.ts'
 
-const BATCH_PLANTS = 1000
-const BATCH_CHARACTERS = 300_000
 /** How many refused lines are kept. */
 const REFUSED_KEPT = 1000
 
@@ -31,25 +32,17 @@ export type Import = {
 
 export type Importer = ReturnType<typeof createImporter>
 
-/** Groups entries so that each group fits into one request. */
-async function* grouped(entries: AsyncIterable<Entry>): AsyncGenerator<Entry[]> {
-  let group: Entry[] = []
-  let characters = 0
-  for await (const entry of entries) {
-    const more =
-      'plant' in entry ? entry.plant.name.length + (entry.plant.tag?.length ?? 0) + 60 : 0
-    if (
-      group.length === BATCH_PLANTS ||
-      (group.length > 0 && characters + more > BATCH_CHARACTERS)
-    ) {
-      yield group
-      group = []
-      characters = 0
+/** The bytes of a file in parts; `onRead` gets the number of each. */
+async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      onRead(part.value.byteLength)
+      yield part.value
     }
-    group.push(entry)
-    characters += more
+  } finally {
+    await reader.cancel()
   }
-  if (group.length > 0) yield group
 }
 
 const IDLE = { created: 0, known: 0, refused: 0, bytesRead: 0, lines: [] }
@@ -100,9 +93,10 @@ export function createImporter(session: Session, onChange: () => void) {
     const { signal } = abort
     current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'running' }
     let bytesRead = 0
-    const entries = readPlants(file, format, (bytes) => {
-      bytesRead += bytes
+    const bytes = bytesOf(file, (count) => {
+      bytesRead += count
     })
+    const entries = readPlants(format, bytes, () => {})
     try {
       for await (const group of grouped(entries)) {
         if (signal.aborted) break
@@ -111,7 +105,7 @@ export function createImporter(session: Session, onChange: () => void) {
       }
       update(() => ({ bytesRead, state: signal.aborted ? 'stopped' : 'done' }))
     } catch (error) {
-      const isKnown = error instanceof FileError || error instanceof ClientError
+      const isKnown = error instanceof OpenError || error instanceof ClientError
       const reason = isKnown ? error.message : 'the file cannot be read'
       update(() => (signal.aborted ? { state: 'stopped' } : { state: 'failed', reason }))
     }
