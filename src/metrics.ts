@@ -1,6 +1,7 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 import { createHistogram } from './histogram'
+import { type Kept, type OpenFiles, processGauges } from './process-metrics'
 import { serverFamilies } from './server-metrics'
 import type { StoreStats } from './store'
 
@@ -33,6 +34,8 @@ export type About = {
   readonly certificateExpiry: (() => number) | null
   /** null: no backups are scheduled. */
   readonly backups: BackupStats | null
+  /** What is open now; null: it cannot be counted here. */
+  readonly countFiles: () => Promise<OpenFiles | null>
 }
 
 const UNKNOWN: About = {
@@ -40,11 +43,14 @@ const UNKNOWN: About = {
   droppedLogLines: () => 0,
   certificateExpiry: null,
   backups: null,
+  countFiles: async () => null,
 }
+
+const NOTHING: Kept = { unsentBytes: 0, files: null }
 
 /** The counters of a daemon. */
 export function createMetrics(about: About = UNKNOWN) {
-  const { version, droppedLogLines, certificateExpiry, backups } = about
+  const { version, droppedLogLines, certificateExpiry, backups, countFiles } = about
   const routes = new Map<string, Map<string, Route>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
@@ -79,8 +85,9 @@ export function createMetrics(about: About = UNKNOWN) {
     failedCredentials(): void {
       failedCredentials++
     },
+    countFiles,
     /** All metrics in the Prometheus text format, version 0.0.4. */
-    render(stats: StoreStats): string {
+    render(stats: StoreStats, kept: Kept = NOTHING): string {
       const lines: string[] = []
       const family = (name: string, type: string, help: string, samples: string[]) =>
         lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples)
@@ -181,18 +188,9 @@ export function createMetrics(about: About = UNKNOWN) {
       family('plantstore_build_info', 'gauge', 'The versions of plantstore and Bun.', [
         `plantstore_build_info{version="${version}",bun="${Bun.version}"} 1`,
       ])
-      single(
-        'process_start_time_seconds',
-        'gauge',
-        'Start of the process, in seconds since 1970.',
-        performance.timeOrigin / 1000,
-      )
-      single(
-        'process_resident_memory_bytes',
-        'gauge',
-        'Resident memory.',
-        process.memoryUsage.rss(),
-      )
+      for (const [name, help, value] of processGauges(kept)) {
+        if (value != null) single(name, 'gauge', help, value)
+      }
       return `${lines.join('\n')}\n`
     },
   }

@@ -261,8 +261,9 @@ describe('docs/configuration.md', () => {
         droppedLogLines: () => 0,
         certificateExpiry: () => 0,
         backups: { lastAt: 0, lastBytes: 0, failures: 0 },
+        countFiles: async () => null,
       })
-        .render(stats)
+        .render(stats, { unsentBytes: 0, files: { open: 0, connections: 0, limit: 0 } })
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),
     ]
     const documented = rowsOf(page).filter(([, type = '']) =>

@@ -27,6 +27,7 @@ const app = createApp({
   cors: null,
   loadPages: null,
   clientOf: () => null,
+  timeOut: () => {},
   isStopping: () => false,
 })
 

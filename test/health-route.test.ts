@@ -30,6 +30,7 @@ function appOf(store: Partial<Store>) {
     cors: null,
     loadPages: null,
     clientOf: () => null,
+    timeOut: () => {},
     isStopping: () => false,
   })
   const request = (path: string, init: RequestInit = {}) =>

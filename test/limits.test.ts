@@ -40,6 +40,7 @@ function createService(rateLimit: number | null) {
     cors: null,
     loadPages: null,
     clientOf: () => null,
+    timeOut: () => {},
     isStopping: () => false,
   })
   return {

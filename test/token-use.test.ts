@@ -36,6 +36,7 @@ async function startService() {
     cors: null,
     loadPages: null,
     clientOf: () => null,
+    timeOut: () => {},
     isStopping: () => false,
   })
   const db = new Database(folder.file('plants.db'))

@@ -10,6 +10,7 @@ import { authenticate } from '../../src/http/auth.ts'
 import { createBodies } from '../../src/http/body.ts'
 import { plants } from '../../src/http/plants.ts'
 import { listen } from '../../src/http/server.ts'
+import { createUnsent } from '../../src/http/unsent.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import type { Store } from '../../src/store.ts'
 import { hashToken } from '../../src/token.ts'
@@ -38,6 +39,7 @@ const deps = {
   cors: null,
   loadPages: null,
   clientOf: () => null,
+  timeOut: () => {},
   isStopping: () => false,
 }
 
@@ -50,7 +52,12 @@ const grouping: Store = {
   ...store,
   ...plantChanges(new GroupCommit(async (batch) => batch.map(() => null), LIMITS)),
 }
-const routes = plants({ store: nothing, metrics, bodies: createBodies(deps.maxBodyBytes) })
+const routes = plants({
+  store: nothing,
+  metrics,
+  bodies: createBodies(deps.maxBodyBytes),
+  unsent: createUnsent(deps.timeOut),
+})
 const apps = {
   validation: () => new Elysia().use(routes),
   credentials: () => new Elysia().use(authenticate({ ...deps, store })).use(routes),

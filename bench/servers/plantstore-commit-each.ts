@@ -43,6 +43,7 @@ const app = createApp({
   cors: null,
   loadPages: null,
   clientOf: () => null,
+  timeOut: () => {},
   isStopping: () => false,
 })
 listen(app, { host: '127.0.0.1', port: Number(port) }, log)

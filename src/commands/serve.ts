@@ -15,6 +15,7 @@ import { listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
+import { watchOpenFiles } from '../sockets/open-files'
 import { announce } from '../terminal/announce'
 import { createLogWriter } from '../terminal/log-writer'
 import { loadPages } from '../web/built'
@@ -136,6 +137,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       droppedLogLines: lines.dropped,
       backups: backups?.stats ?? null,
       certificateExpiry: tls && (() => tls.current().expiresAt),
+      countFiles: () => countFiles(),
     })
     const signals = watchSignals(() => {
       token.reload()
@@ -146,6 +148,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const role = daemon(log, metrics.committed)
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
+    let countFiles: typeof metrics.countFiles = async () => null
     let isStopping = false
 
     async function start(): Promise<void> {
@@ -164,8 +167,10 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
+        timeOut: (request, seconds) => server?.timeOut(request, seconds),
         isStopping: () => isStopping,
       })
+      countFiles = await watchOpenFiles(log)
       server = await open(app, config, log, tls)
       backups?.start()
       await announce(

@@ -22,23 +22,27 @@ const zipped = new Headers([...varying, ['content-encoding', 'gzip']])
 const SHORTEST_ZIPPED = 1400
 const LONGEST_ZIPPED = 96 * 1024
 
-export type Bytes = Uint8Array<ArrayBuffer>
+export type Body = string | Uint8Array<ArrayBuffer>
 
-const fastGzip = (text: string): Bytes => Bun.gzipSync(text, { level: 1 })
+const acceptsGzip = ({ headers }: Request): boolean =>
+  chooseCoding(headers.get('accept-encoding'), ['gzip']) === 'gzip'
 
-/** 200 with a value as JSON. */
+/** 200 with a short value as JSON; a longer one goes through `unsent.ts`. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), ok)
 
-/** 200 with a text, as JSON unless its type is set; compressed by `gzip` if that pays and the client accepts it. */
-export function answerLong({ headers }: Request, text: string, gzip = fastGzip): Response {
-  const isZipped =
-    text.length >= SHORTEST_ZIPPED &&
-    text.length <= LONGEST_ZIPPED &&
-    chooseCoding(headers.get('accept-encoding'), ['gzip']) === 'gzip'
-  return isZipped
-    ? new Response(gzip(text), { headers: zipped })
-    : new Response(text, { headers: varying })
+/** A text as a client accepts it, and the headers that say so; compressed if that pays. */
+export function encode(request: Request, text: string): { body: Body; headers: Headers } {
+  const isWorth = text.length >= SHORTEST_ZIPPED && text.length <= LONGEST_ZIPPED
+  return isWorth && acceptsGzip(request)
+    ? { body: Bun.gzipSync(text, { level: 1 }), headers: zipped }
+    : { body: text, headers: varying }
 }
+
+/** 200 with one of two blobs of JSON. Their bytes are shared: an answer that nobody reads takes none. */
+export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Response =>
+  acceptsGzip(request)
+    ? new Response(compressed, { headers: zipped })
+    : new Response(plain, { headers: varying })
 
 /** 304: the client has the answer already, under this entity tag. */
 export function notModified(etag: string): Response {

@@ -19,6 +19,7 @@ import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
 import { createRequestLog, type RequestLogEntry } from './request-log'
+import { createUnsent } from './unsent'
 
 export type AppDeps = {
   readonly store: Store
@@ -33,6 +34,8 @@ export type AppDeps = {
   readonly logRequests: boolean
   /** The address of the client that sent a request; null if it has none. */
   readonly clientOf: (request: Request) => string | null
+  /** Closes the connection of a request once it makes no progress for so many seconds. */
+  readonly timeOut: (request: Request, seconds: number) => void
   /** Requests per second of each token; null: no limit, and none on failed credentials. */
   readonly rateLimit: number | null
   /** Which pages of other origins may call; null: none. */
@@ -67,6 +70,7 @@ export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, isStopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
+  const unsent = createUnsent(deps.timeOut)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
 
@@ -123,9 +127,9 @@ export function createApp(deps: AppDeps) {
     .use(
       new Elysia({ name: 'protected' })
         .use(authenticate({ ...deps, rateLimit }))
-        .use(metricsPage(store, metrics))
-        .use(plants({ store, metrics, bodies }))
-        .use(onePlant({ store, bodies })),
+        .use(metricsPage(store, metrics, unsent))
+        .use(plants({ store, metrics, bodies, unsent }))
+        .use(onePlant({ store, bodies, unsent })),
     )
 
   routes = [...app.routes]

@@ -1,17 +1,18 @@
 import { Elysia, t } from 'elysia'
 import type { Metrics } from '../metrics'
 import type { Store } from '../store'
-import { answerLong } from './answer'
 import { answers, READING, refusals, responses } from './describe'
+import type { Unsent } from './unsent'
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `GET /metrics`, for Prometheus. */
-export function metricsPage(store: Store, metrics: Metrics) {
+export function metricsPage(store: Store, metrics: Metrics, unsent: Unsent) {
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
-    ({ request }) => {
-      const answer = answerLong(request, metrics.render(store.stats()))
+    async ({ request }) => {
+      const kept = { unsentBytes: unsent.bytes(), files: await metrics.countFiles() }
+      const answer = unsent.answerZipped(request, metrics.render(store.stats(), kept))
       answer.headers.set('content-type', TEXT_FORMAT)
       return answer
     },

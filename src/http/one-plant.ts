@@ -14,7 +14,7 @@ import {
 } from '../plant'
 import { toJson } from '../plant-json'
 import type { ChangeOptions } from '../store'
-import { answerJson, jsonHeaders, notModified } from './answer'
+import { jsonHeaders, notModified } from './answer'
 import { ACCEPT_ENCODING, ACCEPT_PATCH, MERGE_PATCH } from './body'
 import {
   answers,
@@ -52,34 +52,34 @@ function optionsOf({ signal }: Request, headers: Headers): ChangeOptions {
   return precondition ? { signal, precondition } : { signal }
 }
 
-function answerPlant(plant: NewPlant): Response {
-  const answer = answerJson(toJson(plant))
-  answer.headers.set('etag', entityTagOf(plant))
-  return answer
-}
-
-// RFC 9110, section 13.2.2: If-Match is checked first.
-function answerRead(plant: NewPlant, { ifMatch, ifNoneMatch }: Precondition): Response {
-  if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
-  if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
-  return answerPlant(plant)
-}
-
 function patchRefusals() {
   const refused: Record<string, object> = refusals(...BODY, 40402, 41201, ...WRITING)
   const accepts = headers({ ...ACCEPT_PATCH, ...ACCEPT_ENCODING })
   return { ...refused, 415: { ...refused['415'], ...accepts } }
 }
 
-export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>) {
+export function onePlant({ store, bodies, unsent }: Omit<PlantDeps, 'metrics'>) {
+  function answerPlant(request: Request, plant: NewPlant): Response {
+    const answer = unsent.answer(request, JSON.stringify(toJson(plant)))
+    answer.headers.set('etag', entityTagOf(plant))
+    return answer
+  }
+
+  // RFC 9110, section 13.2.2: If-Match is checked first.
+  function answerRead(request: Request, plant: NewPlant, { ifMatch, ifNoneMatch }: Precondition) {
+    if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
+    if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
+    return answerPlant(request, plant)
+  }
+
   return new Elysia({ name: 'one-plant' })
     .get(
       '/plants/:id',
-      async ({ params, headers }) => {
+      async ({ params, headers, request }) => {
         const precondition = readPrecondition(headers) ?? {}
         const plant = await store.readPlant(toInt64(params.id))
         if (!plant) throw new PlantError(40402)
-        return answerRead(plant, precondition)
+        return answerRead(request, plant, precondition)
       },
       {
         params: PlantPath,
@@ -103,8 +103,9 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
         const id = toInt64(params.id)
         requireSameId(body.id, id)
         const plant = toNewPlant(id, body)
+        unsent.expect(plant)
         await store.replacePlant(plant, optionsOf(request, headers))
-        return answerPlant(plant)
+        return answerPlant(request, plant)
       },
       {
         ...bodies.of(Replacement),
@@ -129,7 +130,8 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
         const id = toInt64(params.id)
         requireSameId(body.id, id)
         const options = optionsOf(request, headers)
-        return answerPlant(await store.patchPlant(id, toPatch(body), options))
+        const patch = () => store.patchPlant(id, toPatch(body), options)
+        return answerPlant(request, await unsent.change(() => store.readPlant(id), patch))
       },
       {
         ...bodies.of(PlantPatch, MERGE_PATCH),
@@ -156,6 +158,7 @@ export function onePlant({ store, bodies }: Pick<PlantDeps, 'store' | 'bodies'>)
         return new Response(null, { status: 204, headers: jsonHeaders })
       },
       {
+        ...bodies.none,
         params: PlantPath,
         detail: {
           operationId: 'deletePlant',

@@ -3,7 +3,7 @@
 import { Kind } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 import packageJson from '../../package.json'
-import { answerLong, type Bytes } from './answer'
+import { answerBlob } from './answer'
 import { answers, OPTIONAL_HEADERS, refusals, responses } from './describe'
 import { isLimited } from './rate-limit'
 
@@ -136,17 +136,17 @@ const toText = (document: Json): string =>
 
 /** `GET /openapi.json`; it needs no credentials. */
 export function openapi(routes: () => readonly OpenApiRoute[]) {
-  let document: string | undefined
-  let zipped: Bytes | undefined
-  const zip = (text: string): Bytes => {
-    zipped ??= Bun.gzipSync(text)
-    return zipped
-  }
+  let plain: Blob | undefined
+  let zipped: Blob | undefined
   return new Elysia({ name: 'openapi' }).get(
     '/openapi.json',
     ({ request }) => {
-      document ??= toText(openapiDocument(routes()))
-      return answerLong(request, document, zip)
+      if (!plain || !zipped) {
+        const text = toText(openapiDocument(routes()))
+        plain = new Blob([text])
+        zipped = new Blob([Bun.gzipSync(text)])
+      }
+      return answerBlob(request, plain, zipped)
     },
     {
       detail: {

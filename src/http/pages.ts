@@ -51,12 +51,25 @@ const pageHeaders = {
   vary: 'accept-encoding',
 }
 
-async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Uint8Array<ArrayBuffer>> {
-  if (coding === 'identity') return Bun.gunzipSync(await Bun.file(gzip).bytes())
-  return Bun.file(coding === 'br' ? brotli : gzip).bytes()
+async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Blob> {
+  const bytes = await Bun.file(coding === 'br' ? brotli : gzip).bytes()
+  return new Blob([coding === 'identity' ? Bun.gunzipSync(bytes) : bytes])
 }
 
-async function answerFile(file: PageFile, { headers: asked }: Request): Promise<Response> {
+type Read = typeof read
+
+/** Reads each form of a file once: answers share the bytes of a blob, so one that nobody reads takes none. */
+function createReader(): Read {
+  const blobs = new Map<string, Promise<Blob>>()
+  return (file, coding) => {
+    const form = `${coding} ${file.gzip}`
+    const blob = blobs.get(form) ?? read(file, coding)
+    blobs.set(form, blob)
+    return blob
+  }
+}
+
+async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: Read) {
   const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({ ...pageHeaders, etag: tag })
@@ -66,7 +79,7 @@ async function answerFile(file: PageFile, { headers: asked }: Request): Promise<
   }
   headers.set('content-type', file.type)
   if (coding !== 'identity') headers.set('content-encoding', coding)
-  return new Response(await read(file, coding), { headers })
+  return new Response(await readOnce(file, coding), { headers })
 }
 
 // For addresses that are nearly a page's, where its links would be broken. Relative, so that it works behind a proxy that
@@ -76,11 +89,13 @@ const moved = (location: string): Response =>
 
 /** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name. */
 export function pages({ load }: PageDeps) {
+  const readOnce = createReader()
+
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()
     const file = files.find((it) => it.page === page && it.name === name)
     if (!file) throw new PlantError(40401)
-    return answerFile(file, request)
+    return answerFile(file, request, readOnce)
   }
 
   return new Elysia({ name: 'pages' })

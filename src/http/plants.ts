@@ -7,10 +7,11 @@ import { listProblems } from '../mismatch'
 import { type Int64, NewPlant, Plant, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
 import type { Store, PlantPage as StoredPage } from '../store'
-import { answerJson, answerLong } from './answer'
+import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
+import type { Unsent } from './unsent'
 
 type Filter = { readonly tag?: string; readonly name?: string }
 
@@ -67,6 +68,7 @@ function nextPage(after: string, limit: number, filter: Filter): string {
 }
 
 function answerPage(
+  unsent: Unsent,
   request: Request,
   { plants, next }: StoredPage,
   limit: number,
@@ -74,7 +76,7 @@ function answerPage(
 ): Response {
   const cursor = next === null ? null : String(next)
   const text = JSON.stringify({ plants: plants.map(toJson), next: cursor })
-  const answer = answerLong(request, text)
+  const answer = unsent.answerZipped(request, text)
   if (cursor !== null) answer.headers.set('link', nextPage(cursor, limit, filter))
   return answer
 }
@@ -96,18 +98,20 @@ export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
   readonly bodies: Bodies
+  readonly unsent: Unsent
 }
 
-export function plants({ store, metrics, bodies }: PlantDeps) {
+export function plants({ store, metrics, bodies, unsent }: PlantDeps) {
   return new Elysia({ name: 'plants' })
     .post(
       '/plants',
       async ({ body, request }) => {
         const plant = toNewPlant(body.id, body)
+        unsent.expect(plant)
         await store.createPlant(plant, request.signal)
         metrics.created(1)
         // Without the id.
-        return answerJson({ ...plant, id: undefined })
+        return unsent.answer(request, JSON.stringify({ ...plant, id: undefined }))
       },
       {
         ...bodies.of(NewPlant),
@@ -156,7 +160,7 @@ export function plants({ store, metrics, bodies }: PlantDeps) {
         const { tag = null, name = null } = filter
         const from = after === undefined ? null : toInt64(after)
         const page = await store.listPlants({ limit: most, after: from, tag, name })
-        return answerPage(request, page, most, filter)
+        return answerPage(unsent, request, page, most, filter)
       },
       {
         query: PlantList,

@@ -39,6 +39,8 @@ export type Server = {
   readonly port: number | null
   /** The address of the peer that sent a request in flight; null if it came through a unix socket. */
   peerOf(request: Request): string | null
+  /** Closes the connection of a request in flight once it makes no progress for so many seconds. */
+  timeOut(request: Request, seconds: number): void
   /** Serves new connections with another pair; open ones end with their next answer. */
   renew(pair: KeyPair): void
   /** Stops accepting, answers requests in flight for at most this many milliseconds, then closes every connection. */
@@ -101,6 +103,10 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     return null
   }
 
+  const timeOut = (request: Request, seconds: number): void => {
+    for (const server of servers) server.timeout(request, seconds)
+  }
+
   const pendingRequests = () =>
     [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
 
@@ -140,7 +146,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     await Promise.all([...servers].map((server) => server.stop(true)))
   }
 
-  return { port, peerOf, renew, drain }
+  return { port, peerOf, timeOut, renew, drain }
 }
 
 function serve(

@@ -20,11 +20,12 @@ export async function pressed(
   folder: string,
   about: string,
   press: (daemon: Daemon, ledger: Ledger) => Promise<Answers>,
-  start: { wrap?: string[] } = {},
+  start: { wrap?: string[]; megabytes?: number } = {},
 ): Promise<Outcome> {
   await need()
   const database = join(folder, 'plants.db')
-  const limit: MemoryLimit | undefined = memoryLimit(megabytes)
+  const most = start.megabytes ?? megabytes
+  const limit: MemoryLimit | undefined = memoryLimit(most)
   const wrap = [...(start.wrap ?? []), ...(limit?.wrap ?? [])]
   const ledger: Ledger = new Map()
   const daemon = await serve(database, { wrap })
@@ -32,12 +33,12 @@ export async function pressed(
   const { many, problems } = await press(daemon, ledger)
   if (!daemon.alive()) problems.push(`it ended with exit code ${await daemon.exited}`)
   if (limit !== undefined && limit.kills() > 0) problems.push('killed for want of memory')
-  if (limit === undefined && memory.peak() > megabytes) problems.push('too much memory')
+  if (limit === undefined && memory.peak() > most) problems.push('too much memory')
   if (!(await recovers(daemon, ledger, 10_000))) problems.push('no creates afterwards')
   memory.stop()
   if ((await daemon.stop()) !== 0) problems.push('a bad exit code')
   problems.push(...faultsOf(verify(database, ledger)))
-  const within = limit === undefined ? 'no control group here' : `limit of ${megabytes} MB`
+  const within = limit === undefined ? 'no control group here' : `limit of ${most} MB`
   return { tried: about, many, lost: `own memory at most ${memory.peak()} MB, ${within}`, problems }
 }
 

@@ -28,6 +28,7 @@ import { restoreFaults } from './restore.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
+import { unreadFaults } from './unread.ts'
 
 const faults: Fault[] = [
   ...killFaults,
@@ -46,6 +47,7 @@ const faults: Fault[] = [
   ...proxyFaults,
   ...fileFaults,
   ...memoryFaults,
+  ...unreadFaults,
   ...longFileFaults,
   ...clockFaults,
   ...postgresFaults,

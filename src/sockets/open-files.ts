@@ -1,0 +1,65 @@
+// The files and connections that this process has open, and how many it may have.
+
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { codeOf } from '../errors'
+import type { Log } from '../log'
+import type { OpenFiles } from '../process-metrics'
+
+const LIMIT = /^Max open files +(\d+)/m
+// Looking at a file takes about a microsecond: requests have their turn in between.
+const AT_ONCE = 500
+const LOOK_EVERY_MS = 1000
+const REPEAT_AFTER_MS = 60_000
+
+const isExhausted = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(codeOf(error))
+
+function isSocket(fd: string): boolean {
+  try {
+    return fstatSync(Number(fd)).isSocket()
+  } catch {
+    // It was closed meanwhile.
+    return false
+  }
+}
+
+async function count(): Promise<{ readonly open: number; readonly sockets: number }> {
+  const all = await readdir('/proc/self/fd')
+  let sockets = 0
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    sockets += all.slice(from, from + AT_ONCE).filter(isSocket).length
+    await Bun.sleep(0)
+  }
+  return { open: all.length, sockets }
+}
+
+/**
+ * Logs, at most once a minute, that no more can be opened; returns what counts. To be called before the daemon listens: its
+ * own sockets are those open now, and the one it will listen on. Without `/proc`, as in a chroot, nothing is counted.
+ */
+export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles | null>> {
+  if (!existsSync('/proc/self/fd')) return async () => null
+  const limit = Number(LIMIT.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
+  const own = (await count()).sockets + 1
+  let nextLine = 0
+  const look = () => {
+    try {
+      closeSync(openSync('/dev/null', 'r'))
+    } catch (error) {
+      if (!isExhausted(error) || performance.now() < nextLine) return
+      nextLine = performance.now() + REPEAT_AFTER_MS
+      log('error', 'too-many-open-files', { limit })
+    }
+  }
+  setInterval(look, LOOK_EVERY_MS).unref()
+
+  return async () => {
+    try {
+      const { open, sockets } = await count()
+      return { open, limit, connections: Math.max(0, sockets - own) }
+    } catch (error) {
+      if (isExhausted(error)) return { open: limit, limit, connections: null }
+      throw error
+    }
+  }
+}
