@@ -172,7 +172,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
           out: '',
           code: 1,
         })
-        expect(err).toMatch(/^plantstore: .*schema version 99, made by a newer plantstore.*\n$/)
+        expect(err).toMatch(/^plantstore: .*newer plantstore \(schema 99;.*\n$/)
       }
     })
 
@@ -186,7 +186,9 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       const { err, code } = await runWith(url, ['serve', '--port', '0'])
 
       expect(code).toBe(1)
-      expect(err).toMatch(/^plantstore: the user may not make tables \(.+\); run GRANT CREATE.+\n$/)
+      expect(err).toMatch(
+        /^plantstore: the user cannot create tables \(.+\); run GRANT CREATE.+\n$/,
+      )
       await importAll(server.url('rights'), hardPlants[0] ?? '')
       for (const args of [['check'], ['export'], ['token', 'list']]) {
         const refused = await runWith(url, args)

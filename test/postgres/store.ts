@@ -75,10 +75,8 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     const foreign = await newDatabase(server)
     await server.query('CREATE TABLE plants (id int)', foreign.slice(foreign.lastIndexOf('/') + 1))
 
-    expect(openAt(newer)).rejects.toThrow(
-      'the database has schema version 99, made by a newer plantstore',
-    )
-    expect(openAt(foreign)).rejects.toThrow('the database has tables of another program')
+    expect(openAt(newer)).rejects.toThrow('written by a newer plantstore (schema 99;')
+    expect(openAt(foreign)).rejects.toThrow("another program's tables are in the database")
   })
 
   test('is not made by a command that only looks', async () => {

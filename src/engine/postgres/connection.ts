@@ -1,4 +1,4 @@
-// A connection to the writable server among the hosts of a URL, with deadlines: none of Bun's drivers limits a query.
+// A connection to the host of a URL that takes writes, with deadlines: Bun's SQL has none for queries.
 
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
@@ -7,16 +7,16 @@ import { deadlineError, explainConnecting, noConnection } from './errors'
 import { checkSettings, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
-/** One session of a server. Once it is lost it stays lost: a query never moves to another session unseen. */
+/** One session of a server. Once lost, it stays lost: Bun never moves a query to another session. */
 export interface Connection {
-  /** Bun's SQL, of this one session: queries are pipelined, and BEGIN by hand holds for those behind it. */
+  /** Bun's SQL, limited to this session: queries are pipelined, and BEGIN applies to those behind it. */
   readonly sql: SQL
   /** The address of the server: `h1:5432`, or the path of a unix socket. */
   readonly host: string
   readonly isLost: boolean
   /**
-   * Resolves as the query does. Where nothing asked on the connection is answered for so long, it drops the connection and
-   * rejects: nobody knows then whether the query was done. The query is never cancelled: a cancelled wait for a standby would look like a commit that is on it.
+   * Resolves as the query does. If the connection answers nothing for so long, closes it and rejects: nobody knows then
+   * whether the query was executed. It is never cancelled: a commit whose wait for a standby is cancelled looks confirmed.
    */
   within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
   close(): Promise<void>
@@ -30,8 +30,8 @@ function readCa(path: string): string {
   }
 }
 
-// Said in full each time, as Bun fills what is missing from PGSSLMODE, PGHOST and others, and
-// NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise turn the check of certificates off.
+// Always explicit: Bun takes what is missing from PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 turns the
+// check of certificates off.
 function tlsOf({ sslmode, caFile }: PostgresTarget, host: Host) {
   if (sslmode === 'disable' || isSocket(host)) return 'disable'
   if (sslmode === 'require') return { rejectUnauthorized: false }
@@ -67,7 +67,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     await pool.close({ timeout: 0 })
   }
 
-  // Queries are answered in their order: those of a long queue wait for one another, which is no hang.
+  // Queries are answered in order: one that waits behind others is not stuck.
   let answeredAt = 0
   async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
@@ -90,7 +90,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
   }
 
   try {
-    // A pool would go on with a new session, where the old one is lost; a reserved session does not.
+    // A pool replaces a lost session with a new one; a reserved session is never replaced.
     const open = async () => {
       const sql = await pool.reserve()
       await checkSettings(sql, target)
@@ -113,8 +113,8 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
 }
 
 /**
- * Connects to the first host of a target that can be written to and keeps what it confirms. Rejects with an `OpenError` that
- * says in one line what is wrong with each.
+ * Connects to the first host that takes writes and keeps what it confirms. Rejects with an `OpenError` that says in one line
+ * what is wrong with each host.
  */
 export async function connect(target: PostgresTarget): Promise<Connection> {
   const failures: { host: Host; reason: string }[] = []

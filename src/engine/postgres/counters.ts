@@ -1,4 +1,4 @@
-// What an engine counts of its server.
+// What a store counts of its server.
 
 import type { ServerStats } from '../../store'
 

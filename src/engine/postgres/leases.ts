@@ -1,14 +1,11 @@
-// Tokens that were found are kept for a moment, so that not every request asks the server.
+// A short cache of found tokens, so that not every request asks the server.
 
 import type { Token } from '../../token'
 
-/**
- * How long a token that was found counts as it was. Whoever revokes one waits for so long before that counts as done: by
- * then no process accepts it.
- */
+/** How long a found token is cached. Revoking one takes as long: by then no process accepts it. */
 export const LEASE_MS = 1000
 
-// Beyond this, leases that have ended are removed.
+// With more leases than this, those that have expired are removed.
 const ROOMY = 1000
 
 /** `now`: milliseconds of a clock that never goes back. */
@@ -27,13 +24,13 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
   }
 
   async function ask(hash: string): Promise<Token | null> {
-    // Before the query is sent: what it finds may be revoked while the answer is on its way.
+    // Taken before the query: the token may be revoked while the answer is on its way.
     const until = now() + LEASE_MS
     const asking = { answer: find(hash), until }
     asked.set(hash, asking)
     try {
       const token = await asking.answer
-      // Where it was forgotten meanwhile, the answer may be from before.
+      // If it was forgotten meanwhile, the answer may be older than the change.
       if (token && asked.get(hash) === asking) keep(hash, token, until)
       return token
     } finally {
@@ -42,17 +39,17 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
   }
 
   return {
-    /** The token with a hash. Those who ask for one at the same time share a query. */
+    /** The token with a hash. Those who ask at the same time share a query. */
     async find(hash: string): Promise<Token | null> {
       const lease = leases.get(hash)
       if (lease && now() < lease.until) return lease.token
       const asking = asked.get(hash)
-      // The answer may be from before a revocation that is done by now.
+      // The answer may be older than a revocation that is complete by now.
       if (!asking || now() >= asking.until) return ask(hash)
-      // It was sent before, and may have missed a token that is new; the next one is sent after.
+      // That query may have missed a token made since it was sent; another one does not.
       return (await asking.answer) ?? asked.get(hash)?.answer ?? ask(hash)
     },
-    /** Has the next one who asks for a token see what this process has changed of it. */
+    /** Makes the next one who asks see what this process has changed of the token. */
     forget(hash: string): void {
       leases.delete(hash)
       asked.delete(hash)

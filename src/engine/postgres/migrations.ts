@@ -36,7 +36,7 @@ const migrations: readonly (readonly string[])[] = [
 /** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = migrations.length
 
-// Several processes may start at once: whoever comes second meets what the first has made. XX000: "tuple concurrently updated".
+// Several processes may start at once, and conflict. XX000: "tuple concurrently updated".
 const CONFLICTS = ['23505', '40001', '40P01', '42P07', '42710', 'XX000']
 const MOST_TRIES = 20
 const PAUSE_MS = 50
@@ -51,11 +51,11 @@ export async function schemaVersion(sql: SQL): Promise<number> {
   return row?.version ?? 0
 }
 
-/** Throws an `OpenError` where a schema is of a newer plantstore. */
+/** Throws an `OpenError` if the schema was made by a newer plantstore. */
 export function refuseNewer(version: number): void {
   if (version <= SCHEMA_VERSION) return
   throw new OpenError(
-    `the database has schema version ${version}, made by a newer plantstore; this one reads up to ${SCHEMA_VERSION}`,
+    `the database was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
   )
 }
 
@@ -84,27 +84,27 @@ async function migrateOnce(sql: SQL): Promise<number> {
   }
 }
 
-/** Why the schema could not be made, in one line. */
+/** The `OpenError` of a failed migration, in one line. */
 function explain(error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error)
   switch (sqlStateOf(error)) {
     case '42P07':
     case '42710':
       return new OpenError(
-        `the database has tables of another program (${message}); name another database, or another schema with ?search_path=`,
+        `another program's tables are in the database (${message}); use another database, or another schema with ?search_path=`,
       )
     case '3F000':
       return new OpenError('the schema of search_path does not exist; create it: CREATE SCHEMA …')
     case '42501':
       return new OpenError(
-        `the user may not make tables (${message}); run GRANT CREATE, USAGE ON SCHEMA … TO the user`,
+        `the user cannot create tables (${message}); run GRANT CREATE, USAGE ON SCHEMA … TO the user`,
       )
     default:
       return error
   }
 }
 
-/** Brings a database to {@link SCHEMA_VERSION}. Returns the version that it had. Throws an `OpenError` where that cannot be. */
+/** Migrates a database to {@link SCHEMA_VERSION}. Resolves to the version it had. Rejects with an `OpenError` if it cannot. */
 export async function migrate(sql: SQL): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {

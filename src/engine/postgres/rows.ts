@@ -11,7 +11,7 @@ export const OCTETS = TEXTS.map((name) => `coalesce(octet_length(${name}), 0)`).
 
 const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
 
-/** Reads rows and keeps others from changing them until the transaction ends; in order, so that two rarely deadlock. */
+/** Reads rows and locks them until the transaction ends; in order, so that two transactions rarely deadlock. */
 export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
   `${SELECT} ORDER BY id FOR UPDATE`,
   bigints(sql, ids),

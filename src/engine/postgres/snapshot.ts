@@ -1,4 +1,4 @@
-// One moment of a server's database, on a connection of its own that can only read.
+// A read-only snapshot of a server's database, on a connection of its own.
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
@@ -12,13 +12,13 @@ import type { PostgresTarget } from './url'
 
 const PLANTS_AT_ONCE = 1000
 const BYTES_AT_ONCE = 4_000_000
-// Of each query: an export of many plants takes as long as it takes.
+// Of each query; an export has many.
 const DEADLINE_MS = 60_000
 
-/** Asks for rows, with the deadline of a read. */
+/** Runs a query, with a deadline. */
 export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
 
-// A part ends with the plant that exceeds its bytes: where plants are long, the server cuts it, not the memory.
+// A part ends with the plant that exceeds its bytes; the server cuts it, so that long plants do not fill the memory.
 const PART = `
     SELECT ${COLUMNS} FROM (
       SELECT ${COLUMNS},
@@ -45,7 +45,7 @@ export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> 
   }
 }
 
-/** The `OpenError` of a query that failed, in one line; `storage` where the server's disk or data fails. */
+/** The `OpenError` of a failed query, in one line; `storage` if the server's disk or data is at fault. */
 function explainReading(error: unknown, { host }: Connection): unknown {
   const state = sqlStateOf(error)
   if (error instanceof OpenError || !(error instanceof Error)) return error
@@ -62,7 +62,7 @@ async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<nu
   )
 }
 
-/** Has `read` read one moment of a database, with the version of its schema. Rejects with an `OpenError` where it cannot be read. */
+/** Lets `read` read a database as of one moment, given its schema version. Rejects with an `OpenError` if it cannot be read. */
 export async function readSnapshot<T>(
   target: PostgresTarget,
   read: (ask: Ask, version: number) => Promise<T>,

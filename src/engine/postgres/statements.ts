@@ -1,18 +1,18 @@
-// Statements that are sent together on one connection, and answered in their order.
+// Statements that are sent together on one connection.
 
 import type { SQL } from 'bun'
 import { sqlStateOf } from './errors'
 
-/** A statement with the values of its parameters, or one of those that hold a transaction together. */
+/** A statement with the values of its parameters, or one that begins or ends a transaction. */
 export type Statement = 'BEGIN' | 'COMMIT' | readonly [text: string, ...values: readonly unknown[]]
 
-/** What a statement answered: its rows, and the word that the server says of it. */
+/** What a statement answered: its rows, and its command tag. */
 export type Answer<Row = unknown> = readonly Row[] & { readonly command: string | null }
 
-// "current transaction is aborted": an earlier statement says why.
+// "current transaction is aborted": an earlier statement has the reason.
 const ABORTED = '25P02'
 
-// Without parameters, `unsafe` takes the simple protocol, which Bun does not pipeline; a template never does.
+// Without parameters, `unsafe` uses the simple protocol, which Bun does not pipeline; a template does not.
 function send(sql: SQL, statement: Statement): Promise<Answer> {
   if (statement === 'BEGIN') return sql<unknown[]>`BEGIN`
   if (statement === 'COMMIT') return sql<unknown[]>`COMMIT`
@@ -21,8 +21,8 @@ function send(sql: SQL, statement: Statement): Promise<Answer> {
 }
 
 /**
- * Sends statements without waiting between them. Resolves to their answers; rejects, once all are answered, with the first
- * error that is not the consequence of another.
+ * Sends statements without waiting between them. Resolves to their answers. Rejects, once all are answered, with the error
+ * that came first.
  */
 export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
   const results = await Promise.allSettled(statements.map((it) => send(sql, it)))
@@ -37,7 +37,7 @@ export async function sendAll(sql: SQL, statements: readonly Statement[]): Promi
   return answers
 }
 
-/** Rows of an answer, of the type that its statement selects. */
+/** The rows of an answer; the caller names the type that its statement selects. */
 export const rowsOf = <Row>(answer: Answer | undefined): readonly Row[] =>
   (answer ?? []) as readonly unknown[] as readonly Row[]
 

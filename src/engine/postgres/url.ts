@@ -12,15 +12,15 @@ export type SslMode = (typeof sslModes)[number]
 /** A server; a host that begins with a slash is the folder of a unix socket. */
 export type Host = { readonly host: string; readonly port: number }
 
-/** Which database is meant, and how to get there. */
+/** A database, and how to connect to it. */
 export type PostgresTarget = {
   readonly hosts: readonly Host[]
   readonly database: string
   readonly user: string
-  /** The password; empty for none. That of a file is read again each time, so that it can be changed. */
+  /** The password; empty for none. A file is read again each time, so that the password can be changed. */
   readonly readPassword: () => string
   readonly sslmode: SslMode
-  /** Certificates of the CAs that are trusted (PEM); null: those that Bun trusts. */
+  /** A PEM file of trusted CAs; null: those that Bun trusts. */
   readonly caFile: string | null
   readonly searchPath: string | null
   /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
@@ -47,7 +47,7 @@ const known = [
 ] as const
 type Parameter = (typeof known)[number]
 
-// Parts of the URL are not shown: an unescaped password may be in any of them.
+// No part of the URL is shown: an unescaped password may be in any of them.
 const malformed = () =>
   new UsageError(
     'the database URL must look like postgres://user@host:5432/name; write @ : / ? # % within a part as %40 %3A %2F %3F %23 %25',
@@ -94,7 +94,7 @@ function readHost(text: string): Host {
   return { host, port: port ? readPort(port) : PORT }
 }
 
-/** The hosts of the authority, or those of `?host=`, with the ports of `?port=`: one for all, or one for each. */
+/** The hosts of the authority; or those of `?host=` with the ports of `?port=`, one for all or one for each. */
 function readHosts(authority: string, { host, port }: Partial<Record<Parameter, string>>): Host[] {
   const ports = port?.split(',').map(readPort) ?? []
   if (authority !== '') {
@@ -141,18 +141,18 @@ function readTls(
   hosts: readonly Host[],
   { sslmode, sslrootcert }: Partial<Record<Parameter, string>>,
 ) {
-  // A password must not cross a network to whoever answers, unless that is asked for.
+  // By default, a password crosses a network only to a verified server.
   const mode =
     oneOf('sslmode', sslmode, sslModes) ?? (hosts.every(isNear) ? 'disable' : 'verify-full')
   const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
   if (sslrootcert !== undefined && mode === 'disable') {
     throw new UsageError('the database URL: sslrootcert needs sslmode=verify-full or verify-ca')
   }
-  // As libpq has it: who names a CA wants it checked.
+  // Like libpq: a CA that is named is checked.
   return { sslmode: mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode, caFile }
 }
 
-/** The password of a file, without the line break at its end. */
+/** The password in a file, without the line break at its end. */
 function readPasswordFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -166,12 +166,12 @@ function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => 
   const { databasePassword, databasePasswordFile } = secrets
   if (inUrl !== undefined && databasePasswordFile !== null) {
     throw new UsageError(
-      'the database URL has a password: leave PLANTSTORE_DATABASE_PASSWORD_FILE out, or the password',
+      'the database URL has a password: remove it, or PLANTSTORE_DATABASE_PASSWORD_FILE',
     )
   }
   const password = inUrl === undefined ? (databasePassword ?? '') : decode(inUrl)
   if (databasePasswordFile === null) return () => password
-  // A file that cannot be read is a wrong setting now, and a reason to try again later.
+  // At the start, an unreadable file is a wrong setting; later, a reason to try again.
   readPasswordFile(databasePasswordFile)
   return () => readPasswordFile(databasePasswordFile)
 }
@@ -186,7 +186,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
   if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
   const parameters = readParameters(query)
   const hosts = readHosts(authority, parameters)
-  // Every other value would have plantstore write to a server that cannot be written to.
+  // With any other value, the server might take no writes.
   oneOf('target_session_attrs', parameters.target_session_attrs, ['read-write', 'primary'])
   const seconds = parameters.connect_timeout ?? String(CONNECT_SECONDS)
   if (!/^[1-9]\d{0,2}$/.test(seconds)) {
