@@ -27,6 +27,9 @@ export const catalogue = {
   50701: 'disk full; nothing was stored',
 } as const
 
+/** The message of a 50302 that refuses a read. */
+export const CANNOT_READ = 'cannot read from the database'
+
 /** A number of the {@link catalogue}. */
 export type ErrorNumber = keyof typeof catalogue
 

@@ -18,8 +18,6 @@ export type GroupCommitLimits = {
   readonly queuedBytes: number
   /** Changes that share a commit. */
   readonly batchChanges: number
-  /** Commits that may be in progress at the same time, given how long the last one took; default: 1. */
-  readonly commits?: (changes: number, milliseconds: number) => number
 }
 
 type Waiting<Change> = {
@@ -60,15 +58,12 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
  * are answered. Those clients are likely to come back: unless the disk is fast, the next batch is held for as many changes
  * as the last round had, for at most half a commit's time or a millisecond. Without that, two half batches would take
  * turns.
- * If several commits may be in progress, none is held: each takes what waits, in the order of the changes.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
-  /** 'gathering': a batch is about to be taken; else 'committing' while one is in progress. */
+  /** 'gathering': a batch is about to be taken; 'committing': one is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
-  #underWay = 0
-  #most: number
   /** How many changes the next batch may be held for, and until when. */
   #expected = 0
   #holdUntil = 0
@@ -79,9 +74,7 @@ export class GroupCommit<Change> {
   constructor(
     private readonly commit: Commit<Change>,
     private readonly limits: GroupCommitLimits,
-  ) {
-    this.#most = limits.commits?.(0, Number.POSITIVE_INFINITY) ?? 1
-  }
+  ) {}
 
   /** How many changes wait. */
   get queued(): number {
@@ -131,13 +124,13 @@ export class GroupCommit<Change> {
       if (!this.#isHeld()) this.#flushAfterTurn()
     } else if (this.#hold) {
       if (this.#waiting.length >= this.#expected) this.#endHold()
-    } else if (this.#state === 'committing' && this.#underWay < this.#most) this.#flushAfterTurn()
+    }
   }
 
   // Waits for the next changes of the clients just answered; false if that is not worth it.
   #isHeld(): boolean {
     const missing = this.#expected - this.#waiting.length
-    if (missing <= 0 || this.#most > 1) return false
+    if (missing <= 0) return false
     const hold = this.#holdUntil - performance.now()
     if (hold < SHORTEST_HOLD_MS) return false
     // Such a hold ends late, unless all come back.
@@ -167,7 +160,6 @@ export class GroupCommit<Change> {
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
-    this.#underWay += 1
     const batch = this.#takeBatch()
     const started = performance.now()
     const [result] = await Promise.allSettled([
@@ -184,16 +176,12 @@ export class GroupCommit<Change> {
   }
 
   #ended(changes: number, milliseconds: number): void {
-    this.#most = this.limits.commits?.(changes, milliseconds) ?? 1
     this.#expected = changes + this.#waiting.length
     this.#returns.answer(changes)
     this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
-    this.#underWay -= 1
-    // The next batch is to be taken anyway.
-    if (this.#state === 'gathering') return
-    this.#state = this.#underWay > 0 ? 'committing' : 'idle'
+    this.#state = 'idle'
     if (this.#waiting.length > 0) {
-      if (this.#underWay < this.#most && !this.#isHeld()) this.#flush()
-    } else if (this.#underWay === 0) for (const resolve of this.#drained.splice(0)) resolve()
+      if (!this.#isHeld()) this.#flush()
+    } else for (const resolve of this.#drained.splice(0)) resolve()
   }
 }

@@ -76,10 +76,10 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
       `${at('nope.invalid:5432')}cannot resolve host nope.invalid`,
     )
     expect(await refusal('postgres://u@/n?host=/missing')).toBe(
-      `${at('/missing/.s.PGSQL.5432')}there is no such unix socket, or nothing listens on it`,
+      `${at('/missing/.s.PGSQL.5432')}no such unix socket, or nothing is listening on it`,
     )
     expect(await refusal(server.url('nope'))).toBe(
-      `${here}there is no database "nope"; create it: CREATE DATABASE … ENCODING 'UTF8'`,
+      `${here}database "nope" does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`,
     )
     for (const url of [
       `postgres://admin:wrong@127.0.0.1:${server.port}/postgres`,
@@ -98,12 +98,12 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
     await using unsafe = await startPostgres(it, { settings: { fsync: 'off' } })
 
     expect(await refusal(server.url('latin'))).toEndWith(
-      "the database has the encoding LATIN1; create one with ENCODING 'UTF8'",
+      "the encoding of the database is LATIN1; create one with ENCODING 'UTF8'",
     )
     expect(await refusal(server.url('bytes'))).toContain('the encoding SQL_ASCII')
-    expect(await refusal(server.url('still'))).toEndWith('it is read-only, as a standby is')
+    expect(await refusal(server.url('still'))).toEndWith('read-only, like a standby')
     expect(await refusal(unsafe.url())).toEndWith(
-      'fsync is off there: a loss of power would lose data; set fsync=on',
+      'fsync is off: a loss of power would lose data; set fsync=on',
     )
   })
 
@@ -203,7 +203,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('connecting to 
 
     const reasons = ['no answer within 1 s', 'no answer within 1 s', 'connection refused']
     expect(await refusal(urlOf(hosts))).toBe(
-      `no writable PostgreSQL server: ${[...reasons, 'it is read-only, as a standby is']
+      `no writable PostgreSQL server: ${[...reasons, 'read-only, like a standby']
         .map((reason, index) => `${hosts[index]}: ${reason}`)
         .join('; ')}`,
     )

@@ -54,7 +54,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
 
       for (const query of ['', '?search_path=garden']) {
         expect(await refusal(pooler.url() + query)).toEndWith(
-          ': a pooler is between: add prepare=false to the URL',
+          ': connected through a pooler: add prepare=false to the URL',
         )
       }
       expect(await refusal(`${pooler.url()}?prepare=false`)).toBe('connected')
@@ -65,7 +65,9 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       await using pooler = await startPgBouncer(server)
       const url = `${pooler.url()}?search_path=garden&prepare=false`
 
-      expect(await refusal(url)).toContain('a pooler drops that of the URL; run ALTER ROLE')
+      expect(await refusal(url)).toContain(
+        'because a pooler drops the one in the URL; run ALTER ROLE',
+      )
       await server.query('ALTER ROLE admin SET search_path = garden')
       await using fresh = await startPgBouncer(server)
       expect(await refusal(url.replace(pooler.url(), fresh.url()))).toBe('connected')

@@ -5,24 +5,21 @@ import { TEXTS } from '../../plant'
 import { type Change, isRequested, type Outcome } from '../change'
 import { decide, idsOf, refuseCreate } from '../decide'
 import { COLUMNS, type Row, type RowId } from '../row'
-import { beginStep, commitStep, LONGEST_PIPELINE, type Step } from './lane'
+import type { Step } from './lane'
+import { beginStep, commitStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
-import { bigints, type Statement, texts } from './statements'
+import { bigints, rowsOf, type Statement, sendAll, texts } from './statements'
+import { useToken } from './tokens'
 
 type Create = readonly ['create', Row]
-
-const EARLIER = Array.from(
-  { length: LONGEST_PIPELINE - 1 },
-  (_, index) => ` || ';' || split_part(refused, ';', ${index + 1})`,
-).join('')
 
 // Rows as one array a column, which are the parameters from `first` on.
 const rowsFrom = (first: number): string =>
   `unnest($${first}::bigint[], ${TEXTS.map((_, place) => `$${first + 1 + place}::text[]`)}) AS i (${COLUMNS})`
 
-// `entered` locks the lane: where it is elsewhere, or another backend gets there first, nothing is inserted. The lane keeps
-// which ids were refused, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
+// `entered` locks the lane: if it is elsewhere, or another backend moves it first, nothing is inserted. The lane keeps the
+// refused ids, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
 const CREATE = `WITH entered AS (
     SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 FOR UPDATE
   ), made AS (
@@ -31,9 +28,9 @@ const CREATE = `WITH entered AS (
   )
   UPDATE lanes SET seq = $2::bigint, seen_at = now(), refused = coalesce(
       (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
-    )${EARLIER}
+    )
   WHERE lane = $1 AND seq = $2::bigint - 1
-  RETURNING split_part(refused, ';', 1) AS refused`
+  RETURNING refused`
 
 const byId = ([a]: Row, [b]: Row): number => {
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -46,21 +43,24 @@ const columns = (sql: SQL, rows: readonly Row[]) => {
   return [bigints(sql, ids), ...ofText.map((it) => texts(sql, it))]
 }
 
-/** Outcomes of a batch; undefined for a create that was refused, and whose plant is gone since: it is to be tried again. */
+/** Creates those of the sorted rows whose ids are free, as one step. */
+const create = (sql: SQL, { lane, seq }: LaneStep, rows: readonly Row[]): Statement => [
+  CREATE,
+  lane,
+  seq,
+  ...columns(sql, rows),
+]
+
+/** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
 export type Attempted = readonly (Outcome | undefined)[]
 
 function createStep(changes: readonly Create[]): Step<Attempted> {
   const rows = changes.map(([, row]) => row).sort(byId)
 
   return {
-    isPipelined: true,
-    async send(sql, { lane, seq }) {
-      const [row] = await sql.unsafe<{ refused: string }[]>(CREATE, [
-        lane,
-        seq,
-        ...columns(sql, rows),
-      ])
-      return row ? { refused: row.refused } : 'elsewhere'
+    async send(sql, at) {
+      const [answer] = await sendAll(sql, [create(sql, at, rows)])
+      return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
     async finish(refused, read) {
       if (refused === '') return changes.map(() => null)
@@ -75,32 +75,49 @@ function createStep(changes: readonly Create[]): Step<Attempted> {
   }
 }
 
-const USE = 'UPDATE tokens SET last_used_at = $2 WHERE hash = $1'
-const INSERT = `INSERT INTO plants (${COLUMNS}) SELECT i.* FROM ${rowsFrom(1)}`
-const UPDATE = `UPDATE plants SET ${TEXTS.map((name) => `${name} = i.${name}`)}
-  FROM ${rowsFrom(1)} WHERE plants.id = i.id`
-const DELETE = 'DELETE FROM plants WHERE id = ANY($1::bigint[])'
+// A trigger, rule or policy may discard rows without an error. Then the division fails, and the transaction with it.
+const writeAll = (write: string): string =>
+  `WITH written AS (${write} RETURNING plants.id)
+   SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM written`
+
+const INSERT = writeAll(`INSERT INTO plants (${COLUMNS}) SELECT i.* FROM ${rowsFrom(1)}`)
+const UPDATE = writeAll(`UPDATE plants SET ${TEXTS.map((name) => `${name} = i.${name}`)}
+  FROM ${rowsFrom(1)} WHERE plants.id = i.id`)
+const DELETE = writeAll('DELETE FROM plants WHERE id = ANY($1::bigint[])')
+
+const insert = (sql: SQL, rows: readonly Row[]): Statement => [
+  INSERT,
+  ...columns(sql, rows.toSorted(byId)),
+]
+const update = (sql: SQL, rows: readonly Row[]): Statement => [UPDATE, ...columns(sql, rows)]
+const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
 
 function writesOf(sql: SQL, changes: readonly Change[], it: Net): Statement[] {
   const statements: Statement[] = []
-  if (it.inserted.length > 0) {
-    statements.push([INSERT, ...columns(sql, it.inserted.toSorted(byId))])
-  }
-  if (it.updated.length > 0) statements.push([UPDATE, ...columns(sql, it.updated)])
-  if (it.deleted.length > 0) statements.push([DELETE, bigints(sql, it.deleted)])
+  if (it.inserted.length > 0) statements.push(insert(sql, it.inserted))
+  if (it.updated.length > 0) statements.push(update(sql, it.updated))
+  if (it.deleted.length > 0) statements.push(remove(sql, it.deleted))
   for (const change of changes) {
-    if (change[0] === 'use') statements.push([USE, change[1], change[2]])
+    if (change[0] === 'use') statements.push(useToken(change[1], change[2]))
   }
   return statements
 }
 
-/** A batch of any changes: the rows are locked and read, what comes of it is decided here, the net of it is written. */
-function transactionStep(changes: readonly Change[]): Step<Attempted> {
+/** Every statement that writes plants, with nothing to write: each fails if it lacks a privilege, a table or a column. */
+export const rehearsal = (sql: SQL): readonly Statement[] => [
+  create(sql, { lane: '', seq: 0 }, []),
+  lockRows(sql, []),
+  insert(sql, []),
+  update(sql, []),
+  remove(sql, []),
+]
+
+/** A step of any changes: locks and reads the rows, decides the outcomes, and writes what they come to. */
+export function transactionStep(changes: readonly Change[]): Step<readonly Outcome[]> {
   const ids = new Set<RowId>(changes.filter(isRequested).flatMap(idsOf))
   let outcomes: readonly Outcome[] = []
 
   return {
-    isPipelined: false,
     async send(sql, at) {
       const answers = await beginStep(sql, at, ids.size > 0 ? [lockRows(sql, [...ids])] : [])
       if (!answers) return 'elsewhere'
@@ -117,7 +134,7 @@ function transactionStep(changes: readonly Change[]): Step<Attempted> {
 
 const isCreate = (change: Change): change is Create => change[0] === 'create'
 
-/** How a batch is made. */
+/** The cheapest step that makes a batch. */
 export function stepOf(changes: readonly Change[]): Step<Attempted> {
   const creates = changes.filter(isCreate)
   const isDistinct = new Set(creates.map(([, [id]]) => id)).size === changes.length

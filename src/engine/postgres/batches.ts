@@ -1,59 +1,58 @@
 // Batches of group commit as steps of the writer.
 
-import type { PlantError } from '../../errors'
 import { type Change, isDone, isRequested, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
-import { type Attempted, stepOf } from './apply-changes'
-import { sqlStateOf } from './errors'
-import type { Sessions } from './sessions'
+import { type Attempted, stepOf, transactionStep } from './apply-changes'
+import { DISCARDED, isDataError, sqlStateOf } from './errors'
+import type { Refusals } from './refusals'
 import type { Writer } from './writer'
 
-// A full disk refuses each change: the log says so from time to time.
-const FULL_LOGGED_EVERY_MS = 60_000
-// While nobody tries a change again, the disk counts as full for so long.
-const FULL_MS = 10_000
-// A value that the server cannot keep: the fault of one change, not of those beside it.
-const STATEMENT_ERROR = /^(22|23|54)/
+const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
 
-/** Returns what commits the batches of a store, and whether the disk of the server was full for the last of them. */
-export function createBatches(writer: Writer, sessions: Sessions, role: Role) {
-  let fullAt = Number.NEGATIVE_INFINITY
-  let fullLoggedAt = Number.NEGATIVE_INFINITY
+type ToStep = typeof stepOf
 
-  async function attempt(changes: readonly Change[], onDoubt: () => void): Promise<Attempted> {
+/** Returns the function that commits the batches of a store. */
+export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
+  /** Makes a batch. If the server refuses data of it, its halves are tried, so that only the change at fault is refused. */
+  async function attempt(changes: readonly Change[], toStep: ToStep, onDoubt: () => void) {
     try {
-      return await writer.run(stepOf(changes), onDoubt)
+      return await writer.run(toStep(changes), onDoubt)
     } catch (error) {
+      if (!isDataError(error)) throw error
       const state = sqlStateOf(error)
-      if (!STATEMENT_ERROR.test(state)) throw error
-      if (changes.length === 1) return [{ error: 50001, detail: `${state} ${error}` }]
+      const detail = state === DISCARDED ? DISCARDS : `${state} ${error}`
+      if (changes.length === 1) return [{ error: 50001, detail } as const]
       const half = changes.length >> 1
-      const first = await attempt(changes.slice(0, half), onDoubt)
-      return [...first, ...(await attemptMore(changes.slice(half), onDoubt))]
+      const first: Attempted = await attempt(changes.slice(0, half), toStep, onDoubt)
+      return [...first, ...(await attemptRest(changes.slice(half), toStep, onDoubt))]
     }
   }
 
-  /** The same, where others of the batch may be stored by now: what fails is refused alone. */
-  async function attemptMore(changes: readonly Change[], onDoubt: () => void): Promise<Attempted> {
+  /** The same when others of the batch may be stored already: a failure refuses these changes alone. */
+  async function attemptRest(
+    changes: readonly Change[],
+    toStep: ToStep,
+    onDoubt: () => void,
+  ): Promise<Attempted> {
     try {
-      return await attempt(changes, onDoubt)
-    } catch (error) {
-      const { error: number, message } = fail(error)
-      return changes.map(() => ({ error: number, message }))
+      return await attempt(changes, toStep, onDoubt)
+    } catch (thrown) {
+      const { error, message } = refusals.refuse(thrown)
+      return changes.map(() => ({ error, message }))
     }
   }
 
-  /** A create that was refused, and whose plant was gone when that was looked at, is tried again. */
+  /** A create that was refused although no plant has its id is made again with its row locked, which always decides it. */
   async function complete(changes: readonly Change[], onDoubt: () => void): Promise<Outcome[]> {
-    const outcomes = [...(await attempt(changes, onDoubt))]
-    for (;;) {
-      const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
-      if (open.length === 0) return outcomes.map((it) => it ?? null)
+    const outcomes = [...(await attempt(changes, stepOf, onDoubt))]
+    const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
+    if (open.length > 0) {
       const missing = changes.filter((_, index) => outcomes[index] === undefined)
-      const again = await attemptMore(missing, onDoubt)
+      const again = await attemptRest(missing, transactionStep, onDoubt)
       for (const [place, index] of open.entries()) outcomes[index] = again[place]
     }
+    return outcomes.map((it) => (it === undefined ? { error: 50001 } : it))
   }
 
   function observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number) {
@@ -66,35 +65,28 @@ export function createBatches(writer: Writer, sessions: Sessions, role: Role) {
       if (isDone(outcome) && isRequested(change)) changed += 1
     }
     if (changed === 0) return
-    fullAt = Number.NEGATIVE_INFINITY
+    refusals.committed()
     role.onCommit(changed, milliseconds)
   }
 
-  function fail(error: unknown): PlantError {
-    const refusal = sessions.refuse(error)
-    if (refusal.error === 50701) fullAt = performance.now()
-    if (refusal.error === 50701 && performance.now() >= fullLoggedAt + FULL_LOGGED_EVERY_MS) {
-      fullLoggedAt = performance.now()
-      role.log('error', 'disk-full', { detail: String(error) })
-    }
-    return refusal
-  }
-
-  /** Makes a batch durable. Where it is in doubt, its outcomes are promised for when the server is found again. */
-  async function commit(changes: readonly Change[]): Promise<Committed> {
+  /** Makes a batch durable. If it is in doubt, its outcomes are promised for when the server is found again. */
+  return async (changes: readonly Change[]): Promise<Committed> => {
     const started = performance.now()
     const doubt = Promise.withResolvers<null>()
-    const outcomes = complete(changes, () => doubt.resolve(null)).then(
+    const onDoubt = () => {
+      role.log('warn', 'commit-in-doubt', { changes: changes.length })
+      doubt.resolve(null)
+    }
+    const outcomes = complete(changes, onDoubt).then(
       (it) => {
         observe(changes, it, performance.now() - started)
         return it
       },
       (error) => {
-        throw fail(error)
+        throw refusals.refuse(error)
       },
     )
     const first = await Promise.race([outcomes, doubt.promise])
     return first ?? { inDoubt: outcomes }
   }
-  return { commit, isFull: (): boolean => performance.now() < fullAt + FULL_MS }
 }

@@ -1,13 +1,19 @@
-// Checks the database of a server: its settings, its schema, and that every plant can be read.
+// Checks a server's database: settings, schema, privileges, and that every plant can be read.
 
 import type { SQL } from 'bun'
-import { OpenError } from '../../errors'
+import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
+import { connect } from './connection'
+import { sqlStateOf } from './errors'
 import { SCHEMA_VERSION } from './migrations'
+import { statementsOf } from './rehearsal'
 import { type Ask, allPlants, readSnapshot } from './snapshot'
+import { sendAll } from './statements'
 import type { PostgresTarget } from './url'
 
-/** Columns as plantstore makes them: a table that is not so was changed by another program. */
+const DEADLINE_MS = 15_000
+
+/** The columns as plantstore makes them; a difference was made by another program. */
 const COLUMNS: Readonly<Record<string, string>> = {
   'plants.id': 'bigint not null',
   'plants.name': 'text "C" not null',
@@ -19,34 +25,84 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'tokens.expires_at': 'bigint',
   'tokens.revoked_at': 'bigint',
   'tokens.last_used_at': 'bigint',
+  'lanes.lane': 'text not null',
+  'lanes.seq': 'bigint not null',
+  'lanes.fenced_from': 'bigint',
+  'lanes.refused': 'text not null',
+  'lanes.seen_at': 'timestamp with time zone not null',
 }
+const CONSTRAINTS = ['tokens_scope_check']
 const INDEXES = ['plants_pkey', 'plants_by_tag', 'tokens_pkey', 'tokens_by_name', 'lanes_pkey']
 
+// Not information_schema, which leaves out what the user has no privileges for.
 const selectColumns = (sql: SQL) =>
-  sql<{ name: string; type: string }[]>`
-    SELECT table_name || '.' || column_name AS name,
-      data_type || coalesce(' "' || collation_name || '"', '')
-        || CASE is_nullable WHEN 'NO' THEN ' not null' ELSE '' END AS type
-    FROM information_schema.columns WHERE table_schema = current_schema()`
+  sql<{ name: string; type: string; isNeeded: boolean }[]>`
+    SELECT relname || '.' || attname AS name,
+      format_type(atttypid, NULL)
+        || coalesce(' "' || (SELECT collname FROM pg_collation
+            WHERE oid = attcollation AND collname <> 'default') || '"', '')
+        || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS type,
+      attnotnull AND NOT atthasdef AS "isNeeded"
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE attrelid IN (to_regclass('plants'), to_regclass('tokens'), to_regclass('lanes'))
+      AND attnum > 0 AND NOT attisdropped`
 
 const selectIndexes = (sql: SQL) =>
   sql<{ name: string }[]>`
     SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
     WHERE indisvalid AND indrelid IN (to_regclass('plants'), to_regclass('tokens'), to_regclass('lanes'))`
 
+const selectConstraints = (sql: SQL) =>
+  sql<{ name: string; table: string }[]>`
+    SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
+    WHERE contype IN ('c', 'f', 'u', 'x')
+      AND conrelid IN (to_regclass('plants'), to_regclass('tokens'), to_regclass('lanes'))`
+
 async function checkSchema(ask: Ask): Promise<string[]> {
-  const columns = new Map((await ask(selectColumns)).map(({ name, type }) => [name, type]))
+  const found = await ask(selectColumns)
+  const columns = new Map(found.map(({ name, type }) => [name, type]))
   const indexes = new Set((await ask(selectIndexes)).map(({ name }) => name))
+  const constraints = await ask(selectConstraints)
   const wrong = Object.entries(COLUMNS).flatMap(([name, type]) => {
-    const found = columns.get(name)
-    if (found === type) return []
-    return [`column ${name} is ${found ?? 'missing'}; expected ${type}`]
+    const it = columns.get(name)
+    return it === type ? [] : [`column ${name} is ${it ?? 'missing'}; expected ${type}`]
   })
-  const missing = INDEXES.filter((name) => !indexes.has(name))
-  return [...wrong, ...missing.map((name) => `index ${name} is missing or invalid`)]
+  return [
+    ...wrong,
+    ...found
+      .filter(({ name, isNeeded }) => isNeeded && !(name in COLUMNS))
+      .map(
+        ({ name }) => `column ${name} is not plantstore's and must not be null; every write fails`,
+      ),
+    ...INDEXES.filter((name) => !indexes.has(name)).map(
+      (name) => `index ${name} is missing or invalid`,
+    ),
+    ...constraints
+      .filter(({ name }) => !CONSTRAINTS.includes(name))
+      .map(
+        ({ name, table }) => `constraint ${name} on ${table} is not plantstore's; writes may fail`,
+      ),
+  ]
 }
 
-/** Has the planner use an index, or none, wherever it can, until the transaction ends. */
+/** What the server refuses of the statements that plantstore sends, without a change of anything. */
+async function checkStatements(target: PostgresTarget): Promise<string[]> {
+  const { sql, within, close } = await connect(target)
+  try {
+    const answers = await within(
+      DEADLINE_MS,
+      Promise.allSettled(statementsOf(sql).map((it) => sendAll(sql, [it]))),
+    )
+    const problems = answers.flatMap((it) =>
+      it.status === 'rejected' ? [`${messageOf(it.reason)} (${sqlStateOf(it.reason)})`] : [],
+    )
+    return [...new Set(problems)]
+  } finally {
+    await close()
+  }
+}
+
+/** Makes the planner prefer indexes, or avoid them, until the transaction ends. */
 async function preferIndexes(ask: Ask, isPreferred: boolean): Promise<void> {
   const plans = isPreferred ? ['seqscan'] : ['indexscan', 'indexonlyscan', 'bitmapscan']
   for (const plan of ['seqscan', 'indexscan', 'indexonlyscan', 'bitmapscan']) {
@@ -54,7 +110,7 @@ async function preferIndexes(ask: Ask, isPreferred: boolean): Promise<void> {
   }
 }
 
-/** Reads all plants by the index, counts the rows of the table past it; returns how many, and what is wrong. */
+/** Reads all plants by the index and counts the rows without it. Resolves to the number of plants, and what is wrong. */
 async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }> {
   let plants = 0
   try {
@@ -71,13 +127,15 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
   }
 }
 
-/** Reads the whole database of a server, as of one moment. Rejects with an `OpenError` where it cannot be opened. */
+/** Reads a server's whole database, as of one moment. Rejects with an `OpenError` if it cannot be opened. */
 export function checkServer(target: PostgresTarget): Promise<Findings> {
   return readSnapshot(target, async (ask, version) => {
-    // An older schema has what its version says; the daemon migrates it.
-    const schema = version === SCHEMA_VERSION ? await checkSchema(ask) : []
-    if (schema.length > 0) {
-      return { schemaVersion: version, plants: 0, tokens: 0, problems: schema }
+    // An older schema differs; the daemon migrates it.
+    const isCurrent = version === SCHEMA_VERSION
+    const schema = isCurrent ? await checkSchema(ask) : []
+    const found = isCurrent && schema.length === 0 ? await checkStatements(target) : schema
+    if (found.length > 0) {
+      return { schemaVersion: version, plants: 0, tokens: 0, problems: found }
     }
     const { plants, problems } = await readAll(ask)
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)

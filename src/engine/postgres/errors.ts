@@ -5,43 +5,49 @@ import { lookup } from 'node:dns/promises'
 import { codeOf, type ErrorNumber, messageOf, OpenError } from '../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
-/** The code of what did not end by its deadline. */
+/** The code of a missed deadline. */
 export const DEADLINE = 'PLANTSTORE_DEADLINE'
 
-/** An error of a deadline: nobody knows whether the server did what was asked of it. */
+/** A missed deadline: nobody knows whether the server did what it was asked. */
 export const deadlineError = (milliseconds: number): Error =>
   Object.assign(new Error(`no answer within ${milliseconds / 1000} s`), { code: DEADLINE })
 
-/** The SQLSTATE that a server answered; empty where it is not the server that speaks. */
+/** The SQLSTATE of a server's answer; empty for any other error. */
 export function sqlStateOf(error: unknown): string {
   if (codeOf(error) !== 'ERR_POSTGRES_SERVER_ERROR') return ''
   const { errno } = error as { errno?: unknown }
   return typeof errno === 'string' ? errno : ''
 }
 
-// Of the fields S, which is translated, and V, which is not, Bun keeps the last: V, as PostgreSQL sends them.
+// PostgreSQL sends the severity twice: S, translated, then V, which is not. Bun keeps the last.
 function severityOf(error: unknown): string {
   const { severity } = error instanceof Error ? (error as { severity?: unknown }) : {}
   return typeof severity === 'string' ? severity : ''
 }
 
-/** Whether the connection is gone or of no use, so that what it was asked for may have been done or not. */
+/** Whether the connection is lost, so that nobody knows whether the server did what it was asked. */
 export const isInDoubt = (error: unknown): boolean => {
   const state = sqlStateOf(error)
-  // A server that fails to write its log ends with a PANIC: the commit may be in it, and be made by the recovery.
+  // A server that cannot write its log panics: the commit may be in the log, and recovery then makes it.
   if (/^(FATAL|PANIC)$/.test(severityOf(error))) return true
-  // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: it does not follow the protocol.
+  // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: the protocol is violated.
   return state === '' || /^(57P|08|25P03|25P04)/.test(state)
 }
 
-/** Whether the server cannot be written to any more, as after a failover: another host has to be found. */
+/** Whether the server has become read-only, as after a failover: another host has to be found. */
 export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
-/** Whether another try of the whole transaction may succeed: a row made meanwhile, a deadlock, a conflict. */
+/** Whether the transaction conflicted with another, and may succeed when it is tried again. */
 export const isRetried = (error: unknown): boolean =>
   ['23505', '40P01', '40001'].includes(sqlStateOf(error))
 
-/** The number of the catalogue for what the server answered. */
+/** Whether the server refuses a value: the fault of one change, not of the server. */
+export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
+
+/** The SQLSTATE of a write that found fewer rows written than it sent: `division_by_zero`, see apply-changes.ts. */
+export const DISCARDED = '22012'
+
+/** The error number of what the server answered. */
 export function errorNumberOf(error: unknown): ErrorNumber {
   const state = sqlStateOf(error)
   if (state === '53100') return 50701
@@ -53,8 +59,8 @@ export function errorNumberOf(error: unknown): ErrorNumber {
 const UNTRUSTED =
   /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
 
-/** Whether a name is known; a name server that does not answer counts as if it were, as the refusal is then said. */
-async function isKnown({ host }: Host): Promise<boolean> {
+/** Whether a host name resolves; true if no name server answers, as that is not the reason then. */
+async function isResolved({ host }: Host): Promise<boolean> {
   try {
     await lookup(host)
     return true
@@ -63,7 +69,7 @@ async function isKnown({ host }: Host): Promise<boolean> {
   }
 }
 
-/** Why the server refused the connection, and what to do. */
+/** Why the server refused the connection, and how to fix it. */
 function explainState(error: unknown, { user, database, prepare }: PostgresTarget): string | null {
   const state = sqlStateOf(error)
   const message = messageOf(error)
@@ -71,14 +77,14 @@ function explainState(error: unknown, { user, database, prepare }: PostgresTarge
     case '28P01':
       return `wrong password for user ${JSON.stringify(user)}`
     case '3D000':
-      return `there is no database ${JSON.stringify(database)}; create it: CREATE DATABASE … ENCODING 'UTF8'`
+      return `database ${JSON.stringify(database)} does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`
     case '53300':
       return 'too many connections; raise max_connections, or end other clients'
     case '57P03':
       return `not ready: ${message}`
     case '08P01':
       return prepare && message.includes('startup parameter')
-        ? 'a pooler is between: add prepare=false to the URL'
+        ? 'connected through a pooler: add prepare=false to the URL'
         : message
     case '':
       return null
@@ -87,7 +93,7 @@ function explainState(error: unknown, { user, database, prepare }: PostgresTarge
   }
 }
 
-/** Why there is no connection to a host, in words that fit behind its address and a colon. */
+/** Why a host cannot be used, as a phrase for after its address and a colon. */
 export async function explainConnecting(
   error: unknown,
   host: Host,
@@ -96,18 +102,18 @@ export async function explainConnecting(
   const code = codeOf(error)
   if (error instanceof OpenError || code === DEADLINE) return messageOf(error)
   if (UNTRUSTED.test(code)) {
-    return 'its certificate is not signed by a trusted CA; name the CA in the URL: sslrootcert=FILE'
+    return 'its certificate is not signed by a trusted CA; add the CA to the URL: sslrootcert=FILE'
   }
   switch (code) {
     case 'ERR_POSTGRES_CONNECTION_REFUSED':
-      if (isSocket(host)) return 'there is no such unix socket, or nothing listens on it'
-      return (await isKnown(host)) ? 'connection refused' : `cannot resolve host ${host.host}`
+      if (isSocket(host)) return 'no such unix socket, or nothing is listening on it'
+      return (await isResolved(host)) ? 'connection refused' : `cannot resolve host ${host.host}`
     case 'ERR_POSTGRES_CONNECTION_CLOSED':
       return 'the server closed the connection'
     case 'ERR_POSTGRES_TLS_NOT_AVAILABLE':
-      return 'the server has no TLS; set ssl=on there, or sslmode=disable in the URL if the network is private'
+      return 'the server has no TLS; set ssl=on on the server, or sslmode=disable in the URL if the network is private'
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `its certificate is not for ${host.host}; connect by a name that it has, or set sslmode=verify-ca in the URL`
+      return `its certificate is not for ${host.host}; connect by a name in the certificate, or set sslmode=verify-ca in the URL`
     case 'CERT_HAS_EXPIRED':
       return 'its certificate has expired'
     default:
@@ -115,7 +121,7 @@ export async function explainConnecting(
   }
 }
 
-/** The one line of why no host of a target can be used. */
+/** Why none of the hosts can be used, in one line. */
 export function noConnection(
   failures: readonly { readonly host: Host; readonly reason: string }[],
 ): OpenError {
@@ -129,7 +135,7 @@ export function noConnection(
   return new OpenError(`no writable PostgreSQL server: ${all.join('; ')}`)
 }
 
-/** The same of one server that was there, and was lost, or refused, before it could be used. */
+/** The same for a server that was connected, and then lost or refused before it was used. */
 export async function explainOpening(
   error: unknown,
   address: string,

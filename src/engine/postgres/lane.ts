@@ -1,108 +1,143 @@
-// A lane: a row of one writer, whose number each of its commits advances. Of a commit in doubt it tells, on whatever
-// connection and host, whether it was made; and fences it: what was not made by then never will be.
+// A lane: one row for each writing process, with a sequence number that every commit of the process increments. The row shows
+// whether an uncertain commit was made, on any connection and any host. Moving it on fences that commit off: if it was not
+// made by then, it never will be.
 
 import type { SQL } from 'bun'
+import type { Role } from '../role'
 import type { Connection } from './connection'
-import { type Answer, rollBack, rowsOf, type Statement, sendAll } from './statements'
+import type { Counters } from './counters'
+import { isInDoubt } from './errors'
+import { type Fence, fence, type LaneStep, makeLane, removeLane } from './lane-row'
 
-/** A step of a lane: the number that a commit gives it, one above that of the commit before. */
-export type LaneStep = { readonly lane: string; readonly seq: number }
-
-/** Asks a connection that is not under way, and again where that is lost. */
+/** Reads on a connection other than the writer's. */
 export type Read = <T>(ask: (sql: SQL) => Promise<T>) => Promise<T>
 
-/** A commit of a writer. It can be sent again where it was not made. */
+/** A commit of the writer. If it was not made, it can be sent again. */
 export type Step<Result> = {
-  /** Whether it is one statement, so that others may be sent behind it before its answer is there. */
-  readonly isPipelined: boolean
   /**
-   * Sends it. Resolves to the refusals that the lane keeps of it; 'left': it is over, and nothing was written, the lane
-   * neither; 'elsewhere': the lane was not one below this step, so nothing was made.
+   * Sends it. Resolves to the refusals that the lane keeps of it; 'left': rolled back, and the lane is where it was;
+   * 'elsewhere': the lane was not one below this step, so nothing was made.
    */
   send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'left' | 'elsewhere'>
-  /** The result, once it is over; `read` asks another connection, and again where that is lost. */
+  /** The result of a step that was made. */
   finish(refused: string, read: Read): Promise<Result>
 }
 
-/** Steps whose refusals the row remembers: no more may be under way at a time. */
-export const LONGEST_PIPELINE = 4
+/** What became of a step whose answer was lost; if it was made, the refusals that the lane kept. */
+export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
 
-const KEPT_DAYS = 30
-// For the fence: a backend that still holds the row is waited for in parts, so that the server is seen to answer.
-const FENCE_LOCK_MS = 1000
+// A server that takes longer to confirm a commit is given up: the commit is in doubt, and another connection settles it.
+const DEADLINE_MS = 5000
+// The table was emptied, an older one was restored, or a standby was promoted that never had the row.
+const GONE = `this process's row in the table "lanes" is gone: nobody knows whether earlier commits are stored`
 
-/** What a fence found: the last step that was made, and the refusals of the newest ones, the last first. */
-export type Fence = {
-  /** No step up to this one will be made from now on, unless it was. */
-  readonly top: number
-  /** null: the row is gone. */
-  readonly made: number | null
-  readonly refused: readonly string[]
-}
+/** The lane of one process. It has at most one step under way. */
+export class Lane {
+  #name: string | null = null
+  /** The connection that entered the lane last: no other may write. */
+  #entered: Connection | null = null
+  /** The last step that was confirmed. */
+  #confirmed = 0
+  #confirmedAt = Number.NEGATIVE_INFINITY
+  /** When the step under way was sent; null: none is. */
+  #sentAt: number | null = null
+  /** Whether a step was sent, and it is not known how it ended. */
+  #isInDoubt = false
+  #verdict: Verdict = 'not made'
 
-/** Makes a lane of a random name, and removes those of writers that are long gone. */
-export async function enterLane({ sql }: Connection): Promise<string> {
-  const lane = crypto.randomUUID()
-  await sendAll(sql, [
-    ['INSERT INTO lanes (lane, seq) VALUES ($1, 0)', lane],
-    [`DELETE FROM lanes WHERE seen_at < now() - interval '${KEPT_DAYS} days'`],
-  ])
-  return lane
-}
+  constructor(
+    private readonly role: Role,
+    private readonly counters: Counters,
+  ) {}
 
-export async function leaveLane({ sql }: Connection, lane: string): Promise<void> {
-  await sql.unsafe('DELETE FROM lanes WHERE lane = $1', [lane])
-}
+  /** Milliseconds since a commit was last confirmed. */
+  sinceConfirmed = (): number => performance.now() - this.#confirmedAt
+  /** Milliseconds that the step under way has waited for its answer; 0: none is. */
+  stalledFor = (): number => (this.#sentAt === null ? 0 : performance.now() - this.#sentAt)
 
-const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
-  WHERE lane = $1 AND seq = $2::bigint - 1 RETURNING seq`
-
-/**
- * Begins the transaction of a step, and answers the statements behind it. null: the lane is elsewhere, so nothing may be
- * done, and the transaction is over.
- */
-export async function beginStep(
-  sql: SQL,
-  { lane, seq }: LaneStep,
-  statements: readonly Statement[],
-): Promise<readonly Answer[] | null> {
-  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq], ...statements]
-  try {
-    const [, advanced, ...answers] = await sendAll(sql, all)
-    if (advanced?.length === 1) return answers
-  } catch (error) {
-    await rollBack(sql)
-    throw error
+  /** Called with each new connection before anything else is written on it: settles the step in doubt. */
+  async enter(connection: Connection): Promise<void> {
+    if (this.#name !== null) await this.#fence(connection, this.#name)
+    // A command that only reads needs no lane.
+    if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
+    this.#entered = connection
   }
-  await rollBack(sql)
-  return null
-}
 
-/** Sends the rest of a transaction with its COMMIT, which is one only if the server says so. */
-export async function commitStep(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
-  const answers = await sendAll(sql, [...statements, 'COMMIT'])
-  const word = answers.pop()?.command
-  if (word !== 'COMMIT') throw new Error(`COMMIT was answered by ${word}`)
-  return answers
-}
+  /**
+   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and another connection has to enter the lane.
+   * After a rejection with an error {@link isInDoubt}, the next {@link enter} settles how it ended.
+   */
+  async advance(
+    connection: Connection,
+    send: Step<unknown>['send'],
+  ): Promise<{ readonly refused: string } | 'elsewhere'> {
+    if (connection !== this.#entered) return 'elsewhere'
+    if (this.#name === null) await this.#make(connection)
+    const seq = this.#confirmed + 1
+    this.#isInDoubt = true
+    this.#sentAt = performance.now()
+    try {
+      const at = { lane: this.#name ?? '', seq }
+      const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
+      if (connection !== this.#entered) throw new Error('the answer came after the fence')
+      this.#isInDoubt = false
+      if (sent === 'elsewhere') return sent
+      this.#confirmedAt = performance.now()
+      if (sent === 'left') return { refused: '' }
+      this.#confirmed = seq
+      return sent
+    } catch (error) {
+      if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
+      throw error
+    } finally {
+      this.#sentAt = null
+    }
+  }
 
-const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
-  fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
-  WHERE lane = $1 RETURNING fenced_from, refused`
+  /** What became of the step in doubt; asked once, after a connection has entered the lane. */
+  takeVerdict(): Verdict {
+    const verdict = this.#verdict
+    this.#verdict = 'not made'
+    return verdict
+  }
 
-/**
- * Puts a lane above the step `top`, whatever its number was; again after a fence whose answer was lost, it finds the same.
- * As a write it is a barrier, too: once it is confirmed, so is every commit before it.
- */
-export async function fence(connection: Connection, { lane, seq: top }: LaneStep): Promise<Fence> {
-  const [, , moved, end] = await sendAll(connection.sql, [
-    'BEGIN',
-    [`SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`],
-    [FENCE, lane, top],
-    'COMMIT',
-  ])
-  if (end?.command !== 'COMMIT') throw new Error(`COMMIT was answered by ${end?.command}`)
-  const [row] = rowsOf<{ fenced_from: bigint; refused: string }>(moved)
-  if (!row) return { top, made: null, refused: [] }
-  return { top, made: Number(row.fenced_from), refused: row.refused.split(';') }
+  /** Removes the row. */
+  async leave({ sql, within }: Connection): Promise<void> {
+    if (this.#name !== null) await within(DEADLINE_MS, removeLane(sql, this.#name))
+  }
+
+  async #make(connection: Connection): Promise<void> {
+    this.#name = await connection.within(DEADLINE_MS, makeLane(connection.sql))
+    this.#confirmed = 0
+    this.#confirmedAt = performance.now()
+  }
+
+  async #fence(connection: Connection, lane: string): Promise<void> {
+    // No step above this one was ever sent.
+    const top = this.#confirmed + 1
+    const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
+    this.#settle(found, top)
+    this.#isInDoubt = false
+    this.#confirmed = top + 1
+    this.#confirmedAt = performance.now()
+    if (found.made === null) this.#name = null
+  }
+
+  #settle({ made, refused }: Fence, top: number): void {
+    const { log } = this.role
+    if (made === null) {
+      log('error', 'lane-gone', { detail: GONE })
+      if (this.#isInDoubt) this.#verdict = 'unknown'
+      return
+    }
+    if (made < this.#confirmed) {
+      this.counters.lostCommits += this.#confirmed - made
+      log('error', 'acknowledged-lost', { commits: this.#confirmed - made })
+    }
+    if (!this.#isInDoubt) return
+    const isMade = made >= top
+    this.#verdict = isMade ? { refused } : 'not made'
+    this.counters[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
+    log('warn', 'commit-settled', { made: isMade })
+  }
 }

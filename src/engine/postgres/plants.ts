@@ -5,7 +5,7 @@ import type { Int64, NewPlant } from '../../plant'
 import type { PlantPage, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant, toPlant, toRowId } from '../row'
-import type { Connection } from './connection'
+import type { Read } from './lane'
 import { OCTETS, selectRows } from './rows'
 
 /** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
@@ -14,8 +14,8 @@ export const INDEXED_CHARACTERS = 200
 /** `hit` is false of a last row that was only walked over; `more`: whether others follow the page. */
 type PageRow = StoredPlant & { readonly hit: boolean; readonly more: boolean }
 
-// $1: the limit; $2: one more row than fits, which shows whether there is a next page; $3: the least id. The server cuts off
-// what is too long, and sends the last row that it has walked over.
+// $1: the limit; $2: one row more than fits, which shows whether there is a next page; $3: the least id. The server cuts a page
+// that is too long, and sends the last row that it has walked over.
 const page = (where: string, hit: string) => `
   SELECT ${COLUMNS}, hit, more FROM (
     SELECT ${COLUMNS}, hit, max(id) OVER () AS last, count(*) OVER () < walked AS more FROM (
@@ -60,10 +60,8 @@ export async function listPlants(sql: SQL, query: PlantQuery): Promise<PlantPage
   return { plants, next: last?.more ? last.id : null }
 }
 
-/** Returns a function that reads plants by their ids: those asked for in one turn of the event loop share a query. */
-export function shareReads(
-  read: <T>(ask: (it: Connection) => Promise<T>) => Promise<T>,
-): (id: Int64) => Promise<NewPlant | null> {
+/** Returns a function that reads a plant by its id; the calls of one turn of the event loop share a query. */
+export function shareReads(read: Read): (id: Int64) => Promise<NewPlant | null> {
   let shared: { readonly ids: Set<Int64>; readonly rows: ReturnType<typeof selectRows> } | null =
     null
 
@@ -74,7 +72,7 @@ export function shareReads(
       shared = null
       resolve()
     })
-    const rows = turn.then(() => read(({ sql }) => selectRows(sql, [...ids])))
+    const rows = turn.then(() => read((sql) => selectRows(sql, [...ids])))
     return { ids, rows }
   }
 

@@ -8,26 +8,28 @@ import type { PostgresTarget } from './url'
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
 
-// What is promised depends on these: the value that is set, and others that will do. A statement that is cancelled while it
-// waits for the standby would count as committed.
+// The promise depends on these: the value that is set, and others that are accepted. A commit that is cancelled while it
+// waits for the standby would count as made.
 const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   synchronous_commit: ['on', 'remote_apply'],
   statement_timeout: ['0'],
   default_transaction_isolation: ['read committed'],
 }
 
-// Every wait has a deadline here; an export, or the making of an index, may take as long as it takes.
+// plantstore has its own deadlines; an export or an index may take as long as it needs.
 const UNLIMITED = {
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
 }
 
-// A row that another process has locked is waited for, but not for ever; and one that hangs in a transaction is put out.
+// How long a commit waits for a row or table that others have locked, and when a session idle in a transaction is ended.
 const LOCK_MS = 3000
 const IDLE_MS = 2000
+// What a read may take of the server, waits for locks included.
+const READ_MS = 4000
 
-/** What a session is started with: that wins over the role and the database. A pooler in transaction mode has no sessions. */
+/** Settings sent at the start of a session, which win over those of the role and the database; a pooler drops them. */
 export const startupOf = ({ prepare, searchPath }: PostgresTarget): Record<string, string> => ({
   application_name: 'plantstore',
   ...(prepare
@@ -59,14 +61,14 @@ const SETTINGS = `
     current_setting('transaction_read_only') AS read_only,
     ARRAY[${Object.keys(REQUIRED).map((name) => `current_setting('${name}')`)}] AS required`
 
-/** Throws an `OpenError` where a server would not keep what it confirms, or is not to be written to. */
+/** Throws an `OpenError` if the server may lose what it confirms, or takes no writes. */
 export async function checkSettings(
   sql: SQL,
   { prepare, searchPath }: PostgresTarget,
 ): Promise<void> {
   // Not prepared, as a pooler may be between.
   const [it]: Settings[] = await sql.unsafe<Settings[]>(SETTINGS).simple()
-  if (!it) throw new OpenError('the server did not tell its settings')
+  if (!it) throw new OpenError('cannot read the settings of the server')
   if (it.version < OLDEST_VERSION) {
     throw new OpenError(
       `PostgreSQL ${Math.floor(it.version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
@@ -74,17 +76,17 @@ export async function checkSettings(
   }
   if (it.encoding !== 'UTF8') {
     throw new OpenError(
-      `the database has the encoding ${it.encoding}; create one with ENCODING 'UTF8'`,
+      `the encoding of the database is ${it.encoding}; create one with ENCODING 'UTF8'`,
     )
   }
   if (it.fsync !== 'on') {
-    throw new OpenError('fsync is off there: a loss of power would lose data; set fsync=on')
+    throw new OpenError('fsync is off: a loss of power would lose data; set fsync=on')
   }
-  // Its clients would be bound to prepared statements of one another.
+  // A pooler's clients would run each other's prepared statements.
   if (prepare && it.session !== 'own') {
-    throw new OpenError('a pooler is between: add prepare=false to the URL')
+    throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }
-  if (it.read_only !== 'off') throw new OpenError('it is read-only, as a standby is')
+  if (it.read_only !== 'off') throw new OpenError('read-only, like a standby')
   for (const [index, [name, values]] of Object.entries(REQUIRED).entries()) {
     const found = it.required[index] ?? ''
     if (values.includes(found)) continue
@@ -92,19 +94,24 @@ export async function checkSettings(
   }
   if (!prepare && searchPath !== null && it.path !== searchPath) {
     throw new OpenError(
-      `search_path is ${it.path}: a pooler drops that of the URL; run ALTER ROLE … SET search_path`,
+      `search_path is ${it.path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
     )
   }
-  // Older servers refuse to start a session with it.
+  // Older servers refuse it at the start of a session.
   if (prepare && it.version >= TRANSACTION_TIMEOUT_SINCE) {
     await sql.unsafe('SET transaction_timeout = 0')
   }
 }
 
-/** Limits what a transaction of a session waits for, but never the wait for a standby. */
-export async function limitWaits(sql: SQL): Promise<void> {
+/** Limits how long the transactions of a writing session wait, except for a standby. */
+export async function limitWrites(sql: SQL): Promise<void> {
   await sendAll(sql, [
     [`SET lock_timeout = ${LOCK_MS}`],
     [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
   ])
+}
+
+/** Limits the statements of a session that only reads. */
+export async function limitReads(sql: SQL): Promise<void> {
+  await sendAll(sql, [[`SET statement_timeout = ${READ_MS}`]])
 }

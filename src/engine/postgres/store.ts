@@ -1,4 +1,4 @@
-// Keeps plants in PostgreSQL: changes by group commit, one step of a lane for each batch; reads by other connections.
+// Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
 import { OpenError, PlantError } from '../../errors'
 import { IN_DOUBT } from '../../shutdown'
@@ -9,72 +9,65 @@ import { createUseRecorder } from '../last-use'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
+import type { Connection } from './connection'
 import { createCounters } from './counters'
-import { LONGEST_PIPELINE } from './lane'
+import { Lane } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { listPlants, shareReads } from './plants'
-import { Sessions } from './sessions'
-import { limitWaits } from './settings'
+import { Primary } from './primary'
+import { Refusals } from './refusals'
+import { rehearse } from './rehearsal'
+import { limitWrites } from './settings'
 import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
 import type { PostgresTarget } from './url'
 import { Writer } from './writer'
 
-// Anybody may ask for a probe: a commit within the last second will do.
+// `/health` is public: a commit within the last second is enough.
 const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
-// A server that keeps a commit waiting for so long counts as one that cannot confirm.
+// A server that has kept a commit waiting for so long is unhealthy.
 const STALLED_MS = 3000
-// A round trip of a server that is far.
-const FAR_MS = 2
-// While a server that is near commits as quickly as this, the next batch is sent before the last is answered. If its disk is
-// slower, one larger batch is better (`bun run postgres`).
-const QUICK_MS = 1
-const QUICK_CHANGE_MS = 0.02
-// What a server that hangs may take of a start: a migration waits for those of other processes, and for the standby.
+// How often privileges, tables, columns and reading connections are checked.
+const REHEARSED_EVERY_MS = 5000
+// Deadlines of a start; a migration waits for those of other processes, and for the standby.
 const SETTING_MS = 5000
 const MIGRATION_MS = 15_000
-// A lane that is not used for days is removed by others.
+// Other processes remove a lane that was not used for days.
 const TOUCH_EVERY_MS = 3_600_000
 
-/** Opens the database of a server. Rejects with an `OpenError` where that cannot be. */
+/** Migrates the schema if the role may. Throws an `OpenError` if there is none, or a newer one. */
+async function openSchema(it: Connection, target: PostgresTarget, role: Role): Promise<void> {
+  const before = role.makesDatabase
+    ? await it.within(MIGRATION_MS, migrate(it.sql))
+    : await it.within(SETTING_MS, schemaVersion(it.sql))
+  refuseNewer(before)
+  if (before === 0 && !role.makesDatabase) {
+    throw new OpenError(`no plantstore in ${target.redacted}; "plantstore serve" makes one there`)
+  }
+  if (before > 0 && before < SCHEMA_VERSION) {
+    if (!role.makesDatabase) await it.within(MIGRATION_MS, migrate(it.sql))
+    role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
+  }
+}
+
+/** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
   const counters = createCounters()
-  let isMigrated = false
-  const sessions: Sessions = new Sessions(target, role, counters, {
-    async prepare(connection) {
-      if (!isMigrated) {
-        const before = role.makesDatabase
-          ? await connection.within(MIGRATION_MS, migrate(connection.sql))
-          : await connection.within(SETTING_MS, schemaVersion(connection.sql))
-        refuseNewer(before)
-        if (before === 0 && !role.makesDatabase) {
-          throw new OpenError(
-            `no plantstore in ${target.redacted}; "plantstore serve" makes one there`,
-          )
-        }
-        if (before > 0 && before < SCHEMA_VERSION) {
-          if (!role.makesDatabase) await connection.within(MIGRATION_MS, migrate(connection.sql))
-          role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
-        }
-        isMigrated = true
-      }
-      if (target.prepare) await connection.within(SETTING_MS, limitWaits(connection.sql))
-      await writer.enter(connection)
-    },
-    begun: () => writer.resume(),
+  const lane = new Lane(role, counters)
+  const refusals = new Refusals(role)
+  let isOpened = false
+  const primary = new Primary(target, role, counters, refusals, async (connection) => {
+    if (!isOpened) await openSchema(connection, target, role)
+    isOpened = true
+    if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
+    await lane.enter(connection)
   })
-  const commits = (changes: number, milliseconds: number): number => {
-    if (sessions.roundTrip() >= FAR_MS) return LONGEST_PIPELINE
-    return milliseconds < QUICK_MS + changes * QUICK_CHANGE_MS ? 2 : 1
-  }
-  const writer: Writer = new Writer(sessions, role, counters)
-  const batches = createBatches(writer, sessions, role)
-  const changes = new GroupCommit<Change>(batches.commit, { ...LIMITS, commits })
-  const points = <T>(ask: Parameters<typeof sessions.read<T>>[1]) => sessions.read('points', ask)
-  const readPlant = shareReads(points)
+  const writer = new Writer(primary, lane, role, counters)
+  const changes = new GroupCommit<Change>(createBatches(writer, refusals, role), LIMITS)
+  const readPlant = shareReads((ask) => primary.read('points', ask))
   const leases = createLeases(
-    (hash) => points(({ sql }) => findToken(sql, hash)),
+    (hash) => primary.read('tokens', (sql) => findToken(sql, hash)),
     () => performance.now(),
   )
   const recordUse = createUseRecorder((hash, hour) =>
@@ -82,8 +75,9 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   )
   const run: Writer['run'] = (step) =>
     writer.run(step).catch((error) => {
-      throw sessions.refuse(error)
+      throw refusals.refuse(error)
     })
+  const problem = (): PlantError | null => primary.problem() ?? refusals.problem()
   let probing: Promise<unknown> | undefined
 
   async function touch(): Promise<void> {
@@ -92,43 +86,45 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
 
   async function probe(): Promise<void> {
     let refusal: unknown
-    if (writer.sinceConfirmed() >= PROBE_EVERY_MS && writer.stalledFor() === 0) {
+    if (lane.sinceConfirmed() >= PROBE_EVERY_MS && lane.stalledFor() === 0) {
       probing ??= touch().finally(() => {
         probing = undefined
       })
-      // One that is not waited for to its end must not be an unhandled rejection.
+      // A probe that nobody waits for any more must not be an unhandled rejection.
       probing.catch(() => {})
       await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch((error) => {
         refusal = error
       })
     }
-    const problem = sessions.problem()
-    if (problem) throw problem
-    if (batches.isFull()) throw new PlantError(50701)
-    // A queue that is full is no fault of the server.
+    const reason = problem()
+    if (reason) throw reason
+    // A full queue is not the server's fault.
     if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
-    const seconds = Math.floor(writer.stalledFor() / 1000)
+    const seconds = Math.floor(lane.stalledFor() / 1000)
     if (seconds * 1000 >= STALLED_MS) {
       throw new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
     }
   }
 
-  await sessions.open()
-  const touching = role.outlivesOutages
-    ? setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS)
-    : undefined
+  await primary.open()
+  const timers = role.outlivesOutages
+    ? [
+        setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
+        setInterval(() => rehearse(primary, refusals).catch(() => {}), REHEARSED_EVERY_MS),
+      ]
+    : []
 
   return {
     ...plantChanges(changes),
     readPlant,
-    listPlants: (query) => sessions.read('pages', ({ sql }) => listPlants(sql, query)),
+    listPlants: (query) => primary.read('pages', (sql) => listPlants(sql, query)),
     findToken: leases.find,
     async createToken(token) {
       const isAdded = await run(createTokenStep(token))
       leases.forgetAll()
       return isAdded
     },
-    listTokens: () => points(({ sql }) => listTokens(sql)),
+    listTokens: () => primary.read('tokens', listTokens),
     async revokeToken(name, now) {
       const count = await run(revokeTokenStep(name, now))
       leases.forgetAll()
@@ -143,20 +139,29 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     recordUse,
     probe,
     stats: () => ({
-      isWritable: sessions.problem() === null,
+      isWritable: problem() === null,
       queued: changes.queued,
       databaseBytes: null,
       walBytes: null,
       server: { ...counters },
     }),
     async close() {
-      clearInterval(touching)
+      for (const timer of timers) clearInterval(timer)
       // In an outage there may be no end to wait for.
-      if (!sessions.problem()) await changes.drained()
-      const problem = writer.isBusy() ? sessions.problem() : null
-      await writer.leave().catch(() => {})
-      await sessions.close()
-      if (problem) throw new OpenError(`${problem.message}; ${IN_DOUBT}`, true)
+      if (!primary.problem()) await changes.drained()
+      const reason = writer.isBusy() ? primary.problem() : null
+      if (!primary.problem()) {
+        // A row that stays is removed by other processes.
+        await primary
+          .ready(0)
+          .then(
+            (it) => lane.leave(it.writer),
+            () => {},
+          )
+          .catch(() => {})
+      }
+      await primary.close()
+      if (reason) throw new OpenError(`${reason.message}; ${IN_DOUBT}`, true)
     },
   }
 }

@@ -3,17 +3,27 @@
 import type { SQL } from 'bun'
 import type { Token } from '../../token'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../token-row'
-import { beginStep, commitStep, type Step } from './lane'
+import type { Step } from './lane'
+import { beginStep, commitStep } from './lane-row'
 import { rollBack, type Statement } from './statements'
 
-/** The token with a hash; null where there is none. */
+const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
+
+/** The token with a hash; null if there is none. */
 export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
-  const [row] = await sql.unsafe<TokenRow[]>(
-    `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`,
-    [hash],
-  )
+  const [row] = await sql.unsafe<TokenRow[]>(FIND, [hash])
   return row ? toToken(row) : null
 }
+
+/** Records the hour of a token's last use. */
+export const useToken = (hash: string, hour: number): Statement => [
+  'UPDATE tokens SET last_used_at = $2 WHERE hash = $1',
+  hash,
+  hour,
+]
+
+/** Statements on tokens with nothing to do: each fails if it lacks a privilege, a table or a column. */
+export const rehearsal: readonly Statement[] = [[FIND, ''], useToken('', 0)]
 
 /** Every token, the oldest first. */
 export async function listTokens(sql: SQL): Promise<Token[]> {
@@ -23,7 +33,7 @@ export async function listTokens(sql: SQL): Promise<Token[]> {
   return rows.map(toToken)
 }
 
-/** A step that adds a token; false, and nothing changes, where its name or hash is taken. */
+/** A step that adds a token; false, and nothing changes, if its name or hash is taken. */
 export function createTokenStep(token: Token): Step<boolean> {
   const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
   const retire: Statement = [
@@ -39,7 +49,6 @@ export function createTokenStep(token: Token): Step<boolean> {
   ]
   let isAdded = false
   return {
-    isPipelined: false,
     async send(sql, at) {
       const answers = await beginStep(sql, at, [retire, insert])
       if (!answers) return 'elsewhere'
@@ -52,11 +61,10 @@ export function createTokenStep(token: Token): Step<boolean> {
   }
 }
 
-/** A step of one statement that tells how many tokens it changed, by returning them. */
+/** A step of one statement that returns the tokens it changed; its result is their number. */
 function tokensStep(statement: Statement): Step<number> {
   let count = 0
   return {
-    isPipelined: false,
     async send(sql, at) {
       const answers = await beginStep(sql, at, [statement])
       if (!answers) return 'elsewhere'

@@ -1,0 +1,95 @@
+// The SQL of lanes: see lane.ts.
+
+import type { SQL } from 'bun'
+import { type Answer, rollBack, rowsOf, type Statement, sendAll } from './statements'
+
+const KEPT_DAYS = 30
+// The fence waits in parts for a backend that still holds the row: each part shows that the server answers.
+const FENCE_LOCK_MS = 1000
+
+/** A step of a lane: the sequence number that a commit sets, one above that of the commit before. */
+export type LaneStep = { readonly lane: string; readonly seq: number }
+
+/** What a fence found. */
+export type Fence = {
+  /** The last step that was made; null: the row is gone. */
+  readonly made: number | null
+  /** The refusals of that step. */
+  readonly refused: string
+}
+
+/** Makes a lane with a random name, and removes those of processes that are long gone. */
+export async function makeLane(sql: SQL): Promise<string> {
+  const lane = crypto.randomUUID()
+  await sendAll(sql, [
+    ['INSERT INTO lanes (lane, seq) VALUES ($1, 0)', lane],
+    [`DELETE FROM lanes WHERE seen_at < now() - interval '${KEPT_DAYS} days'`],
+  ])
+  return lane
+}
+
+const REMOVE = 'DELETE FROM lanes WHERE lane = $1'
+
+export async function removeLane(sql: SQL, lane: string): Promise<void> {
+  await sql.unsafe(REMOVE, [lane])
+}
+
+const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
+  WHERE lane = $1 AND seq = $2::bigint - 1 RETURNING seq`
+
+/**
+ * Begins the transaction of a step, and resolves to the answers of the statements after it. null: the lane is elsewhere, and
+ * the transaction was rolled back.
+ */
+export async function beginStep(
+  sql: SQL,
+  { lane, seq }: LaneStep,
+  statements: readonly Statement[],
+): Promise<readonly Answer[] | null> {
+  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq], ...statements]
+  try {
+    const [, advanced, ...answers] = await sendAll(sql, all)
+    if (advanced?.length === 1) return answers
+  } catch (error) {
+    await rollBack(sql)
+    throw error
+  }
+  await rollBack(sql)
+  return null
+}
+
+/** Sends the rest of a transaction and its COMMIT. PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
+export async function commitStep(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
+  const answers = await sendAll(sql, [...statements, 'COMMIT'])
+  const word = answers.pop()?.command
+  if (word !== 'COMMIT') throw new Error(`COMMIT was answered with ${word}`)
+  return answers
+}
+
+const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
+  fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
+  WHERE lane = $1 RETURNING fenced_from, refused`
+
+/**
+ * Moves a lane past a step, whether the step was made or not; if it was not, it never will be. Sent again after its answer
+ * was lost, it finds the same. It is also a barrier: once it is confirmed, so is every commit before it.
+ */
+export async function fence(sql: SQL, { lane, seq }: LaneStep): Promise<Fence> {
+  const [, , moved, end] = await sendAll(sql, [
+    'BEGIN',
+    [`SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`],
+    [FENCE, lane, seq],
+    'COMMIT',
+  ])
+  if (end?.command !== 'COMMIT') throw new Error(`COMMIT was answered with ${end?.command}`)
+  const [row] = rowsOf<{ fenced_from: bigint; refused: string }>(moved)
+  return row ? { made: Number(row.fenced_from), refused: row.refused } : { made: null, refused: '' }
+}
+
+/** Statements on lanes with nothing to do: each fails if it lacks a privilege, a table or a column. */
+export const rehearsal: readonly Statement[] = [
+  [ADVANCE, '', 0],
+  [FENCE, '', 0],
+  ["INSERT INTO lanes (lane, seq) SELECT '', 0 WHERE $1::text <> ''", ''],
+  [REMOVE, ''],
+]

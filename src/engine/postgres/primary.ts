@@ -1,0 +1,205 @@
+// The primary: the server that takes writes, and the connections to it, all to one host. When one of them is lost, all are
+// closed, and the hosts are tried in turn until one takes writes again.
+
+import { CANNOT_READ, codeOf, messageOf, PlantError } from '../../errors'
+import type { Role } from '../role'
+import { type Connection, connect } from './connection'
+import type { Counters } from './counters'
+import { explainOpening, isInDoubt, isReadOnlyServer } from './errors'
+import { allOf, type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
+import type { Refusals } from './refusals'
+import { addressOf, type PostgresTarget } from './url'
+
+/** How long a read may take, a lost server included. */
+const READ_MS = 5000
+/** How long a read waits for a server that is lost. */
+const READ_PATIENCE_MS = 2000
+// Waiting is done in parts, as a timer cannot be set for longer.
+const LONGEST_WAIT_MS = 3_600_000
+
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 1000
+// While the server is lost, the log repeats the reason from time to time.
+const LOGGED_EVERY_MS = 10_000
+
+export class Primary {
+  #current: Connections | null = null
+  #host = ''
+  /** When the server was lost; null while there is one. */
+  #lostAt: number | null = null
+  #reason = ''
+  #isClosed = false
+  #waiting: (() => void)[] = []
+  /** The hosts, in the order in which they are tried next. */
+  #hosts: PostgresTarget['hosts']
+
+  /** `prepare` is called with each new writing connection before it is used; if it rejects, the next host is tried. */
+  constructor(
+    private readonly target: PostgresTarget,
+    private readonly role: Role,
+    private readonly counters: Counters,
+    private readonly refusals: Refusals,
+    private readonly prepare: (connection: Connection) => Promise<void>,
+  ) {
+    this.#hosts = target.hosts
+  }
+
+  /** Connects for the first time. Rejects with an `OpenError` if no host can be used. */
+  async open(): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const writer = await this.#findWriter()
+      try {
+        this.#begin(await this.#equip(writer))
+        return
+      } catch (error) {
+        // It takes writes and cannot confirm them: the next host may.
+        if (tries >= this.#hosts.length) throw await explainOpening(error, writer.host, this.target)
+      }
+    }
+  }
+
+  /** Why nothing can be committed for now; null if it can. */
+  problem(): PlantError | null {
+    if (this.#current) return null
+    const seconds = Math.floor((performance.now() - (this.#lostAt ?? 0)) / 1000)
+    return new PlantError(50302, `the database server has been lost for ${seconds} s`)
+  }
+
+  /** The connections. Waits until the server has been lost for `patience` milliseconds, then rejects with 50302. */
+  async ready(patience: number): Promise<Connections> {
+    for (;;) {
+      const connections = this.#current
+      if (connections) {
+        if (![...allOf(connections)].some((it) => it.isLost)) return connections
+        this.lose(connections, new Error('the server closed the connection'))
+      }
+      const left = (this.#lostAt ?? 0) + patience - performance.now()
+      if (this.#isClosed || left <= 0) throw this.#refusal()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.push(resolve)
+      const timer = setTimeout(resolve, Math.min(left, LONGEST_WAIT_MS))
+      await promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Reads on one of the connections; once more if the server is lost meanwhile. Rejects after {@link READ_MS}. */
+  async read<T>(kind: keyof Connections, ask: (sql: Connection['sql']) => Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new PlantError(50302, CANNOT_READ)), READ_MS)
+    try {
+      return await Promise.race([this.#read(kind, ask), promise])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Closes connections that are of no more use, and looks for the server. */
+  lose(connections: Connections, error: unknown): void {
+    if (this.#current !== connections) return
+    this.#current = null
+    this.#lostAt = performance.now()
+    this.#reason = messageOf(error)
+    closeAll(allOf(connections))
+    // A server that has become read-only is tried last.
+    if (isReadOnlyServer(error)) this.#rotate()
+    if (this.#isClosed) return
+    this.role.log('warn', 'server-lost', { host: connections.writer.host, detail: this.#reason })
+    this.#reopen()
+  }
+
+  /** Closes the connections, if there are any. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const connections = this.#current
+    this.#current = null
+    this.#announce()
+    if (connections) await closeAll(allOf(connections))
+  }
+
+  async #read<T>(kind: keyof Connections, ask: (sql: Connection['sql']) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const connections = await this.ready(READ_PATIENCE_MS)
+      const connection = connections[kind]
+      try {
+        return await connection.within(READER_SILENT_MS, ask(connection.sql))
+      } catch (error) {
+        if (!isInDoubt(error)) throw this.refusals.refuse(error, CANNOT_READ)
+        // An error of this program says nothing about the server.
+        if (codeOf(error) === '' && !connection.isLost) throw error
+        this.lose(connections, error)
+        if (tries === 2) throw this.#refusal()
+      }
+    }
+  }
+
+  #refusal(): PlantError {
+    if (this.role.outlivesOutages) return new PlantError(50302)
+    return new PlantError(50302, `the database server is lost: ${this.#reason}`)
+  }
+
+  #announce(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #rotate(): void {
+    const [first, ...others] = this.#hosts
+    if (first) this.#hosts = [...others, first]
+  }
+
+  #begin(connections: Connections): void {
+    if (this.#isClosed) {
+      closeAll(allOf(connections))
+      return
+    }
+    this.#current = connections
+    this.#host = connections.writer.host
+    this.#lostAt = null
+    this.#announce()
+  }
+
+  #findWriter = (): Promise<Connection> => connect({ ...this.target, hosts: this.#hosts })
+
+  async #equip(writer: Connection): Promise<Connections> {
+    try {
+      await this.prepare(writer)
+      if (!this.role.outlivesOutages)
+        return { writer, points: writer, pages: writer, tokens: writer }
+      const host = this.#hosts.filter((it) => addressOf(it) === writer.host)
+      return { writer, ...(await openReaders({ ...this.target, hosts: host })) }
+    } catch (error) {
+      closeAll([writer])
+      // It cannot confirm; the next host may.
+      this.#rotate()
+      throw error
+    }
+  }
+
+  async #reopen(): Promise<void> {
+    const { log } = this.role
+    const from = this.#host
+    const lostAt = performance.now()
+    let logged = { at: Number.NEGATIVE_INFINITY, reason: '' }
+    for (let pause = 0; !this.#isClosed; ) {
+      await Bun.sleep(pause)
+      try {
+        this.#begin(await this.#equip(await this.#findWriter()))
+        this.counters.reconnects += 1
+        const milliseconds = Math.round(performance.now() - lostAt)
+        log('info', 'server-found', { host: this.#host, milliseconds })
+        if (this.#host === from) return
+        this.counters.failovers += 1
+        log('warn', 'server-moved', { from, to: this.#host })
+        return
+      } catch (error) {
+        this.#reason = messageOf(error)
+        const isNew = this.#reason !== logged.reason
+        if (isNew || performance.now() - logged.at >= LOGGED_EVERY_MS) {
+          logged = { at: performance.now(), reason: this.#reason }
+          log('warn', 'server-still-lost', { detail: this.#reason })
+        }
+        pause = Math.min(Math.max(pause * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+      }
+    }
+  }
+}

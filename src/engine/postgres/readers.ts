@@ -1,0 +1,43 @@
+// The connections that a daemon reads on, beside the one that it writes on.
+
+import { type Connection, connect } from './connection'
+import { limitReads } from './settings'
+import type { PostgresTarget } from './url'
+
+/** Longer than the server may take for a read: a reading connection without an answer by then is lost. */
+export const READER_SILENT_MS = 4500
+
+type Readers = {
+  /** Reads plants by their ids: short queries. */
+  readonly points: Connection
+  /** Reads pages of plants. */
+  readonly pages: Connection
+  /** Reads tokens, which must not wait behind plants. */
+  readonly tokens: Connection
+}
+
+/** Connections to one host, used and lost together. A command has only one, for everything. */
+export type Connections = Readers & { readonly writer: Connection }
+
+export const allOf = ({ writer, points, pages, tokens }: Connections) =>
+  new Set([writer, points, pages, tokens])
+
+export const closeAll = (connections: Iterable<Connection>): Promise<unknown> =>
+  Promise.all([...connections].map((it) => it.close().catch(() => {})))
+
+/** Opens the readers. If one fails, none is left open. */
+export async function openReaders(target: PostgresTarget): Promise<Readers> {
+  const opened: Connection[] = []
+  const open = async () => {
+    const reader = await connect(target)
+    opened.push(reader)
+    if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
+    return reader
+  }
+  const results = await Promise.allSettled([open(), open(), open()])
+  const failed = results.find((it) => it.status === 'rejected')
+  const [points, pages, tokens] = opened
+  if (!failed && points && pages && tokens) return { points, pages, tokens }
+  closeAll(opened)
+  throw failed?.reason
+}

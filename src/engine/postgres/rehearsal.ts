@@ -1,0 +1,40 @@
+// Tries every kind of statement with nothing to do, so that a missing privilege, table or column is seen before a client sees
+// it; and every reading connection, so that one that does not answer is lost.
+
+import type { SQL } from 'bun'
+import { rehearsal as plants } from './apply-changes'
+import type { Connection } from './connection'
+import { isInDoubt, isReadOnlyServer } from './errors'
+import { rehearsal as lanes } from './lane-row'
+import type { Primary } from './primary'
+import { READER_SILENT_MS } from './readers'
+import type { Refusals } from './refusals'
+import { type Statement, sendAll } from './statements'
+import { rehearsal as tokens } from './tokens'
+
+const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
+
+/** Every kind of statement that plantstore sends. Each changes nothing, and writes nothing to the disk. */
+export const statementsOf = (sql: SQL): readonly Statement[] => [
+  ...plants(sql),
+  ...lanes,
+  ...tokens,
+]
+
+/** Rehearses on the current connections. What fails is noted as a refusal, or loses the connections. */
+export async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
+  if (primary.problem()) return
+  const connections = await primary.ready(0)
+  const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
+    within(READER_SILENT_MS, sendAll(sql, statements))
+  const asked = await Promise.allSettled([
+    ask(connections.points, [...plants(connections.points.sql), ...lanes]),
+    ask(connections.pages, [PAGE]),
+    ask(connections.tokens, tokens),
+  ])
+  for (const it of asked) {
+    if (it.status === 'fulfilled') continue
+    if (isInDoubt(it.reason)) primary.lose(connections, it.reason)
+    else if (!isReadOnlyServer(it.reason)) refusals.note(it.reason)
+  }
+}
