@@ -11,6 +11,19 @@ export type DatabaseSecrets = {
 /** Whether a database is a PostgreSQL server. */
 export const isPostgresUrl = (database: string): boolean => /^postgres(ql)?:\/\//i.test(database)
 
+// Other URLs, and what libpq calls keyword/value strings.
+const LOOKALIKE =
+  /^\s*(postgres(ql)?:|jdbc:|[a-z][a-z0-9+.-]*:\/\/|(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options|connect_timeout)\s*=)/i
+
+/** The value of `--database`; undefined if it is empty. Throws a {@link UsageError} for what looks like a server, and is no URL. */
+export function parseDatabase(text: string): string | undefined {
+  if (isPostgresUrl(text) || !LOOKALIKE.test(text)) return text || undefined
+  // It is not shown: it may have a password.
+  throw new UsageError(
+    'the database looks like a server, but is not postgres://USER@HOST/NAME; to name a file so, begin with ./',
+  )
+}
+
 /** A database as logs and messages show it: a path as it is, a URL without its password, escaped or not. */
 export function withoutPassword(database: string): string {
   if (!isPostgresUrl(database)) return database

@@ -1,5 +1,6 @@
 // Every option of every command: its flag, its environment variable, its default.
 
+import { parseDatabase } from './database-url'
 import { type Format, formats } from './format'
 import { LONGEST_BODY_BYTES } from './plant-json'
 import { parseDuration, type Scope, scopes } from './token'
@@ -103,6 +104,7 @@ export const options = {
     help: 'the database file, or postgres://USER@HOST/NAME',
     default: 'plants.db',
     ...nonEmpty,
+    parse: parseDatabase,
   }),
   databasePasswordFile: option<string | null>({
     env: 'PLANTSTORE_DATABASE_PASSWORD_FILE',

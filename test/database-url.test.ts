@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { type DatabaseSecrets, withoutPassword } from '../src/database-url'
 import { addressOf, parsePostgresUrl } from '../src/engine/postgres/url'
 import { UsageError } from '../src/errors'
@@ -126,6 +127,41 @@ describe('the URL of a server', () => {
   })
 })
 
+describe('a name that looks like a server', () => {
+  test.each([
+    ['host=db dbname=plants password=geheim'],
+    ['  dbname = plants'],
+    ['service=prod'],
+    ['postgres:plants'],
+    ['postgresql:/plants'],
+    ['jdbc:postgresql://db/plants'],
+    ['mysql://db/plants'],
+  ])('is refused, and makes no file: %s', async (database) => {
+    using folder = temporaryFolder()
+    const options = { cwd: folder.path, stdin: '{"id":1,"name":"x"}\n' }
+    const words = ['import', '-', '--format', 'ndjson']
+
+    for (const { out, err, code } of [
+      await runProgram([...words, `--database=${database}`], options),
+      await runProgram(words, { ...options, env: { PLANTSTORE_DATABASE: database } }),
+    ]) {
+      expect({ out, code }).toEqual({ out: '', code: 2 })
+      expect(err).toMatch(/^plantstore: .*looks like a server, but is not postgres:.+\n$/)
+      expect(err).not.toContain('geheim')
+    }
+    expect(readdirSync(folder.path)).toEqual([])
+  })
+
+  test('is a file if it begins with ./', async () => {
+    using folder = temporaryFolder()
+    const words = ['import', '-', '--format', 'ndjson', '--database=./postgres:plants']
+
+    await runProgram(words, { cwd: folder.path, stdin: '{"id":1,"name":"x"}\n' })
+
+    expect(readdirSync(folder.path)).toContain('postgres:plants')
+  })
+})
+
 describe('the password', () => {
   test('comes from the URL, from a file without its line break, or from PGPASSWORD', async () => {
     using folder = temporaryFolder()
@@ -139,7 +175,9 @@ describe('the password', () => {
     expect(passwordOf('postgres://u@h/n', none)).toBe('')
     expect(passwordOf('postgres://u@h/n', file)).toBe(' geheim ')
     expect(passwordOf('postgres://u@h/n', { ...none, databasePassword: 'other' })).toBe('other')
-    expect(refusal('postgres://u:geheim@h/n', file)).toContain('leave PLANTSTORE_DATABASE_PASSWORD')
+    expect(refusal('postgres://u:geheim@h/n', file)).toContain(
+      'remove it, or PLANTSTORE_DATABASE_PASSWORD_FILE',
+    )
     expect(refusal('postgres://u@h/n', { ...none, databasePasswordFile: '/missing' })).toContain(
       'cannot read PLANTSTORE_DATABASE_PASSWORD_FILE: ENOENT',
     )
