@@ -134,6 +134,24 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
+  test('nothing outside test/ imports it, and tools/ imports nothing of ours', () => {
+    const others = [...new Bun.Glob('{bench,deploy,src,tools}/**/*.{ts,tsx}').scanSync(root)]
+      .filter((file) => !file.includes('node_modules'))
+      .concat([...new Bun.Glob('*.ts').scanSync(root)])
+    const wrong = others.filter((file) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      const isTool = file.startsWith('tools/')
+      return [...text.matchAll(IMPORT)].some(([, , ...targets]) => {
+        const to = targets.find((it) => it?.startsWith('.')) ?? '.'
+        const path = normalize(join(dirname(file), to))
+        return path.startsWith('test/') || (isTool && !path.startsWith('tools/'))
+      })
+    })
+
+    expect(others).toContain('bench/commands/postgres.ts')
+    expect(wrong).toEqual([])
+  })
+
   test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
     const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
 

@@ -1,9 +1,11 @@
 // `bun run import-export`: files of plants into a store and out of it, in turn with the sqlite3 command line and with
 // PostgreSQL's COPY.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { installations } from '../../tools/postgres/server.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { nthId, type Order } from '../lib/ids.ts'
-import { findPostgres, startPostgres } from '../lib/postgres.ts'
+import { startServer } from '../lib/postgres.ts'
 import { removeFolder, temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
 import { setUp } from '../lib/setup.ts'
@@ -41,9 +43,10 @@ async function writeFiles(): Promise<void> {
 
 console.error(`writing ${thousands(plants)} plants`)
 await writeFiles()
-const bin = findPostgres()
-if (!bin) console.error('PostgreSQL is missing: its COPY is left out')
-const postgres = bin ? await startPostgres(bin) : undefined
+// psql comes with Debian's.
+const installation = installations.find(({ bin }) => existsSync(join(bin, 'psql')))
+if (!installation) console.error('PostgreSQL is missing: its COPY is left out')
+const postgres = installation ? await startServer(installation) : undefined
 // Imports before exports, as these read what those made.
 const all = [
   ...sqliteTasks(folder),

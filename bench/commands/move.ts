@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { installations, isInstalled, startPostgres } from '../../test/harness/postgres.ts'
+import { installations, isInstalled, startPostgres } from '../../tools/postgres/server.ts'
 import { importPlants } from '../lib/fill.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { database, executable, project } from '../lib/plantstore.ts'
@@ -17,7 +17,7 @@ const flags = readFlags('Moves plants from a database file to PostgreSQL and bac
 const plants = number(flags.plants)
 
 await setUp()
-await run({ argv: [process.execPath, 'test/harness/install-postgres.ts'], cwd: project })
+await run({ argv: [process.execPath, 'tools/postgres/install.ts'], cwd: project })
 
 /** Moves all plants from a database to another; returns the seconds. */
 async function move(from: string, to: string): Promise<number> {

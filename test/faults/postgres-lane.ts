@@ -1,6 +1,6 @@
 // A backend that is stopped in mid-statement, given up, and resumed later: what the lane is for.
 import { SQL } from 'bun'
-import { PASSWORD } from '../harness/postgres.ts'
+import { PASSWORD } from '../../tools/postgres/server.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
 import { after } from './lab.ts'
 import {

@@ -1,5 +1,5 @@
 // Whether one order of all operations explains what clients of two daemons before one PostgreSQL server were told.
-import { PASSWORD } from '../harness/postgres.ts'
+import { PASSWORD } from '../../tools/postgres/server.ts'
 import type { Daemon } from './daemon.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'

@@ -1,8 +1,6 @@
 // PostgreSQL servers that faults are injected into, and daemons before them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../harness/daemon.ts'
-import type { StoredPlant } from '../harness/plants.ts'
 import {
   type Installation,
   installations,
@@ -11,7 +9,9 @@ import {
   type PostgresServer,
   type ServerOptions,
   startPostgres,
-} from '../harness/postgres.ts'
+} from '../../tools/postgres/server.ts'
+import { root } from '../harness/daemon.ts'
+import type { StoredPlant } from '../harness/plants.ts'
 import { type Daemon, launch, type Run, type Start, serve } from './daemon.ts'
 import { Skipped, until } from './fault.ts'
 import { after, sh } from './lab.ts'
@@ -75,7 +75,7 @@ let installing: Promise<string> | undefined
 async function need(place: number): Promise<Installation> {
   if (process.platform !== 'linux') throw new Skipped('needs Linux')
   if (!installations.every(isInstalled)) {
-    installing ??= sh(process.execPath, join(root, 'test/harness/install-postgres.ts'))
+    installing ??= sh(process.execPath, join(root, 'tools/postgres/install.ts'))
     await installing
   }
   const installed = installations.filter(isInstalled)

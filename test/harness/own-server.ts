@@ -5,7 +5,7 @@ import {
   type PostgresServer,
   type ServerOptions,
   startPostgres,
-} from './postgres'
+} from '../../tools/postgres/server'
 
 /** Returns what starts the server, once, for the first test that asks; after the last one it is gone. */
 export function ownServer(

@@ -1,8 +1,8 @@
 // PgBouncer in transaction mode, before a PostgreSQL server of a test.
 import { chmodSync, writeFileSync } from 'node:fs'
+import { freePort, PASSWORD, type PostgresServer } from '../../tools/postgres/server'
 import { AS_NOBODY } from './commands'
 import { PATIENCE_MS, temporaryFolder } from './daemon'
-import { freePort, PASSWORD, type PostgresServer } from './postgres'
 import { startProcess } from './process'
 
 export const hasPgBouncer = (): boolean => Bun.which('pgbouncer') !== null

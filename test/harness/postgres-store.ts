@@ -2,7 +2,7 @@
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import type { Store } from '../../src/store'
-import type { PostgresServer } from './postgres'
+import type { PostgresServer } from '../../tools/postgres/server'
 import type { TestedStore } from './tested-store'
 
 /** An event that a store has logged. */

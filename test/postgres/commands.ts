@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { freePort, installations, isInstalled, PASSWORD } from '../../tools/postgres/server'
 import {
   builtProgram,
   PATIENCE_MS,
@@ -7,7 +8,6 @@ import {
   temporaryFolder,
 } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
-import { freePort, installations, isInstalled, PASSWORD } from '../harness/postgres'
 
 setDefaultTimeout(PATIENCE_MS)
 

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { SQL, YAML } from 'bun'
+import { freePort, installations, isInstalled, PASSWORD } from '../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, root, startDaemon, temporaryFolder } from '../harness/daemon'
-import { freePort, installations, isInstalled, PASSWORD } from '../harness/postgres'
 import { type Process, run, startProcess } from '../harness/process'
 
 setDefaultTimeout(2 * PATIENCE_MS)

@@ -4,9 +4,15 @@ import { connect } from '../../src/engine/postgres/connection'
 import { isInDoubt } from '../../src/engine/postgres/errors'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { OpenError } from '../../src/errors'
+import {
+  freePort,
+  installations,
+  isInstalled,
+  PASSWORD,
+  startPostgres,
+} from '../../tools/postgres/server'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
-import { freePort, installations, isInstalled, PASSWORD, startPostgres } from '../harness/postgres'
 import { startProcess } from '../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)

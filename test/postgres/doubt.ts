@@ -1,10 +1,15 @@
 // Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Store } from '../../src/store'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../tools/postgres/server'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
 import { turns } from '../harness/ledger'
-import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
 import { type Logged, newDatabase, openAt } from '../harness/postgres-store'
 import { allPlants, range } from '../harness/tested-store'
 

@@ -1,7 +1,7 @@
 // The tests of the HTTP API and of the commands, as they are, on PostgreSQL: each file in a process of its own.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { installations, isInstalled, PASSWORD, startPostgres } from '../../tools/postgres/server'
 import { root } from '../harness/daemon'
-import { installations, isInstalled, PASSWORD, startPostgres } from '../harness/postgres'
 import { run } from '../harness/process'
 
 setDefaultTimeout(600_000)

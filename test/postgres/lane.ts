@@ -4,8 +4,13 @@ import { stepOf } from '../../src/engine/postgres/apply-changes'
 import { connect } from '../../src/engine/postgres/connection'
 import { fence, makeLane } from '../../src/engine/postgres/lane-row'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../tools/postgres/server'
 import { PATIENCE_MS } from '../harness/daemon'
-import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
 import { newDatabase, openAt } from '../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)

@@ -2,9 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, createServer, type Socket } from 'node:net'
 import { LIMITS } from '../../src/engine/plant-changes'
+import { freePort, installations, isInstalled } from '../../tools/postgres/server'
 import { PATIENCE_MS } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
-import { freePort, installations, isInstalled } from '../harness/postgres'
 import { type Logged, newDatabase, openAt } from '../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)

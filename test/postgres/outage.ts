@@ -4,9 +4,14 @@ import { openStore } from '../../src/engine/engine'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
 import { command } from '../../src/engine/role'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../tools/postgres/server'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
-import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
 import { newDatabase, openAt } from '../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { installations, isInstalled, PASSWORD } from '../../tools/postgres/server'
 import {
   builtProgram,
   PATIENCE_MS,
@@ -8,7 +9,6 @@ import {
   temporaryFolder,
 } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
-import { installations, isInstalled, PASSWORD } from '../harness/postgres'
 
 setDefaultTimeout(PATIENCE_MS)
 

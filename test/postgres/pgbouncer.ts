@@ -2,10 +2,10 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../src/engine/postgres/connection'
 import { startupOf } from '../../src/engine/postgres/settings'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
+import { installations, isInstalled } from '../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
 import { hasPgBouncer, startPgBouncer } from '../harness/pgbouncer'
-import { installations, isInstalled } from '../harness/postgres'
 
 setDefaultTimeout(PATIENCE_MS)
 

@@ -2,9 +2,14 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { checkServer } from '../../src/engine/postgres/check'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../tools/postgres/server'
 import { startProxy } from '../harness/cuttable'
 import { PATIENCE_MS } from '../harness/daemon'
-import { installations, isInstalled, type PostgresServer, startPostgres } from '../harness/postgres'
 import { type Logged, newDatabase, openAt } from '../harness/postgres-store'
 import { allPlants, range } from '../harness/tested-store'
 

@@ -2,9 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
+import { installations, isInstalled, type PostgresServer } from '../../tools/postgres/server'
 import { PATIENCE_MS } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
-import { installations, isInstalled, type PostgresServer } from '../harness/postgres'
 import { type Logged, newDatabase, openAt } from '../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from '../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../src/engine/postgres/url'
+import { installations, isInstalled } from '../../tools/postgres/server'
 import { makeCa } from '../harness/certificates'
 import { PATIENCE_MS, root, temporaryFolder } from '../harness/daemon'
 import { ownServer } from '../harness/own-server'
-import { installations, isInstalled } from '../harness/postgres'
 import { run } from '../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)

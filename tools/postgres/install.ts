@@ -1,14 +1,17 @@
-// bun test/harness/install-postgres.ts : installs what `bun run test:postgres` needs, as far as this machine allows.
+// bun tools/postgres/install.ts : installs PostgreSQL for tests and benchmarks, as far as this machine allows.
 // As root on Debian: postgresql-15, without starting a server of its own, and PgBouncer. Anywhere: PostgreSQL 18 by npm.
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from './daemon'
-import { installations, isInstalled } from './postgres'
-import { run } from './process'
+import { installations, isInstalled } from './server'
 
 // Debian starts the daemons that it installs, unless this file says no.
 const POLICY = '/usr/sbin/policy-rc.d'
 const packages = ['postgresql-15', 'pgbouncer', 'openssl']
+
+async function run(argv: readonly string[], cwd: string, more: Record<string, string> = {}) {
+  const env = { ...process.env, ...more }
+  const child = Bun.spawn([...argv], { cwd, env, stdout: 'ignore', stderr: 'pipe' })
+  return { code: await child.exited, err: await new Response(child.stderr).text() }
+}
 
 async function installDebian(): Promise<void> {
   if (installations.slice(0, 1).every(isInstalled) && Bun.which('pgbouncer')) return
@@ -21,9 +24,9 @@ async function installDebian(): Promise<void> {
   if (isOurs) chmodSync(POLICY, 0o755)
   try {
     const env = { DEBIAN_FRONTEND: 'noninteractive' }
-    await run(['apt-get', 'update', '-qq'], { env })
+    await run(['apt-get', 'update', '-qq'], '/', env)
     const install = ['apt-get', 'install', '-qq', '--no-install-recommends', ...packages]
-    const { err, code } = await run(install, { env })
+    const { err, code } = await run(install, '/', env)
     if (code !== 0) console.error(`cannot install ${packages.join(', ')}: ${err}`)
   } finally {
     if (isOurs) rmSync(POLICY)
@@ -32,5 +35,5 @@ async function installDebian(): Promise<void> {
 
 await installDebian()
 const install = [process.execPath, 'install', '--frozen-lockfile', '--silent']
-const { err, code } = await run(install, { cwd: join(root, 'test/postgres') })
+const { err, code } = await run(install, import.meta.dir)
 if (code !== 0) console.error(`cannot install PostgreSQL 18: ${err}`)
