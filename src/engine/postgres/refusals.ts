@@ -3,7 +3,7 @@
 
 import { codeOf, messageOf, PlantError } from '../../errors'
 import type { Role } from '../role'
-import { errorNumberOf, isRetried, sqlStateOf } from './errors'
+import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
 
 // Each SQLSTATE is logged once, then from time to time.
 const LOGGED_EVERY_MS = 60_000
@@ -24,7 +24,8 @@ export class Refusals {
     if (error instanceof PlantError) return error
     const number = errorNumberOf(error)
     const state = sqlStateOf(error)
-    if (state !== '' && !isRetried(error)) this.note(error, PASSING.includes(state))
+    const isServers = state !== '' && !isRetried(error) && !isDataError(error)
+    if (isServers) this.note(error, PASSING.includes(state))
     if (!this.role.outlivesOutages) {
       return new PlantError(number, `the database server answered: ${messageOf(error)}`)
     }
