@@ -77,7 +77,15 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     writer.run(step).catch((error) => {
       throw refusals.refuse(error)
     })
-  const problem = (): PlantError | null => primary.problem() ?? refusals.problem()
+
+  /** Why the server cannot write, or confirms nothing for now; null if it can. */
+  function problem(): PlantError | null {
+    const known = primary.problem() ?? refusals.problem()
+    const seconds = Math.floor(lane.stalledFor() / 1000)
+    if (known || seconds * 1000 < STALLED_MS) return known
+    return new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
+  }
+
   let probing: Promise<unknown> | undefined
 
   async function touch(): Promise<void> {
@@ -100,10 +108,6 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     if (reason) throw reason
     // A full queue is not the server's fault.
     if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
-    const seconds = Math.floor(lane.stalledFor() / 1000)
-    if (seconds * 1000 >= STALLED_MS) {
-      throw new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
-    }
   }
 
   await primary.open()
