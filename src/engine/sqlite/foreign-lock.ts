@@ -26,13 +26,14 @@ export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
   return {
     /** Why changes are refused; null if they are not. */
     reason: (): PlantError | null => reason,
-    /** A commit has waited in vain, for this many milliseconds. */
-    waited(milliseconds: number): void {
-      if (reason) return
+    /** Notes that a commit has waited in vain, for this many milliseconds; returns the reason. */
+    waited(milliseconds: number): PlantError {
+      if (reason) return reason
       reason = new PlantError(50301, LOCKED)
       since = performance.now() - milliseconds
       log('error', 'database-locked', { detail: LOCKED })
       retry = setTimeout(look, RETRY_MS)
+      return reason
     },
     close: (): void => clearTimeout(retry),
   }

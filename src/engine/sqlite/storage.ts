@@ -174,7 +174,7 @@ export class Storage {
 
   #fail(failure: Failure, milliseconds: number): PlantError {
     if (failure.kind === 'failed') this.#outage.begin(failure)
-    if (failure.kind === 'busy' && this.role.outlivesOutages) this.#lock.waited(milliseconds)
+    if (failure.kind === 'busy' && this.role.outlivesOutages) return this.#lock.waited(milliseconds)
     if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
       this.#fullLoggedAt = performance.now()
       this.role.log('error', 'disk-full', { detail: failure.detail })
