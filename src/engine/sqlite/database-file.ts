@@ -14,7 +14,6 @@ import {
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { dropPageCache, tryLock, unlock, watchInode } from '../../files/libc'
-import { removeLeftovers } from '../../files/private-folder'
 import { syncFolder } from '../../files/sync'
 import { connect } from './connection'
 import { explain } from './errors'
@@ -162,10 +161,7 @@ export function openFile(
     throw explain(error, full)
   }
   try {
-    if (holdsLock) {
-      lock(fd, full)
-      removeLeftovers(dirname(full))
-    }
+    if (holdsLock) lock(fd, full)
     const locked = holdsLock || tryLock(fd)
     // It may have been replaced between being opened and being locked.
     const opened = fstatSync(fd)

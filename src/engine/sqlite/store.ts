@@ -1,6 +1,8 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
 
+import { dirname } from 'node:path'
 import { PlantError } from '../../errors'
+import { removeLeftovers } from '../../files/private-folder'
 import type { Store } from '../../store'
 import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
@@ -48,6 +50,7 @@ function createProbe(storage: Storage): () => Promise<void> {
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, role: Role): Promise<Store> {
   const file = openFile(path, role)
+  if (role.holdsLock) await removeLeftovers(dirname(file.path))
   const copied = await copyBeforeMigration(file)
   const storage = new Storage(file, role)
   if (copied) {
