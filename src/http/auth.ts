@@ -34,7 +34,10 @@ function normalizeCredentials(authorization: string): string {
  */
 export function authenticate({ store, configuredToken, now, rateLimit }: AuthDeps) {
   // An app of its own: the plugin has the query of each request parsed, which costs a create 3 us (`bun run ledger`).
-  const reader = new Elysia().use(bearer()).get('/', ({ bearer = '' }) => hashToken(bearer))
+  const createReader = () =>
+    new Elysia().use(bearer()).get('/', ({ bearer = '' }) => hashToken(bearer))
+  // Made when first needed, to keep startup fast.
+  let reader: ReturnType<typeof createReader> | undefined
   const hashes = new Map<string, string>()
   // Tokens by their header, for one turn of the event loop: requests that arrive together are checked together, and a
   // revoked token is refused from the next request on.
@@ -42,6 +45,7 @@ export function authenticate({ store, configuredToken, now, rateLimit }: AuthDep
 
   async function readHeader(authorization: string): Promise<string> {
     const headers = { authorization: normalizeCredentials(authorization) }
+    reader ??= createReader()
     return (await reader.handle(new Request('http://localhost/', { headers }))).text()
   }
 
