@@ -14,7 +14,6 @@ const SHARED_BY_ENGINES = [
   'engine/group-commit',
   'engine/last-use',
   'engine/plant-changes',
-  'engine/return-rate',
   'engine/token-row',
   'engine/role',
   'engine/page',
@@ -204,9 +203,9 @@ describe('the source', () => {
     expect(circles).toEqual([])
   })
 
-  test('group-commit.ts knows no database: it imports errors.ts, change.ts, return-rate.ts and row.ts', () => {
+  test('group-commit.ts knows no database: it imports errors.ts, change.ts and row.ts', () => {
     const wrong = ofFiles((file) => file === 'engine/group-commit.ts').filter(
-      ({ to }) => !['errors', 'engine/change', 'engine/return-rate', 'engine/row'].includes(to),
+      ({ to }) => !['errors', 'engine/change', 'engine/row'].includes(to),
     )
 
     expect(wrong.map(show)).toEqual([])

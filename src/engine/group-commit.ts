@@ -2,7 +2,6 @@
 
 import { PlantError } from '../errors'
 import { isDone, type Outcome } from './change'
-import { ReturnRate } from './return-rate'
 import type { Row } from './row'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
@@ -28,12 +27,12 @@ type Waiting<Change> = {
   readonly reject: (reason: unknown) => void
 }
 
-// After a commit of less than twice this, no hold is worth it.
-const SHORTEST_HOLD_MS = 0.4
-// A timer is no finer than this.
-const TIMER_MS = 1
 // A commit that stalled says nothing about the next.
 const LONGEST_HOLD_MS = 250
+// A timer is no finer than this: for less, turns of the event loop are counted.
+const TIMER_MS = 1
+// Clients on the same machine come back within so many turns of an idle event loop.
+const QUIET_TURNS = 20
 
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
@@ -54,21 +53,20 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 }
 
 /**
- * While a batch commits, the changes that arrive wait for the next one, which starts before the clients of the last
- * are answered. Those clients are likely to come back: unless the disk is fast, the next batch is held for as many changes
- * as the last round had, for at most half a commit's time or a millisecond. Without that, two half batches would take
- * turns.
+ * While a batch commits, the changes that arrive wait for the next one. The clients of the last are answered first, and are
+ * likely to come back, so the next batch is gathered until as many changes wait as the last round had: otherwise two half
+ * batches would take turns. It ends when the event loop finds no more of them, and after a millisecond at most; on a slow
+ * disk after half of the last commit's time.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
   /** 'gathering': a batch is about to be taken; 'committing': one is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
-  /** How many changes the next batch may be held for, and until when. */
+  /** How many changes the next batch is likely to have, and until when it is held for them. */
   #expected = 0
   #holdUntil = 0
   #hold: Timer | undefined
-  readonly #returns = new ReturnRate()
   #drained: (() => void)[] = []
 
   constructor(
@@ -119,37 +117,43 @@ export class GroupCommit<Change> {
     }
     this.#waiting.push(waiting)
     this.#waitingBytes += bytes
-    this.#returns.arrive()
-    if (this.#state === 'idle') {
-      if (!this.#isHeld()) this.#flushAfterTurn()
-    } else if (this.#hold) {
-      if (this.#waiting.length >= this.#expected) this.#endHold()
-    }
+    if (this.#state === 'idle') this.#gather()
+    else if (this.#hold && this.#isWhole()) this.#endHold()
   }
 
-  // Waits for the next changes of the clients just answered; false if that is not worth it.
-  #isHeld(): boolean {
-    const missing = this.#expected - this.#waiting.length
-    if (missing <= 0) return false
-    const hold = this.#holdUntil - performance.now()
-    if (hold < SHORTEST_HOLD_MS) return false
-    // Such a hold ends late, unless all come back.
-    if (hold < TIMER_MS && hold < this.#returns.timeFor(missing)) return false
+  // Whether the next batch has all changes that can be expected of it.
+  #isWhole(): boolean {
+    return this.#waiting.length >= Math.min(this.#expected, this.limits.batchChanges)
+  }
+
+  #gather(): void {
     this.#state = 'gathering'
-    this.#hold = setTimeout(() => this.#endHold(), hold)
-    return true
+    const hold = this.#holdUntil - performance.now()
+    if (hold >= TIMER_MS && !this.#isWhole()) {
+      this.#hold = setTimeout(() => this.#endHold(), hold)
+    } else this.#gatherInTurns()
   }
 
   #endHold(): void {
     clearTimeout(this.#hold)
     this.#hold = undefined
-    this.#flushAfterTurn()
+    this.#gatherInTurns()
   }
 
-  // After this turn of the event loop, so that the batch has all changes that it reads.
-  #flushAfterTurn(): void {
-    this.#state = 'gathering'
-    setImmediate(() => this.#flush())
+  #gatherInTurns(): void {
+    const end = performance.now() + TIMER_MS
+    let gathered = this.#waiting.length
+    let quietTurns = 0
+    const look = () => {
+      const { length } = this.#waiting
+      quietTurns = length > gathered ? 0 : quietTurns + 1
+      gathered = length
+      const isOver = quietTurns > QUIET_TURNS || performance.now() > end
+      if (isOver || this.#isWhole()) this.#flush()
+      else setImmediate(look)
+    }
+    // After this turn, so that the batch has all changes that it reads.
+    setImmediate(look)
   }
 
   #takeBatch(): Waiting<Change>[] {
@@ -165,7 +169,8 @@ export class GroupCommit<Change> {
     const [result] = await Promise.allSettled([
       batch.length > 0 ? this.commit(batch.map(({ change }) => change)) : [],
     ])
-    this.#ended(batch.length, performance.now() - started)
+    const now = performance.now()
+    this.#ended(batch.length, now, now - started)
     if (result.status === 'rejected') refuse(batch, result.reason)
     else if ('inDoubt' in result.value) {
       result.value.inDoubt.then(
@@ -175,13 +180,11 @@ export class GroupCommit<Change> {
     } else answer(batch, result.value)
   }
 
-  #ended(changes: number, milliseconds: number): void {
+  #ended(changes: number, now: number, milliseconds: number): void {
     this.#expected = changes + this.#waiting.length
-    this.#returns.answer(changes)
-    this.#holdUntil = performance.now() + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
+    this.#holdUntil = now + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
     this.#state = 'idle'
-    if (this.#waiting.length > 0) {
-      if (!this.#isHeld()) this.#flush()
-    } else for (const resolve of this.#drained.splice(0)) resolve()
+    if (this.#waiting.length > 0) this.#gather()
+    else for (const resolve of this.#drained.splice(0)) resolve()
   }
 }
