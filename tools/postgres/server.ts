@@ -30,8 +30,12 @@ export const PASSWORD = 'geheim-0815-passwort'
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
-// The server refuses to run as root.
-const under = isRoot ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
+// The server refuses to run as root, and ends with the process that started it, however that ends.
+const under = [
+  'setpriv',
+  '--pdeathsig=QUIT',
+  ...(isRoot ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []),
+]
 const STARTS_WITHIN_MS = 60_000
 
 /** A port that was free a moment ago. */
@@ -120,11 +124,6 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
     options.wrapped
       ? Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
       : child.pid
-  const kill = () => {
-    if (isRunning()) process.kill(pid(), 'SIGQUIT')
-  }
-  process.on('exit', kill)
-
   /** Runs statements as `admin`, one after another, on a connection of its own. */
   async function query(statement: string, database = 'postgres') {
     const sql = new SQL({
@@ -169,7 +168,6 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
 
   async function dispose(): Promise<void> {
     await stop('SIGQUIT')
-    process.off('exit', kill)
     rmSync(folder, { recursive: true, force: true })
   }
 
