@@ -1,8 +1,6 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
-import { createHistogram } from './histogram'
-import { type Kept, type OpenFiles, processGauges } from './process-metrics'
-import { serverFamilies } from './server-metrics'
+import { createHistogram, type Sample } from './histogram'
 import type { StoreStats } from './store'
 
 // Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
@@ -24,6 +22,73 @@ export type BackupStats = {
   /** Since the start. */
   readonly failures: number
 }
+
+/** How much is open now. */
+export type OpenFiles = {
+  readonly open: number
+  /** null: not known, because not even that can be counted. */
+  readonly connections: number | null
+  readonly limit: number
+}
+
+/** What clients keep: `files` is null where it cannot be counted. */
+export type Kept = { readonly unsentBytes: number; readonly files: OpenFiles | null }
+
+/** Every family of metrics: its type, and what it counts. */
+const FAMILIES = {
+  plantstore_http_requests_total: 'counter Answered requests.',
+  plantstore_http_request_duration_seconds:
+    'histogram Time from the head of a request to its answer.',
+  plantstore_commit_changes:
+    'histogram Changes per commit; commits that changed nothing are not counted.',
+  plantstore_commit_duration_seconds:
+    'histogram Time per commit, fsync included; commits that changed nothing are not counted.',
+  plantstore_plants_created_total: 'counter Plants created over HTTP.',
+  plantstore_credentials_failed_total: 'counter Tokens that are unknown, expired or revoked.',
+  plantstore_queue_changes: 'gauge Changes waiting for a commit.',
+  plantstore_storage_writable: 'gauge Whether the database can be written (1) or not (0).',
+  plantstore_database_bytes: 'gauge Size of the database.',
+  plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
+  plantstore_commit_retries_total:
+    'counter Commits sent again because others had written the same plants.',
+  plantstore_commits_in_doubt_total:
+    'counter Commits whose answer was lost, by whether they were found to be made.',
+  plantstore_server_reconnects_total: 'counter Times that a lost database server was found again.',
+  plantstore_server_failovers_total: 'counter Times that another database server took over.',
+  plantstore_acknowledged_commits_lost_total:
+    'counter Acknowledged commits that the database server has lost.',
+  plantstore_log_lines_dropped_total:
+    'counter Log lines dropped because nobody read them or the disk was full.',
+  plantstore_tls_certificate_expiry_timestamp_seconds:
+    'gauge Expiry of the TLS certificate, in seconds since 1970.',
+  plantstore_backup_last_success_timestamp_seconds:
+    'gauge Time of the last backup, in seconds since 1970; 0 if there is none.',
+  plantstore_backup_bytes: 'gauge Size of the last backup.',
+  plantstore_backup_failures_total: 'counter Scheduled backups that failed.',
+  plantstore_build_info: 'gauge The versions of plantstore and Bun.',
+  plantstore_open_connections: 'gauge Open connections of clients.',
+  plantstore_unsent_bytes: 'gauge Bytes of long answers that clients have not read.',
+  process_open_fds: 'gauge Open files and connections.',
+  process_max_fds: 'gauge The limit of open files and connections.',
+  process_start_time_seconds: 'gauge Start of the process, in seconds since 1970.',
+  process_resident_memory_bytes: 'gauge Resident memory.',
+} as const
+
+type Name = keyof typeof FAMILIES
+
+/** A family is left out if its value is not known, or there is nothing that it could count. */
+type Value = number | null | undefined | readonly Sample[]
+
+function write(name: Name, value: Value): string[] {
+  if (value == null) return []
+  const [type, ...help] = FAMILIES[name].split(' ')
+  const samples: readonly Sample[] = typeof value === 'number' ? [['', value]] : value
+  const lines = samples.map(([suffix, number]) => `${name}${suffix} ${number}`)
+  return [`# HELP ${name} ${help.join(' ')}`, `# TYPE ${name} ${type}`, ...lines]
+}
+
+// Object.keys() does not say which keys an object has.
+const NAMES = Object.keys(FAMILIES).filter((name): name is Name => name in FAMILIES)
 
 /** Facts about the process. */
 export type About = {
@@ -88,110 +153,55 @@ export function createMetrics(about: About = UNKNOWN) {
     countFiles,
     /** All metrics in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats, kept: Kept = NOTHING): string {
-      const lines: string[] = []
-      const family = (name: string, type: string, help: string, samples: string[]) =>
-        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples)
-      const single = (name: string, type: string, help: string, value: number) =>
-        family(name, type, help, [`${name} ${value}`])
       const all = [...routes].flatMap(([route, methods]) =>
         [...methods].map(([method, it]) => ({
           ...it,
           labels: `method="${method}",route="${route}"`,
         })),
       )
-
-      family(
-        'plantstore_http_requests_total',
-        'counter',
-        'Answered requests.',
-        all.flatMap(({ labels, statuses }) =>
-          [...statuses].map(
-            ([status, count]) =>
-              `plantstore_http_requests_total{${labels},status="${status}"} ${count}`,
-          ),
-        ),
+      const requests = all.flatMap(({ labels, statuses }) =>
+        [...statuses].map(([status, count]): Sample => [`{${labels},status="${status}"}`, count]),
       )
-      const latency = 'plantstore_http_request_duration_seconds'
-      family(
-        latency,
-        'histogram',
-        'Time from the head of a request to its answer.',
-        all.flatMap((it) => it.latency.render(latency, it.labels)),
-      )
-      const size = 'plantstore_commit_changes'
-      family(
-        size,
-        'histogram',
-        'Changes per commit; commits that changed nothing are not counted.',
-        batches.render(size, ''),
-      )
-      const duration = 'plantstore_commit_duration_seconds'
-      family(
-        duration,
-        'histogram',
-        'Time per commit, fsync included; commits that changed nothing are not counted.',
-        commits.render(duration, ''),
-      )
-      single('plantstore_plants_created_total', 'counter', 'Plants created over HTTP.', created)
-      single(
-        'plantstore_credentials_failed_total',
-        'counter',
-        'Tokens that are unknown, expired or revoked.',
-        failedCredentials,
-      )
-      single('plantstore_queue_changes', 'gauge', 'Changes waiting for a commit.', stats.queued)
-      single(
-        'plantstore_storage_writable',
-        'gauge',
-        'Whether the database can be written (1) or not (0).',
-        Number(stats.isWritable),
-      )
-      const { databaseBytes, walBytes, server } = stats
-      if (databaseBytes !== null) {
-        single('plantstore_database_bytes', 'gauge', 'Size of the database.', databaseBytes)
+      const latencies = all.flatMap(({ labels, latency }) => latency.samples(labels))
+      const { server } = stats
+      const inDoubt: Sample[] | undefined = server && [
+        ['{made="true"}', server.inDoubtMade],
+        ['{made="false"}', server.inDoubtNotMade],
+      ]
+      const { unsentBytes, files } = kept
+      const expiry = certificateExpiry && certificateExpiry() / 1000
+      const lastBackup = backups && backups.lastAt / 1000
+      const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
+      const values: Readonly<Record<Name, Value>> = {
+        plantstore_http_requests_total: requests,
+        plantstore_http_request_duration_seconds: latencies,
+        plantstore_commit_changes: batches.samples(),
+        plantstore_commit_duration_seconds: commits.samples(),
+        plantstore_plants_created_total: created,
+        plantstore_credentials_failed_total: failedCredentials,
+        plantstore_queue_changes: stats.queued,
+        plantstore_storage_writable: Number(stats.isWritable),
+        plantstore_database_bytes: stats.databaseBytes,
+        plantstore_wal_bytes: stats.walBytes,
+        plantstore_commit_retries_total: server?.retries,
+        plantstore_commits_in_doubt_total: inDoubt,
+        plantstore_server_reconnects_total: server?.reconnects,
+        plantstore_server_failovers_total: server?.failovers,
+        plantstore_acknowledged_commits_lost_total: server?.lostCommits,
+        plantstore_log_lines_dropped_total: droppedLogLines(),
+        plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
+        plantstore_backup_last_success_timestamp_seconds: lastBackup,
+        plantstore_backup_bytes: backups?.lastBytes,
+        plantstore_backup_failures_total: backups?.failures,
+        plantstore_build_info: [build],
+        plantstore_open_connections: files?.connections,
+        plantstore_unsent_bytes: unsentBytes,
+        process_open_fds: files?.open,
+        process_max_fds: files?.limit,
+        process_start_time_seconds: performance.timeOrigin / 1000,
+        process_resident_memory_bytes: process.memoryUsage.rss(),
       }
-      if (walBytes !== null) {
-        single('plantstore_wal_bytes', 'gauge', 'Size of the write-ahead log.', walBytes)
-      }
-      for (const [name, help, samples] of server ? serverFamilies(server) : []) {
-        family(name, 'counter', help, samples)
-      }
-      single(
-        'plantstore_log_lines_dropped_total',
-        'counter',
-        'Log lines dropped because nobody read them or the disk was full.',
-        droppedLogLines(),
-      )
-      if (certificateExpiry) {
-        single(
-          'plantstore_tls_certificate_expiry_timestamp_seconds',
-          'gauge',
-          'Expiry of the TLS certificate, in seconds since 1970.',
-          certificateExpiry() / 1000,
-        )
-      }
-      if (backups) {
-        single(
-          'plantstore_backup_last_success_timestamp_seconds',
-          'gauge',
-          'Time of the last backup, in seconds since 1970; 0 if there is none.',
-          backups.lastAt / 1000,
-        )
-        single('plantstore_backup_bytes', 'gauge', 'Size of the last backup.', backups.lastBytes)
-        single(
-          'plantstore_backup_failures_total',
-          'counter',
-          'Scheduled backups that failed.',
-          backups.failures,
-        )
-      }
-      family('plantstore_build_info', 'gauge', 'The versions of plantstore and Bun.', [
-        `plantstore_build_info{version="${version}",bun="${Bun.version}"} 1`,
-      ])
-      for (const [name, help, value] of processGauges(kept)) {
-        if (value != null) single(name, 'gauge', help, value)
-      }
-      return `${lines.join('\n')}\n`
+      return `${NAMES.flatMap((name) => write(name, values[name])).join('\n')}\n`
     },
   }
 }

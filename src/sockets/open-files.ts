@@ -4,7 +4,7 @@ import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:f
 import { readdir } from 'node:fs/promises'
 import { codeOf } from '../errors'
 import type { Log } from '../log'
-import type { OpenFiles } from '../process-metrics'
+import type { OpenFiles } from '../metrics'
 
 const LIMIT = /^Max open files +(\d+)/m
 // Looking at a file takes about a microsecond: requests have their turn in between.
