@@ -4,12 +4,20 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const here = import.meta.dir
+const repository = join(here, '..')
+const doc = 'usr/share/doc/plantstore'
 
 type DebOptions = {
   readonly version: string
   readonly architecture: 'amd64' | 'arm64'
   readonly description: string
+  /** As in `NAME <ADDRESS>`. */
+  readonly maintainer: string
+  /** null: none is known. */
+  readonly homepage: string | null
   readonly executable: string
+  /** The texts that the package has besides the documentation, by their names. */
+  readonly texts: Readonly<Record<string, string>>
   readonly outfile: string
   /** Seconds since 1970: the time of every file in the package. */
   readonly epoch: number
@@ -18,15 +26,37 @@ type DebOptions = {
 const control = (options: DebOptions, kibibytes: number): string => `Package: plantstore
 Version: ${options.version}
 Architecture: ${options.architecture}
-Maintainer: The plantstore authors <plantstore@localhost>
+Maintainer: ${options.maintainer}
 Installed-Size: ${kibibytes}
 Depends: libc6 (>= 2.17), adduser
 Section: database
 Priority: optional
-Description: ${options.description.replace(/\.$/, '')}
+${options.homepage === null ? '' : `Homepage: ${options.homepage}\n`}Description: ${options.description.replace(/^An? |\.$/g, '')}
  One executable with its database inside: creates, reads, replaces and deletes
  plants over HTTP, and answers only after they are on the disk.
 `
+
+const inRepository = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(repository)]
+
+// What changed stands in CHANGELOG.md; Debian wants to know which release this is.
+const changelog = ({ version, maintainer, epoch }: DebOptions): string => {
+  const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
+  return `plantstore (${version}) unstable; urgency=medium
+
+  * Release ${version}: see /usr/share/doc/plantstore/CHANGELOG.md.
+
+ -- ${maintainer}  ${date}
+`
+}
+
+// As gzip -9n makes it, which Debian's policy asks for.
+async function gzip(content: string | Uint8Array<ArrayBuffer>): Promise<Blob> {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(['gzip', '-9nc'], {
+    stdin: new Blob([content]),
+  })
+  if (exitCode !== 0) throw new Error(`gzip: ${stderr}`)
+  return new Blob([new Uint8Array(stdout)])
+}
 
 // Debian's form of a license: each line indented, a dot for an empty one.
 const indented = (text: string): string =>
@@ -38,7 +68,7 @@ const indented = (text: string): string =>
 
 async function copyright(): Promise<string> {
   const head = await Bun.file(join(here, 'debian/copyright')).text()
-  const license = await Bun.file(join(here, '../LICENSE')).text()
+  const license = await Bun.file(join(repository, 'LICENSE')).text()
   const holder = /^Copyright \(c\) (.+)$/m.exec(license)?.[1] ?? ''
   return `${head}Copyright: ${holder}\nLicense: Expat\n${indented(license)}\n`
 }
@@ -52,7 +82,7 @@ const completions = {
 
 /** What a command of the program prints. */
 function print(...args: string[]): Uint8Array<ArrayBuffer> {
-  const command = [process.execPath, join(here, '../src/main.ts'), ...args]
+  const command = [process.execPath, join(repository, 'src/main.ts'), ...args]
   const { exitCode, stdout, stderr } = Bun.spawnSync(command)
   if (exitCode !== 0) throw new Error(`plantstore ${args.join(' ')}: ${stderr}`)
   return new Uint8Array(stdout)
@@ -79,8 +109,16 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     await add('usr/lib/systemd/system/plantstore.service', unit)
     // It may hold a token; systemd reads it as root.
     await add('etc/plantstore/plantstore.env', Bun.file(join(here, 'plantstore.env')), 0o600)
-    await add('usr/share/doc/plantstore/copyright', await copyright())
-    await add('usr/share/man/man1/plantstore.1.gz', new Blob([Bun.gzipSync(print('man'))]))
+    await add(join(doc, 'copyright'), await copyright())
+    await add(join(doc, 'changelog.gz'), await gzip(changelog(options)))
+    for (const [name, text] of Object.entries(options.texts)) {
+      await add(join(doc, `${name}.gz`), await gzip(text))
+    }
+    for (const path of ['*.md', 'docs/*'].flatMap(inRepository)) {
+      await add(join(doc, path), Bun.file(join(repository, path)))
+    }
+    await add('usr/share/lintian/overrides/plantstore', Bun.file(join(here, 'debian/overrides')))
+    await add('usr/share/man/man1/plantstore.1.gz', await gzip(print('man')))
     for (const [shell, path] of Object.entries(completions)) {
       await add(path, new Blob([print('completion', shell)]))
     }
@@ -105,13 +143,16 @@ export async function makeDeb(options: DebOptions): Promise<void> {
       chmodSync(join(root, folder), 0o755)
     }
 
-    // xz takes 40 times as long for a seventh less; the number of threads must not change the bytes.
-    const flags = ['--root-owner-group', '--threads-max=1', '-Zzstd', '-z9']
-    const { exitCode, stderr } = Bun.spawnSync(
-      ['dpkg-deb', ...flags, '--build', root, options.outfile],
-      { env: { ...process.env, SOURCE_DATE_EPOCH: String(options.epoch), LC_ALL: 'C' } },
-    )
-    if (exitCode !== 0) throw new Error(`dpkg-deb: ${stderr}`)
+    // xz -6 takes ten times as long for a seventh less; the number of threads must not change the bytes.
+    const flags = ['--root-owner-group', '--threads-max=1', '-Zxz', '-z0']
+    const built = Bun.spawn(['dpkg-deb', ...flags, '--build', root, options.outfile], {
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(options.epoch), LC_ALL: 'C' },
+      stdout: 'ignore',
+      stderr: 'pipe',
+    })
+    if ((await built.exited) !== 0) {
+      throw new Error(`dpkg-deb: ${await new Response(built.stderr).text()}`)
+    }
   } finally {
     rmSync(root, { recursive: true, force: true })
   }

@@ -1,11 +1,13 @@
-// Makes all files of a release in dist/: `bun run release [--sign-key FILE]`. docs/hosting.md says how to verify them.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+// Makes all files of a release in dist/: `bun run release [--sign-key FILE] [--maintainer 'NAME <ADDRESS>'] [--homepage URL]`.
+// docs/hosting.md says how to verify them.
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
 import { makeDeb } from './deb'
-import { makeSbom } from './sbom'
+import { listLicenses } from './licenses'
+import { listParts, makeSbom } from './sbom'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
@@ -13,7 +15,13 @@ const { name, version, description, license } = packageJson
 
 const targets = ['x64', 'x64-baseline', 'arm64', 'x64-musl', 'arm64-musl'] as const
 
-const { values } = parseArgs({ options: { 'sign-key': { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    'sign-key': { type: 'string' },
+    maintainer: { type: 'string' },
+    homepage: { type: 'string' },
+  },
+})
 
 function run(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root })
@@ -32,6 +40,9 @@ const wanted = packageJson.packageManager.replace('bun@', '')
 if (Bun.version !== wanted) throw new Error(`a release needs Bun ${wanted}, not ${Bun.version}`)
 
 const epoch = sourceEpoch()
+// Whoever makes the release again from the same commit gives the same, or nothing.
+const maintainer = values.maintainer ?? run('git', 'log', '-1', '--format=%cn <%ce>').trim()
+const homepage = values.homepage ?? null
 const made: string[] = []
 const add = (file: string): string => {
   made.push(file)
@@ -55,22 +66,36 @@ try {
     renameSync(outfile, add(`${name}-${version}-linux-${target}`))
   }
 
-  for (const [architecture, target] of [
-    ['amd64', 'x64'],
-    ['arm64', 'arm64'],
-  ] as const) {
-    const executable = join(dist, `${name}-${version}-linux-${target}`)
-    const outfile = add(`${name}_${version}_${architecture}.deb`)
-    await makeDeb({ version, architecture, description, executable, outfile, epoch })
-  }
-
   const client = join(work, 'client')
   await buildClient(client)
   packClient(client, add(`${name}-client-${version}.tgz`))
 
-  const meta = await Bun.file(metafile).json()
-  const sbom = await makeSbom({ name, version, description, license, epoch, metafile: meta })
-  await Bun.write(add(`${name}-${version}.cdx.json`), sbom)
+  const parts = await listParts(await Bun.file(metafile).json())
+  const texts = {
+    'cdx.json': makeSbom({ name, version, description, license, epoch, parts }),
+    'licenses.txt': await listLicenses(`${name} ${version}`, parts),
+  }
+  for (const [file, text] of Object.entries(texts)) {
+    await Bun.write(add(`${name}-${version}.${file}`), text)
+  }
+
+  const packages = [
+    ['amd64', 'x64'],
+    ['arm64', 'arm64'],
+  ] as const
+  const debs = packages.map(([architecture, target]) => {
+    const executable = join(dist, `${name}-${version}-linux-${target}`)
+    const outfile = add(`${name}_${version}_${architecture}.deb`)
+    return makeDeb({
+      ...{ version, architecture, description, maintainer, homepage, executable, texts },
+      ...{ outfile, epoch },
+    })
+  })
+  await Promise.all(debs)
+
+  for (const file of ['plantstore.service', 'plantstore.env', 'compose.yaml']) {
+    copyFileSync(join(root, 'deploy', file), add(file))
+  }
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

@@ -26,6 +26,20 @@ const natives: Readonly<Record<string, Native>> = {
   zstd: { name: 'Zstandard', license: 'BSD-3-Clause', repository: 'facebook/zstd' },
 }
 
+// What Bun links besides, without a name there (https://github.com/oven-sh/bun/blob/main/LICENSE.md).
+const unnamed: readonly Native[] = [
+  { name: 'base64', license: 'BSD-2-Clause', repository: 'aklomp/base64' },
+  { name: 'Brotli', license: 'MIT', repository: 'google/brotli' },
+  { name: 'Highway', license: 'Apache-2.0', repository: 'google/highway' },
+  { name: 'libjpeg-turbo', license: 'BSD-3-Clause', repository: 'libjpeg-turbo/libjpeg-turbo' },
+  { name: 'libspng', license: 'BSD-2-Clause', repository: 'randy408/libspng' },
+  { name: 'libwebp', license: 'BSD-3-Clause', repository: 'webmproject/libwebp' },
+  { name: 'ls-qpack', license: 'MIT', repository: 'litespeedtech/ls-qpack' },
+  { name: 'lsquic', license: 'MIT', repository: 'litespeedtech/lsquic' },
+  { name: 'simdutf', license: 'Apache-2.0', repository: 'simdutf/simdutf' },
+  { name: 'uucode', license: 'MIT', repository: 'jacobsandlund/uucode' },
+]
+
 // What Bun is compatible with, is compiled by, or has on Windows only.
 const notParts = new Set('bun node openssl v8 uv napi modules unicode typescript zig'.split(' '))
 
@@ -33,21 +47,28 @@ const notParts = new Set('bun node openssl v8 uv napi modules unicode typescript
 export const unknownParts = (): string[] =>
   Object.keys(process.versions).filter((name) => !(name in natives) && !notParts.has(name))
 
+type License = { readonly license: { readonly id: string } }
+
 type Component = {
   readonly type: 'library' | 'platform'
   readonly 'bom-ref': string
   readonly name: string
-  readonly version: string
-  readonly licenses: readonly object[]
+  /** Absent where Bun does not say it. */
+  readonly version?: string
+  readonly licenses: readonly License[]
   readonly purl: string
   readonly cpe?: string
   readonly hashes?: readonly object[]
 }
 
-const licensed = (id: string) => [{ license: { id } }]
+const licensed = (id: string): License[] => [{ license: { id } }]
 
 function nativeComponents(): Component[] {
-  return Object.entries(natives).flatMap(([key, { name, license, repository }]) => {
+  const without = unnamed.map(({ name, license, repository }): Component => {
+    const purl = `pkg:github/${repository}`
+    return { type: 'library', 'bom-ref': purl, name, licenses: licensed(license), purl }
+  })
+  const versioned = Object.entries(natives).flatMap(([key, { name, license, repository }]) => {
     const version = process.versions[key]
     if (version === undefined) return []
     const purl = repository
@@ -55,8 +76,18 @@ function nativeComponents(): Component[] {
       : `pkg:generic/${name.toLowerCase()}@${version}`
     const cpe = key === 'sqlite' ? { cpe: `cpe:2.3:a:sqlite:sqlite:${version}:*:*:*:*:*:*:*` } : {}
     const licenses = licensed(license)
-    return [{ type: 'library', 'bom-ref': purl, name, version, licenses, purl, ...cpe }]
+    const component: Component = {
+      type: 'library',
+      'bom-ref': purl,
+      name,
+      version,
+      licenses,
+      purl,
+      ...cpe,
+    }
+    return [component]
   })
+  return [...versioned, ...without]
 }
 
 function bun(): Component {
@@ -88,6 +119,15 @@ function bundledPackages(metafile: { inputs: Record<string, unknown> }): string[
   return [...new Set(names.filter((name) => name !== undefined))].sort()
 }
 
+/** What an executable is made of: Bun, what Bun is made of, and the npm packages that a build read, by its metafile. */
+export async function listParts(metafile: { inputs: Record<string, unknown> }) {
+  const lock = Bun.JSONC.parse(await Bun.file(join(root, 'bun.lock')).text()) as Lock
+  const packages = bundledPackages(metafile).map((name) => npmComponent(name, lock))
+  return { platform: bun(), natives: nativeComponents(), packages: await Promise.all(packages) }
+}
+
+export type Parts = Awaited<ReturnType<typeof listParts>>
+
 type SbomOptions = {
   readonly name: string
   readonly version: string
@@ -95,19 +135,13 @@ type SbomOptions = {
   readonly license: string
   /** Seconds since 1970. */
   readonly epoch: number
-  /** What `bun build --metafile` wrote of the executable. */
-  readonly metafile: { inputs: Record<string, unknown> }
+  readonly parts: Parts
 }
 
 /** The bill of materials, as the text of a CycloneDX 1.6 JSON document. */
-export async function makeSbom(options: SbomOptions): Promise<string> {
+export function makeSbom(options: SbomOptions): string {
   const { name, version, description, license, epoch } = options
-  const lock = Bun.JSONC.parse(await Bun.file(join(root, 'bun.lock')).text()) as Lock
-  const platform = bun()
-  const parts = nativeComponents()
-  const packages = await Promise.all(
-    bundledPackages(options.metafile).map((it) => npmComponent(it, lock)),
-  )
+  const { platform, natives: libraries, packages } = options.parts
   const purl = `pkg:generic/${name}@${version}`
   const refs = (components: readonly Component[]) => components.map((it) => it['bom-ref'])
   const body = {
@@ -124,10 +158,10 @@ export async function makeSbom(options: SbomOptions): Promise<string> {
         purl,
       },
     },
-    components: [platform, ...parts, ...packages],
+    components: [platform, ...libraries, ...packages],
     dependencies: [
       { ref: purl, dependsOn: [...refs([platform]), ...refs(packages)] },
-      { ref: platform['bom-ref'], dependsOn: refs(parts) },
+      { ref: platform['bom-ref'], dependsOn: refs(libraries) },
     ],
   }
   // The same content has the same serial number.

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { makeDeb } from '../../deploy/deb'
 import { root as repository, temporaryFolder } from '../harness/daemon'
+import { run } from '../harness/process'
 import { executable, has, released, sh, version } from './lab'
 import { boot, canBoot, makeDebian } from './machine'
 
@@ -21,6 +22,7 @@ setDefaultTimeout(300_000)
 const hasTools =
   process.arch === 'x64' &&
   (await has('debootstrap', 'dpkg-deb', 'unshare', 'nsenter', 'curl', 'mount'))
+const hasLintian = hasTools && (await has('lintian'))
 const isBootable = hasTools && (await canBoot())
 if (hasTools && !isBootable) console.log('skipped: no namespaces or control groups for systemd')
 
@@ -40,6 +42,9 @@ beforeAll(async () => {
       version: `${version}~older`,
       architecture: 'amd64',
       description: 'An older plantstore',
+      maintainer: 'Test <test@plantstore.test>',
+      homepage: null,
+      texts: {},
       executable: executable('x64'),
       outfile: older,
       epoch: 0,
@@ -57,6 +62,14 @@ async function machine(name: string): Promise<string> {
   copyFileSync(newer, join(root, 'root/newer.deb'))
   return root
 }
+
+test.skipIf(!hasLintian)('lintian finds no error and no warning', async () => {
+  const lintian = ['lintian', '--allow-root', '--profile', 'debian', '--fail-on', 'error,warning']
+  expect((await run([...lintian, newer])).out).toBe('')
+  expect((await run([...lintian, older])).out).toContain(
+    'E: plantstore: package-contains-ancient-file',
+  )
+})
 
 test.skipIf(!hasTools)(
   'a chroot: installs, upgrades and removes; settings and plants are kept',
@@ -90,6 +103,10 @@ test.skipIf(!hasTools)(
     expect(readFileSync(join(root, settings), 'utf8')).toContain('PLANTSTORE_PORT=3001')
 
     expect(existsSync(join(root, 'usr/share/man/man1/plantstore.1.gz'))).toBeTrue()
+    for (const file of ['licenses.txt.gz', 'cdx.json.gz', 'changelog.gz', 'docs/scaling.md']) {
+      expect(existsSync(join(root, 'usr/share/doc/plantstore', file))).toBeTrue()
+    }
+    expect(await inside('systemd-analyze', 'verify', 'plantstore.service')).toBe('')
 
     await inside('dpkg', '-r', 'plantstore')
     expect(existsSync(join(root, 'usr/bin/plantstore'))).toBeFalse()
@@ -121,6 +138,10 @@ test.skipIf(!isBootable)(
     const journal = await it.run('journalctl', '-u', 'plantstore', '-o', 'cat')
     const token = /pst_[\w-]{43}/.exec(journal)?.[0] ?? 'none'
     expect(await it.request(token, '/plants', '{"id":1,"name":"Rose"}')).toBe('{"name":"Rose"} 200')
+    // As an administrator pastes it.
+    const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(journal) ?? []
+    const second = /pst_[\w-]{43}/.exec(await it.run('sh', '-c', hint))?.[0] ?? 'none'
+    expect(await it.request(second, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
     const status = await it.run('cat', `/proc/${await pid()}/status`)
     expect(status).toMatch(/^Seccomp:\t2$/m)
     expect(status).toMatch(/^CapBnd:\t0+$/m)
@@ -134,9 +155,12 @@ test.skipIf(!isBootable)(
     await it.until('it restarted', async () => (await pid()) !== first && (await isUp()))
     expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
 
-    const second = await pid()
+    const restarted = await pid()
     await it.run('dpkg', '-i', '/root/newer.deb')
-    await it.until('the new one is healthy', async () => (await pid()) !== second && (await isUp()))
+    await it.until(
+      'the new one is healthy',
+      async () => (await pid()) !== restarted && (await isUp()),
+    )
     expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
 
     appendFileSync(join(root, settings), 'PLANTSTORE_PORT=none\n')

@@ -22,7 +22,9 @@ beforeAll(async () => {
   await sh(['sh', '-c', `cd ${root} && git ls-files -z | tar -c --null -T - | tar -x -C "${copy}"`])
   if (hasSsh) await sh(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key])
   const epoch = (await sh(['git', '-C', root, 'log', '-1', '--format=%ct'])).trim()
-  const release = `"${process.execPath}" run release ${hasSsh ? `--sign-key ${key}` : ''}`
+  const maintainer = (await sh(['git', '-C', root, 'log', '-1', '--format=%cn <%ce>'])).trim()
+  const flags = `${hasSsh ? `--sign-key ${key} ` : ''}--maintainer "${maintainer}"`
+  const release = `"${process.execPath}" run release ${flags}`
   const env = { SOURCE_DATE_EPOCH: epoch, TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }
   await sh(['sh', '-c', `umask 077 && cd "${copy}" && ${release}`], env)
   await sh(['sh', '-c', `cd ${validator} && "${process.execPath}" install --frozen-lockfile`])
@@ -32,13 +34,17 @@ afterAll(folder[Symbol.dispose])
 
 test('SHA256SUMS lists every file, and each has its sum', async () => {
   expect(sums.match(/\S+$/gm)).toEqual([
+    'compose.yaml',
     `plantstore-${version}-linux-arm64`,
     `plantstore-${version}-linux-arm64-musl`,
     `plantstore-${version}-linux-x64`,
     `plantstore-${version}-linux-x64-baseline`,
     `plantstore-${version}-linux-x64-musl`,
     `plantstore-${version}.cdx.json`,
+    `plantstore-${version}.licenses.txt`,
     `plantstore-client-${version}.tgz`,
+    'plantstore.env',
+    'plantstore.service',
     `plantstore_${version}_amd64.deb`,
     `plantstore_${version}_arm64.deb`,
   ])
@@ -63,7 +69,7 @@ test.skipIf(!hasSsh)('the signature verifies, and not for a list that was change
 })
 
 type Sbom = {
-  readonly components: readonly { readonly name: string; readonly version: string }[]
+  readonly components: readonly { readonly name: string; readonly version?: string }[]
 }
 
 test('the SBOM names Bun, its libraries and the npm packages, with their versions', async () => {
@@ -79,6 +85,21 @@ test('the SBOM names Bun, its libraries and the npm packages, with their version
   expect(Object.keys(versions)).not.toContain('typescript')
   // A new Bun may bring a library that deploy/sbom.ts does not know.
   expect(unknownParts()).toEqual([])
+})
+
+test('the list of licenses has the terms and the source of every part of the SBOM', async () => {
+  const sbom: Sbom = await Bun.file(released(`plantstore-${version}.cdx.json`)).json()
+  const text = readFileSync(released(`plantstore-${version}.licenses.txt`), 'utf8')
+  const sections = text.split(/^## /m)
+  for (const { name, version } of sbom.components) {
+    const head = [name, version].filter(Boolean).join(' ')
+    const section = sections.find((it) => it.startsWith(`${head}\n`)) ?? ''
+    expect(section).toMatch(/\nLicense: \S+\nSource: \S+\n\n\S/)
+  }
+  expect(text).toContain(`https://github.com/oven-sh/webkit/tree/${process.versions.webkit}\n`)
+  expect(text).toContain(`https://github.com/oven-sh/tinycc/tree/${process.versions.tinycc}\n`)
+  expect(text).toContain('\n## LGPL-2\n\n\t\t  GNU LIBRARY GENERAL PUBLIC LICENSE\n')
+  expect(text).toContain('\n## LGPL-2.1\n')
 })
 
 test("CycloneDX's own validator accepts the SBOM", async () => {
