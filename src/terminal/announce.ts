@@ -5,6 +5,7 @@ import { isWildcard, type LocalAddress } from '../address'
 import type { Log } from '../log'
 import type { Store } from '../store'
 import { quote, showFirstToken } from './first-token'
+import { invocation, surroundings } from './invocation'
 import type { LogWriter } from './log-writer'
 
 export type Started = {
@@ -42,9 +43,8 @@ export async function announce(
   if (started.hasToken) return
   await showFirstToken(store, { ...at, needsTrust: started.needsTrust }, out, log)
   const secret =
-    passwordFile === null
-      ? ''
-      : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))} `
-  const create = `${secret}plantstore token create NAME --database ${quote(database)}`
+    passwordFile === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))}`
+  const program = invocation(surroundings(), secret)
+  const create = `${program} token create laptop --database ${quote(database)}`
   out.write(`to make another token: ${create}\n`)
 }

@@ -1,0 +1,54 @@
+// How a person on this machine runs another command of the program.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { quote } from './first-token'
+
+/** What an invocation depends on. */
+export type Surroundings = {
+  /** The path of the running executable: the program's own, or that of Bun. */
+  readonly executable: string
+  /** The program's first file. */
+  readonly main: string
+  readonly host: string
+  readonly uid: number
+  /** The lines of /etc/passwd. */
+  readonly users: string
+  readonly exists: (path: string) => boolean
+}
+
+// What a container's engine leaves in it, and how a command is run in it from outside.
+const containers = [
+  ['/var/run/secrets/kubernetes.io', 'kubectl exec', '--'],
+  ['/run/.containerenv', 'podman exec', ''],
+  ['/.dockerenv', 'docker exec', ''],
+] as const
+
+const INSTALLED = '/usr/bin/plantstore'
+
+/** A command line up to the command's name; `secret`: an assignment for its environment, or ''. */
+export function invocation(it: Surroundings, secret = ''): string {
+  const words = (...all: string[]) => all.filter(Boolean).join(' ')
+  const isInstalled = it.executable === INSTALLED
+  const container = isInstalled && containers.find(([mark]) => it.exists(mark))
+  // The environment of the container has the secret.
+  if (container) return words(container[1], quote(it.host), container[2], 'plantstore')
+  const isCompiled = it.main.startsWith('/$bunfs/')
+  const own = isInstalled
+    ? 'plantstore'
+    : words(quote(it.executable), isCompiled ? '' : quote(it.main))
+  // A user who cannot log in, as that of the Debian package: name:x:uid:gid:comment:home:shell.
+  const [, user] =
+    new RegExp(`^([^:]+):[^:]*:${it.uid}:.*/(?:nologin|false)$`, 'm').exec(it.users) ?? []
+  return words(user === undefined ? '' : `sudo -u ${user}`, secret, own)
+}
+
+/** What is true of this process. */
+export const surroundings = (): Surroundings => ({
+  executable: process.execPath,
+  main: Bun.main,
+  host: hostname(),
+  uid: process.getuid?.() ?? 0,
+  users: existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8') : '',
+  exists: existsSync,
+})
