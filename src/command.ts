@@ -1,7 +1,7 @@
 // What a command of the program is.
 
 import type { Config } from './config'
-import type { OptionName } from './options'
+import type { OptionName, Wording } from './options'
 
 /** Where a command writes: text to a stream of the process. */
 export type Output = {
@@ -36,6 +36,8 @@ export type Command = {
   /** What `--help` says above the options. Paragraphs that are not indented are wrapped. */
   readonly help: string
   readonly options: readonly OptionName[]
+  /** What an option is for this command, where that differs from what it is for most. */
+  readonly wording?: Wording
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>
 }

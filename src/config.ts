@@ -3,7 +3,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from './errors'
 import { suggest } from './nearest'
-import { type OptionName, type Options, options } from './options'
+import { type OptionName, type Options, options, type Wording } from './options'
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
@@ -96,12 +96,16 @@ export function parseConfig(
     }
     return [name, value]
   })
-  return { config: Object.freeze(Object.fromEntries(entries)), args, help }
+  const config: Config = Object.freeze(Object.fromEntries(entries))
+  if (config.unix !== null && config.port !== options.port.default && !help) {
+    throw new UsageError('give --unix or --port, not both (or the variables of their names)')
+  }
+  return { config, args, help }
 }
 
 /** An option as help and the manual show it; `notes`: its default, and its variable if it has a flag too. */
-export function describeOption(name: OptionName) {
-  const { value, env, help, default: preset } = options[name]
+export function describeOption(name: OptionName, wording: Wording = {}) {
+  const { value, env, help, default: preset } = { ...options[name], ...wording[name] }
   const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
   const isShown = preset !== null && typeof preset !== 'boolean'
   const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
@@ -112,8 +116,8 @@ export function describeOption(name: OptionName) {
 const LONGEST_COLUMN = 24
 
 /** The help of a command's options, in lines of 80 characters at most. */
-export function describeOptions(names: readonly OptionName[]): string {
-  const rows = names.map(describeOption)
+export function describeOptions(names: readonly OptionName[], wording?: Wording): string {
+  const rows = names.map((name) => describeOption(name, wording))
   const widths = rows.map(({ flag }) => flag.length).filter((it) => it <= LONGEST_COLUMN)
   const width = Math.max(...widths, '-h, --help'.length)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`

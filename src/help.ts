@@ -35,7 +35,7 @@ function wrapParagraph(paragraph: string): string {
 const wrap = (text: string): string => text.replace(/^\S.*(\n\S.*)*$/gm, wrapParagraph)
 
 /** The help of one command. */
-export const helpOf = ({ name, usage, summary, help, options }: Command): string =>
+export const helpOf = ({ name, usage, summary, help, options, wording }: Command): string =>
   `plantstore ${name}: ${summary}
 
 Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
@@ -43,5 +43,5 @@ Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 ${wrap(help)}
 
 Options (a flag wins over its environment variable):
-${describeOptions(options)}
+${describeOptions(options, wording)}
 `

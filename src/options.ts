@@ -258,3 +258,6 @@ export const options = {
 
 export type Options = typeof options
 export type OptionName = keyof Options
+
+/** What options are for a command, where that differs from what they are for most. */
+export type Wording = { readonly [Name in OptionName]?: Partial<Record<'value' | 'help', string>> }

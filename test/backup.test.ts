@@ -45,8 +45,8 @@ test('never writes over a file with a backup', async () => {
 
   const { err, code } = await runProgram(['backup', copy, '--database', folder.file('plants.db')])
 
-  expect(code).toBe(2)
-  expect(err).toContain('exists')
+  expect(code).toBe(1)
+  expect(err).toBe(`plantstore: ${copy} already exists; give a new FILE\n`)
   expect(readFileSync(copy, 'utf8')).toBe('precious')
 })
 

@@ -157,6 +157,46 @@ test.each([
   })
 })
 
+test.each(['backup', 'restore'])('offers no server to a command of files: %s', async (command) => {
+  const { out } = await runProgram([command, '--help'])
+
+  expect(out).toContain('--database FILE  the database file\n')
+  expect(out).not.toContain('postgres')
+})
+
+test('says of health that the daemon listens, not health', async () => {
+  expect((await runProgram(['health', '--help'])).out).toContain(
+    '--host ADDRESS   address that the daemon listens on\n',
+  )
+})
+
+test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command) => {
+  using folder = temporaryFolder()
+  const args = [command, '--unix', folder.file('socket'), '--port', '3001']
+
+  expect(await runProgram(args, { cwd: folder.path })).toEqual({
+    out: '',
+    err: `plantstore: give --unix or --port, not both (or the variables of their names); see "plantstore ${command} --help"\n`,
+    code: 2,
+  })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.each([
+  ['nope.invalid', 'cannot resolve host nope.invalid'],
+  ['192.0.2.1', '192.0.2.1 is not an address of this machine; choose another --host'],
+])('makes no database for a host where it cannot listen: %s', async (host, message) => {
+  using folder = temporaryFolder()
+  const args = ['serve', '--port', '0', '--host', host]
+
+  expect(await runProgram(args, { cwd: folder.path })).toEqual({
+    out: '',
+    err: `plantstore: ${message}\n`,
+    code: 1,
+  })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
 test('takes what follows "--" as arguments', async () => {
   const { err } = await runProgram(['serve', '--', '--port'])
 

@@ -11,6 +11,7 @@ async function completed(line: string): Promise<string[]> {
   const words = line.split(' ')
   const script = `
     source ./script
+    touch 'my plants.csv'; mkdir -p folder
     COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
     COMP_CWORD=${words.length - 1}
     _plantstore
@@ -29,8 +30,60 @@ test('completes commands, options and values in bash', async () => {
   expect(await completed('plantstore help he')).toEqual(['health'])
 })
 
-test('completes files in bash', async () => {
+test('completes files in bash, and keeps a name with spaces whole', async () => {
   expect(await completed('plantstore import scr')).toEqual(['script'])
+  expect(await completed('plantstore import my')).toEqual(['my plants.csv'])
+  expect(await completed('plantstore serve --database my')).toEqual(['my plants.csv'])
+  expect(await completed('plantstore serve --database = my')).toEqual(['my plants.csv'])
+})
+
+test('completes nothing but files after --database, and folders after --backup-folder', async () => {
+  expect((await completed('plantstore serve --database ')).toSorted()).toEqual([
+    'folder',
+    'my plants.csv',
+    'script',
+  ])
+  expect(await completed('plantstore serve --backup-folder ')).toEqual(['folder'])
+})
+
+test('completes no files where a word or a number is meant', async () => {
+  expect(await completed('plantstore token ')).toEqual(['create', 'list', 'revoke', 'prune'])
+  expect(await completed('plantstore token create my')).toEqual([''])
+  expect(await completed('plantstore serve --port ')).toEqual([''])
+  expect(await completed('plantstore my')).toEqual([''])
+})
+
+/** What fish offers for a command line. */
+async function completedByFish(line: string): Promise<string[]> {
+  using folder = temporaryFolder()
+  const { out } = await runProgram(['completion', 'fish'])
+  await Bun.write(folder.file('script.fish'), out)
+  const command = `touch 'my plants.csv'; source script.fish; complete -C '${line}'`
+  const env = { ...process.env, HOME: folder.path }
+  const { stdout } = Bun.spawnSync(['fish', '-N', '-c', command], { cwd: folder.path, env })
+  return stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map((it) => it.split('\t')[0] ?? '')
+}
+
+test.skipIf(Bun.which('fish') === null)('completes the same in fish', async () => {
+  expect(await completedByFish('plantstore re')).toEqual(['restore'])
+  expect(await completedByFish('plantstore token ')).toEqual(['create', 'list', 'prune', 'revoke'])
+  expect(await completedByFish('plantstore token create m')).toEqual([''])
+  expect(await completedByFish('plantstore import m')).toEqual(['my plants.csv'])
+  expect(await completedByFish('plantstore export --format ')).toEqual(['csv', 'ndjson'])
+  expect(await completedByFish('plantstore serve --database m')).toEqual(['my plants.csv'])
+  expect(await completedByFish('plantstore serve --port m')).toEqual([''])
+})
+
+test('says for each shell where its script goes', async () => {
+  const { out } = await runProgram(['completion', '--help'])
+
+  for (const place of ['bash-completion/completions', 'fpath', '.config/fish/completions']) {
+    expect(out).toContain(place)
+  }
 })
 
 const syntaxOf = [
@@ -69,6 +122,11 @@ test('prints a manual page of every command and option', async () => {
   expect(out).toContain('postgres://USER@HOST/NAME')
   expect(out).toContain('PLANTSTORE_DATABASE_PASSWORD_FILE')
   expect(out).toContain('(default: 3000; PLANTSTORE_PORT)')
+  for (const section of ['EXIT STATUS', 'ENVIRONMENT', 'FILES', 'EXAMPLES', 'SEE ALSO']) {
+    expect(out).toContain(`\n.SH ${section}\n`)
+  }
+  expect(out).toMatch(/^\.TH PLANTSTORE 1 "\d{4}-\d\d-\d\d" /)
+  for (const code of [130, 143]) expect(out).toContain(`\n.B ${code}\n`)
   // Of a flag that switches something off, the default would read as if it were on.
   expect(out).not.toContain('default: true')
 })

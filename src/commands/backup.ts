@@ -4,7 +4,7 @@ import { lstatSync } from 'node:fs'
 import type { Command } from '../command'
 import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
-import { UsageError } from '../errors'
+import { OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { interruptible } from '../terminal/interrupt'
 import { createProgress, megabytes } from '../terminal/progress'
@@ -16,13 +16,14 @@ export const backup: Command = {
   help: `Writes a database that holds the store at one moment, tokens included. The copy is checked and on disk before
 it gets its name. Run "plantstore restore FILE" to put it back.`,
   options: ['database'],
+  wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args: [path, ...rest], out, err }) {
     const { backup: copyDatabase } = engineOf(config.database)
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
     if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     if (lstatSync(path, { throwIfNoEntry: false })) {
-      throw new UsageError(`${path} already exists; give a new FILE`)
+      throw new OpenError(`${path} already exists; give a new FILE`)
     }
     const progress = createProgress(err, megabytes)
     return interruptible(async (check) => {

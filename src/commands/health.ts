@@ -23,6 +23,12 @@ export const health: Command = {
   summary: 'ask the daemon whether it can write to its database',
   help: 'Asks GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers and supervisors.',
   options: ['host', 'port', 'unix', 'tlsCert'],
+  wording: {
+    host: { help: 'address that the daemon listens on' },
+    port: { help: 'port that the daemon listens on' },
+    unix: { help: 'ask at this unix socket instead of a port' },
+    tlsCert: { help: 'ask by HTTPS; the file itself is not read' },
+  },
   async run({ config, out, err }) {
     const { url: base, unix } = localAddress(config)
     const url = unix ?? `${base}/health`

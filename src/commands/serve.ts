@@ -11,7 +11,7 @@ import { engineOf, openStore } from '../engine/engine'
 import { daemon } from '../engine/role'
 import { messageOf, UsageError } from '../errors'
 import { createApp } from '../http/app'
-import { listen, type Server } from '../http/server'
+import { checkHost, listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
@@ -128,6 +128,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const log = createLog(lines.write, format, Date.now)
     const { version } = packageJson
     const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
+    if (config.unix === null) checkHost(config.host)
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)

@@ -55,6 +55,15 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
+/** Throws an {@link OpenError} if a host is none of this machine's: before a database is made for a daemon that cannot listen. */
+export function checkHost(host: string): void {
+  try {
+    Bun.listen({ hostname: host, port: 0, socket: { data() {} } }).stop(true)
+  } catch (error) {
+    throw explainListening(error as NodeJS.ErrnoException, host, 0)
+  }
+}
+
 /** Serves an app at an address. Throws an {@link OpenError} if it cannot listen there. */
 export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
   // The servers that still have open connections.
@@ -191,8 +200,10 @@ function explainListening({ code, message }: NodeJS.ErrnoException, host: string
       return new OpenError(`no permission to listen on port ${port}; choose a --port above 1023`)
     case 'EADDRNOTAVAIL':
       return new OpenError(`${host} is not an address of this machine; choose another --host`)
-    // Bun's code for a name without an address.
+    // Bun's codes for a name without an address: whatever came before, or none.
     case 'ENOENT':
+    case 'EINVAL':
+    case undefined:
       return new OpenError(`cannot resolve host ${host}`)
     default:
       return new OpenError(`cannot listen on ${host}:${port}: ${message}`)

@@ -60,7 +60,9 @@ export type DaemonOptions = RunOptions & {
 /** Starts a daemon on a free port. `await using daemon = await startDaemon(…)` kills it at the end of the block. */
 export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
   const database = options.database ? ['--database', options.database] : []
-  const args = ['serve', '--port', '0', ...database, ...(options.args ?? [])]
+  const port =
+    options.args?.includes('--unix') || options.env?.PLANTSTORE_UNIX ? [] : ['--port', '0']
+  const args = ['serve', ...port, ...database, ...(options.args ?? [])]
   const env = { PLANTSTORE_TOKEN: TOKEN, ...options.env }
   const child = startProgram(args, { ...options, env })
   const daemon = await listening(child, env.PLANTSTORE_TOKEN)

@@ -13,7 +13,10 @@ const RESTARTS = 5
 const IDLE_MS = 50_000
 
 export const startPlantstore = (...args: string[]): Promise<Daemon> =>
-  startDaemon({ database: DATABASE, args: ['--port', '3000', ...args] })
+  startDaemon({
+    database: DATABASE,
+    args: args.includes('--unix') ? args : ['--port', '3000', ...args],
+  })
 
 const create = (id: number) =>
   request('POST', '/plants', TOKEN, `{"id":${id},"name":"Rose"}`).replace('localhost', HOST)
