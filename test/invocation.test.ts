@@ -6,10 +6,11 @@ const compiled: Surroundings = {
   main: '/$bunfs/root/plantstore',
   host: '3f2a9c0d1e4b',
   uid: 1000,
-  users: `root:x:0:0:root:/root:/bin/bash
-plantstore:x:998:998::/var/lib/plantstore:/usr/sbin/nologin
-rose:x:1000:1000:Rose:/home/rose:/bin/bash
-`,
+  users: [
+    'root:x:0:0:root:/root:/bin/bash',
+    'plantstore:x:998:998::/var/lib/plantstore:/usr/sbin/nologin',
+    'rose:x:1000:1000:Rose:/home/rose:/bin/bash',
+  ],
   exists: () => false,
 }
 const installed: Surroundings = { ...compiled, executable: '/usr/bin/plantstore' }

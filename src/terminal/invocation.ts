@@ -13,7 +13,7 @@ export type Surroundings = {
   readonly host: string
   readonly uid: number
   /** The lines of /etc/passwd. */
-  readonly users: string
+  readonly users: readonly string[]
   readonly exists: (path: string) => boolean
 }
 
@@ -37,10 +37,12 @@ export function invocation(it: Surroundings, secret = ''): string {
   const own = isInstalled
     ? 'plantstore'
     : words(quote(it.executable), isCompiled ? '' : quote(it.main))
-  // A user who cannot log in, as that of the Debian package: name:x:uid:gid:comment:home:shell.
-  const [, user] =
-    new RegExp(`^([^:]+):[^:]*:${it.uid}:.*/(?:nologin|false)$`, 'm').exec(it.users) ?? []
-  return words(user === undefined ? '' : `sudo -u ${user}`, secret, own)
+  // name:x:uid:gid:comment:home:shell
+  const [user = '', , , , , , shell = ''] =
+    it.users.map((line) => line.split(':')).find(([, , uid]) => uid === String(it.uid)) ?? []
+  // Nobody can log in as the user of the Debian package.
+  const isService = /\/(?:nologin|false)$/.test(shell)
+  return words(isService ? `sudo -u ${user}` : '', secret, own)
 }
 
 /** What is true of this process. */
@@ -49,6 +51,6 @@ export const surroundings = (): Surroundings => ({
   main: Bun.main,
   host: hostname(),
   uid: process.getuid?.() ?? 0,
-  users: existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8') : '',
+  users: existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [],
   exists: existsSync,
 })
