@@ -12,7 +12,7 @@ export type PlantQuery = {
 }
 
 /** Plants in ascending order of ids; the next page begins after the id `next`. null: no more follow. */
-export type PlantPage = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
+export type Page = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
 
 /** How a change of a stored plant is made. */
 export type ChangeOptions = {
@@ -85,7 +85,7 @@ export interface Store {
    * A page. It has fewer plants than its limit if they are very long, to save memory, but at least one. A search by name
    * walks a few thousand plants at most, to let others have their turn: its page may be short or empty, and more follow.
    */
-  listPlants(query: PlantQuery): Promise<PlantPage>
+  listPlants(query: PlantQuery): Promise<Page>
 
   /** The token with this hash (see `hashToken`), valid or not; null if there is none. */
   findToken(hash: string): Promise<Token | null>

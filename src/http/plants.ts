@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics'
 import { listProblems } from '../mismatch'
 import { type Int64, NewPlant, Plant, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
-import type { Store, PlantPage as StoredPage } from '../store'
+import type { Page, Store } from '../store'
 import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
@@ -70,7 +70,7 @@ function nextPage(after: string, limit: number, filter: Filter): string {
 function answerPage(
   unsent: Unsent,
   request: Request,
-  { plants, next }: StoredPage,
+  { plants, next }: Page,
   limit: number,
   filter: Filter,
 ): Response {

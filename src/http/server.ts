@@ -120,7 +120,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
 
   // Resolves once no more requests come in: clients that wait for an answer send none.
-  async function settle(): Promise<void> {
+  async function untilQuiet(): Promise<void> {
     const started = performance.now()
     let most = 0
     let grown = started
@@ -139,7 +139,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
     // held until every busy client has sent its own: then no connection is idle, and all are answered.
     const release = Promise.withResolvers<void>()
     held = release.promise
-    await settle()
+    await untilQuiet()
     let isStopped = false
     Promise.all([...servers].map((server) => server.stop(false))).then(() => {
       isStopped = true

@@ -29,8 +29,6 @@ function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: num
   return { opened, fd: Number(fd ?? -1) }
 }
 
-export type SharedPort = ReturnType<typeof createSharedPort>
-
 /**
  * The listeners of this process on one port. The first takes the port exclusively, and fails if another program has it.
  * After that, the newest gets every new connection, and the others keep the ones they have.

@@ -2,7 +2,7 @@
 
 import type { SQL } from 'bun'
 import type { Int64, NewPlant } from '../../plant'
-import type { PlantPage, PlantQuery } from '../../store'
+import type { Page, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant, toPlant, toRowId } from '../row'
 import type { Read } from './lane'
@@ -48,7 +48,7 @@ function statementOf({ tag, name }: PlantQuery): readonly [string, string[]] {
 }
 
 /** Reads a page of plants. */
-export async function listPlants(sql: SQL, query: PlantQuery): Promise<PlantPage> {
+export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
   const { after, limit, name } = query
   const from = firstId(after)
   if (from === null) return { plants: [], next: null }

@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import type { Log } from '../../log'
-import { type Failure, toFailure } from './errors'
+import { type StorageFailure, toFailure } from './errors'
 import type { CheckpointReport } from './worker-protocol'
 
 // Pages (of 4 KiB) in the log at which it is copied: twice SQLite's default, for random ids in a large store, whose
@@ -65,8 +65,8 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
 }
 
 /** Receives the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
-export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void) {
-  let failure: Failure | null = null
+export function watchCheckpoints(log: Log, onFailed: (failure: StorageFailure) => void) {
+  let failure: StorageFailure | null = null
   let isGrowing = false
   let isFinished = true
 
@@ -77,7 +77,7 @@ export function watchCheckpoints(log: Log, onFailed: (failure: Failure) => void)
      */
     isFinished: (): boolean => isFinished,
     /** Why the last checkpoint failed; null if it did not. The log grows until one succeeds. */
-    failure: (): Failure | null => failure,
+    failure: (): StorageFailure | null => failure,
     reset(): void {
       failure = null
     },

@@ -6,14 +6,17 @@ import type { Change, Outcome } from '../change'
 import { prepareChanges } from './apply-change'
 import { closeDatabase, connect } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
-import { type Failure, toFailure } from './errors'
+import { type StorageFailure, toFailure } from './errors'
 import { schemaVersion } from './migrations'
 import type { Answer, DatabaseToOpen } from './worker-protocol'
 
 // How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
 const BUSY_MS = 8000
 
-const moved: Failure = { kind: 'failed', detail: 'the database was moved, replaced or deleted' }
+const moved: StorageFailure = {
+  kind: 'failed',
+  detail: 'the database was moved, replaced or deleted',
+}
 
 /** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
 export function openCommitter({ path, inode, distrustsPageCache }: DatabaseToOpen) {

@@ -7,13 +7,13 @@ import { codeOf, type ErrorNumber, OpenError, PlantError } from '../../errors'
 import { isOutOfInodes } from '../../files/target'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
-export type Failure = {
+export type StorageFailure = {
   readonly kind: 'full' | 'busy' | 'failed'
   readonly detail: string
 }
 
 /** An error of SQLite as the failure that a batch reports. */
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown): StorageFailure {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
   const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
   if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
@@ -21,25 +21,25 @@ export function toFailure(error: unknown): Failure {
   return { kind: 'failed', detail }
 }
 
-const numbers: Readonly<Record<Failure['kind'], ErrorNumber>> = {
+const numbers: Readonly<Record<StorageFailure['kind'], ErrorNumber>> = {
   full: 50701,
   busy: 50301,
   failed: 50302,
 }
 
 /** The error for clients of a daemon. */
-export const toClientError = ({ kind }: Failure): PlantError => new PlantError(numbers[kind])
+export const toClientError = ({ kind }: StorageFailure): PlantError => new PlantError(numbers[kind])
 
 export const LOCKED = 'the database is locked by another program'
 
-const reasons: Readonly<Record<Failure['kind'], string>> = {
+const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
   full: 'disk full',
   busy: LOCKED,
   failed: 'cannot write to the database',
 }
 
 /** The error for the user of a command, who has no log to look at. */
-export const toCommandError = ({ kind, detail }: Failure): PlantError =>
+export const toCommandError = ({ kind, detail }: StorageFailure): PlantError =>
   new PlantError(numbers[kind], `${reasons[kind]}: ${detail}`)
 
 const octal = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, '0')

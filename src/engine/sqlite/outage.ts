@@ -5,7 +5,7 @@ import type { PlantError } from '../../errors'
 import type { Change, Outcome } from '../change'
 import type { Role } from '../role'
 import type { ServingConnection } from './connection'
-import type { Failure } from './errors'
+import type { StorageFailure } from './errors'
 import { type Doubt, settle } from './settle'
 
 const RETRY_MS = 1000
@@ -18,7 +18,7 @@ export class Outage {
 
   constructor(
     private readonly role: Role,
-    private readonly toError: (failure: Failure) => PlantError,
+    private readonly toError: (failure: StorageFailure) => PlantError,
     private readonly reopen: () => Promise<ServingConnection | null>,
   ) {}
 
@@ -33,7 +33,7 @@ export class Outage {
   }
 
   /** Suspends the storage, until it can be opened again. */
-  begin(failure: Failure): void {
+  begin(failure: StorageFailure): void {
     if (this.#reason || this.#isClosed) return
     this.#reason = this.toError(failure)
     this.role.log('error', 'storage-failed', { detail: failure.detail })

@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { charactersOf, type Int64, type NewPlant } from '../../plant'
-import type { PlantPage, PlantQuery } from '../../store'
+import type { Page, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
 
@@ -13,7 +13,7 @@ const PART_CHARACTERS = 1_000_000
 /** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
 type Walked = StoredPlant & { readonly hit?: bigint }
 
-function takePage(rows: Iterable<Walked>, limit: number): PlantPage {
+function takePage(rows: Iterable<Walked>, limit: number): Page {
   const plants: NewPlant[] = []
   let next: Int64 | null = null
   let [walked, length] = [0, 0]
@@ -62,7 +62,7 @@ export function preparePlants(db: Database) {
       const row = one.get(id)
       return row && plantOf(row)
     },
-    list(query: PlantQuery): PlantPage {
+    list(query: PlantQuery): Page {
       const from = firstId(query.after)
       return from === null ? { plants: [], next: null } : takePage(select(from, query), query.limit)
     },

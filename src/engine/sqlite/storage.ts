@@ -11,7 +11,7 @@ import { prepareChanges } from './apply-change'
 import { watchCheckpoints } from './checkpoint'
 import { closeDatabase, connect, prepareServing, type ServingConnection } from './connection'
 import { type OpenedFile, openDatabase } from './database-file'
-import { explain, type Failure, toClientError, toCommandError, toFailure } from './errors'
+import { explain, type StorageFailure, toClientError, toCommandError, toFailure } from './errors'
 import { watchForeignLock } from './foreign-lock'
 import { Outage } from './outage'
 import { WorkerClient } from './worker-client'
@@ -28,7 +28,7 @@ export class Storage {
   readonly worker: WorkerClient
   readonly #file: OpenedFile
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
-  readonly #toError: (failure: Failure) => PlantError
+  readonly #toError: (failure: StorageFailure) => PlantError
   readonly #outage: Outage
   readonly #lock: ReturnType<typeof watchForeignLock>
   #connection: ServingConnection | null = null
@@ -172,7 +172,7 @@ export class Storage {
     if (changed > 0) this.role.onCommit(changed, milliseconds)
   }
 
-  #fail(failure: Failure, milliseconds: number): PlantError {
+  #fail(failure: StorageFailure, milliseconds: number): PlantError {
     if (failure.kind === 'failed') this.#outage.begin(failure)
     if (failure.kind === 'busy' && this.role.outlivesOutages) return this.#lock.waited(milliseconds)
     if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
@@ -196,7 +196,7 @@ export class Storage {
   }
 
   // This thread's connection first: the last one to close waits for the disk.
-  async #closeFiles(): Promise<Failure | null> {
+  async #closeFiles(): Promise<StorageFailure | null> {
     const connection = this.#connection
     this.#connection = null
     connection?.shared.end()

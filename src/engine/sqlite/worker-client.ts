@@ -2,7 +2,7 @@
 
 import { watchInode } from '../../files/libc'
 import type { Change } from '../change'
-import type { Failure } from './errors'
+import type { StorageFailure } from './errors'
 import {
   type Answer,
   type CheckpointReport,
@@ -16,7 +16,7 @@ import {
 function startThread(onReport: (report: CheckpointReport) => void) {
   const worker = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
   const asking: ((answer: Answer) => void)[] = []
-  let death: Failure | undefined
+  let death: StorageFailure | undefined
 
   worker.onmessage = ({ data }: MessageEvent<string>) => {
     const reply: Reply = JSON.parse(data)
@@ -24,7 +24,10 @@ function startThread(onReport: (report: CheckpointReport) => void) {
     else asking.shift()?.(reply)
   }
   worker.onerror = ({ message }) => {
-    const failure: Failure = { kind: 'failed', detail: `the committing thread died: ${message}` }
+    const failure: StorageFailure = {
+      kind: 'failed',
+      detail: `the committing thread died: ${message}`,
+    }
     death = failure
     for (const answer of asking.splice(0)) answer({ failure, inDoubt: null })
   }
@@ -103,7 +106,7 @@ export class WorkerClient {
   }
 
   /** Closes the database there, which waits for the disk. */
-  async close(): Promise<Failure | null> {
+  async close(): Promise<StorageFailure | null> {
     this.#opening = undefined
     return failureOf(await this.#ask({ close: true }))
   }

@@ -1,7 +1,7 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
 import type { Change, Outcome } from '../change'
-import type { Failure } from './errors'
+import type { StorageFailure } from './errors'
 
 /** The database to open: the file at the path must have this inode. */
 export type DatabaseToOpen = {
@@ -24,18 +24,18 @@ export type Request =
 export type Answer =
   | 'done'
   | { readonly outcomes: readonly Outcome[] }
-  | { readonly failure: Failure }
-  | { readonly failure: Failure; readonly inDoubt: readonly Outcome[] | null }
+  | { readonly failure: StorageFailure }
+  | { readonly failure: StorageFailure; readonly inDoubt: readonly Outcome[] | null }
 
 /** How a checkpoint went: the pages of the log, and how many of them are in the database; sent unasked. */
 export type CheckpointReport =
   | { readonly pages: number; readonly checkpointed: number }
-  | { readonly checkpointFailure: Failure }
+  | { readonly checkpointFailure: StorageFailure }
 
 export type Reply = Answer | CheckpointReport
 
 export const isReport = (reply: Reply): reply is CheckpointReport =>
   typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)
 
-export const failureOf = (answer: Answer): Failure | null =>
+export const failureOf = (answer: Answer): StorageFailure | null =>
   typeof answer === 'object' && 'failure' in answer ? answer.failure : null
