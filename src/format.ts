@@ -9,3 +9,7 @@ export function formatOf(name: string): Format | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson'
   return /\.csv$/i.test(name) ? 'csv' : null
 }
+
+/** The format of a file to read by its name, which may also be that of CSV with tabs; null: none. */
+export const formatToRead = (name: string): Format | null =>
+  /\.tsv$/i.test(name) ? 'csv' : formatOf(name)

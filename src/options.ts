@@ -240,6 +240,21 @@ export const options = {
     default: null,
     ...oneOf(...formats),
   }),
+  delimiter: option<string | null>({
+    env: null,
+    value: 'CHARACTER',
+    help: 'of CSV, such as ";", or "tab"; default: by its header',
+    default: null,
+    parse: (text) => (text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : undefined),
+    rule: 'must be one character, such as ";", or "tab"',
+  }),
+  escapeFormulas: option<boolean>({
+    env: null,
+    value: null,
+    help: "write a name such as =A1 as '=A1, for spreadsheets",
+    default: false,
+    ...isSet,
+  }),
   strict: option<boolean>({
     env: null,
     value: null,

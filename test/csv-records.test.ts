@@ -6,8 +6,8 @@ import { createCsvReader } from '../src/formats/csv-records'
 
 const LIMIT = 1000
 
-function readAll(text: string, length: number, limit = LIMIT) {
-  const read = createCsvReader(limit)
+function readAll(text: string, length: number, limit = LIMIT, delimiter = ',') {
+  const read = createCsvReader(limit, delimiter)
   const records: ReturnType<typeof read> = []
   for (let at = 0; at < text.length; at += length) {
     records.push(...read(text.slice(at, at + length), false))
@@ -21,10 +21,11 @@ const fieldsOf = (records: ReturnType<typeof readAll>): (readonly string[] | str
   records.map((record) => ('fault' in record ? record.fault : record.fields))
 
 /** The records that csv-parse reads, and what it says of the quotes at which it stops. */
-function reference(text: string): (string[] | string)[] {
+function reference(text: string, delimiter: string): (string[] | string)[] {
   const records: string[][] = []
   try {
     parse(text, {
+      delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
@@ -43,12 +44,12 @@ function reference(text: string): (string[] | string)[] {
 const pieces = [
   'a',
   'b c',
-  ',',
-  ',',
+  'DELIMITER',
+  'DELIMITER',
   '"',
   '""',
   '"x"',
-  '"x,\ny"',
+  '"xDELIMITER\ny"',
   '\n',
   '\r\n',
   '\r',
@@ -59,10 +60,17 @@ const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 25 }).map((it) =
 
 test('reads the records that csv-parse reads, wherever a text is cut', () => {
   fc.assert(
-    fc.property(texts, fc.integer({ min: 1, max: 12 }), (text, length) => {
-      expect(fieldsOf(readAll(text, length))).toEqual(reference(text))
-      expect(readAll(text, length)).toEqual(readAll(text, LIMIT))
-    }),
+    fc.property(
+      texts,
+      fc.integer({ min: 1, max: 12 }),
+      fc.constantFrom(',', ';', '\t', '|', ']', '\\', '^', '-', '§'),
+      (template, length, delimiter) => {
+        const text = template.replaceAll('DELIMITER', () => delimiter)
+        const records = readAll(text, length, LIMIT, delimiter)
+        expect(fieldsOf(records)).toEqual(reference(text, delimiter))
+        expect(records).toEqual(readAll(text, LIMIT, LIMIT, delimiter))
+      },
+    ),
     { numRuns: 2000 },
   )
 })
@@ -73,9 +81,9 @@ test('counts lines as editors do, also within quotes', () => {
   expect(lines).toEqual([1, 5, 7, 8])
 })
 
-test('tells the field and the line of a quote that is astray', () => {
+test('tells the field and the line of a stray quote, and where one that is never closed was opened', () => {
   expect(readAll('a\n"b\n",c"d\ne', 3).at(-1)).toEqual({ line: 3, fault: 'stray quote', field: 1 })
-  expect(readAll('a\nb,"c\nd\n', 3).at(-1)).toEqual({
+  expect(readAll('a\n"b\nb","c\nd\n', 3).at(-1)).toEqual({
     line: 3,
     fault: 'unterminated quote',
     field: 1,

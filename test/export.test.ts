@@ -97,3 +97,23 @@ test('replaces the file behind a link, and keeps the link', async () => {
   expect(readFileSync(folder.file('link.ndjson'), 'utf8')).toBe('{"id":0,"name":"plant 0"}\n')
   expect(readdirSync(folder.file('exports'))).toEqual(['plants.ndjson'])
 })
+
+test('writes texts that a spreadsheet would run as formulas with an apostrophe, if it is told to', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const names = ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1', 'a=1', "'=1", '']
+  const stdin = names
+    .map((name, n) => `${JSON.stringify({ id: n - 1, name, tag: name })}\n`)
+    .join('')
+  await runProgram(['import', '-', '--format', 'ndjson', ...args], { stdin })
+
+  const flags = ['--format', 'csv', '--escape-formulas']
+  const { out, code } = await runProgram(['export', ...flags, ...args])
+  const none = await runProgram(['export', '--format', 'ndjson', '--escape-formulas', ...args])
+
+  const cells = ["'=1+1", "'+1", "'-1", "'@A1", "'\t=1", '"\'\r=1"', "'＝1", 'a=1', "'=1", '""']
+  const lines = cells.map((cell, n) => `${n - 1},${cell},${cell}\n`)
+  expect({ out, code }).toEqual({ out: `id,name,tag\n${lines.join('')}`, code: 0 })
+  expect(none.code).toBe(2)
+  expect(none.err).toStartWith('plantstore: --escape-formulas is for CSV; ')
+})

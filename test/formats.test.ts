@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { getSchemaValidator } from 'elysia'
 import fc from 'fast-check'
 import { type Format, formats } from '../src/format'
-import { header, readPlants, writePlant } from '../src/formats/plants'
+import { readNdjsonLines } from '../src/formats/ndjson'
+import { readPlants, writers } from '../src/formats/plants'
 import { explainMismatch } from '../src/mismatch'
 import { NewPlant } from '../src/plant'
 import { parseJson } from '../src/plant-json'
@@ -14,7 +15,7 @@ async function* cut(bytes: Uint8Array, length: number) {
 }
 
 const read = async (format: Format, text: string | Uint8Array, length = 1 << 16) =>
-  (await Array.fromAsync(readPlants(format, cut(Buffer.from(text), length), () => {}))).flat()
+  (await Array.fromAsync(readPlants(format, cut(Buffer.from(text), length), null, () => {}))).flat()
 
 const awkward = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '\ufeff', 'é') })
 const plants = fc.array(
@@ -33,7 +34,8 @@ describe.each([...formats])('a file of %s', (format) => {
   test('is read as it was written, wherever it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(plants, fc.integer({ min: 1, max: 40 }), async (all, length) => {
-        const text = header[format] + all.map(writePlant[format]).join('')
+        const { header, line } = writers[format]
+        const text = header + all.map(line).join('')
         const found = await read(format, text, length)
         expect(found.map((entry) => ('plant' in entry ? entry.plant : entry))).toEqual(all)
       }),
@@ -53,6 +55,41 @@ describe.each([...formats])('a file of %s', (format) => {
     )
   })
 })
+
+test('a line of NDJSON that is too long, or not UTF-8, is refused alone, wherever it is cut', async () => {
+  const good = '{"id":1,"name":"né"}'
+  const long = `{"id":2,"name":"${'x'.repeat(60)}"}`
+  const bytes = Buffer.from([good, '', '{"id":3,"name":"\xff"}', long, good].join('\n'), 'latin1')
+  const utf8 = Buffer.from(good)
+  const text = Buffer.concat([
+    utf8,
+    bytes.subarray(bytes.indexOf(10), bytes.lastIndexOf(10) + 1),
+    utf8,
+  ])
+  for (const length of [1, 2, 7, 50]) {
+    const parts = await Array.fromAsync(readNdjsonLines(cut(text, length), 50))
+    expect(parts.flat()).toEqual([
+      { line: 1, value: { id: 1n, name: 'né' } },
+      { line: 3, problem: 'not UTF-8; convert with iconv' },
+      { line: 4, problem: 'longer than 50 bytes' },
+      { line: 5, value: { id: 1n, name: 'né' } },
+    ])
+  }
+})
+
+test.each(['utf-16le', 'utf-16be', 'utf-8'])(
+  'a file of %s is read, wherever it is cut',
+  async (encoding) => {
+    const text = '\ufeffid\tname\n1\tné🌵\n'
+    const bytes = Buffer.from(text, encoding === 'utf-8' ? 'utf8' : 'utf16le')
+    if (encoding === 'utf-16be') bytes.swap16()
+    for (const length of [1, 2, 3, 5, 100]) {
+      expect(await read('csv', bytes, length)).toEqual([
+        { line: 2, plant: { id: 1n, name: 'né🌵' } },
+      ])
+    }
+  },
+)
 
 test('a line that is no plant is refused as the body of a request is, in the same words', async () => {
   const schema = getSchemaValidator(NewPlant, { normalize: false })

@@ -61,6 +61,21 @@ test('reports a bad line by its number, and imports the rest', async () => {
   expect(code).toBe(1)
 })
 
+test.each([
+  ['with its mark', '\ufeff'],
+  ['without', ''],
+])('reads NDJSON in UTF-16 %s', async (_, mark) => {
+  using folder = temporaryFolder()
+  const stdin = new Blob([Buffer.from(`${mark}{"id":1,"name":"né🌵"}\r\nnonsense\n`, 'utf16le')])
+
+  const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
+  const { out, err } = await runProgram(['import', '-', ...args], { stdin })
+
+  expect(out).toBe('created 1, skipped 0, replaced 0, refused 1\n')
+  expect(err).toEndWith('\nline 2: not JSON\n')
+  expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'né🌵', tag: null }])
+})
+
 test('takes the byte order mark that some editors put before a text', async () => {
   using folder = temporaryFolder()
   const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
@@ -193,18 +208,15 @@ test.skipIf(process.getuid?.() !== 0)('says that a file cannot be read', async (
   expect({ err, code }).toEqual({ err: `plantstore: ${reason}\n`, code: 1 })
 })
 
-test.each([
-  ['an array', '[\n{"id":1,"name":"a"}]\n', 'found an array; convert with: jq'],
-  ['UTF-16', Buffer.from('{"id":1,"name":"a"}\n', 'utf16le'), 'UTF-16; convert with: iconv'],
-])('refuses a file of JSON that is %s, with the way out', async (_, content, way) => {
+test('refuses a file of JSON that is an array, with the way out', async () => {
   using folder = temporaryFolder()
-  await Bun.write(folder.file('plants.ndjson'), content)
+  await Bun.write(folder.file('plants.ndjson'), '[\n{"id":1,"name":"a"}]\n')
 
   const words = ['import', folder.file('plants.ndjson'), '--database', folder.file('plants.db')]
   const { out, err, code } = await runProgram(words)
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
-  expect(err).toContain(way)
+  expect(err).toContain('found an array; convert with: jq')
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 

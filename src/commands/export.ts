@@ -8,8 +8,9 @@ import { explainWriting, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { isPlanted, targetOf } from '../files/target'
 import { writeAll } from '../files/write-all'
-import { type Format, formatOf } from '../format'
-import { header, writePlant } from '../formats/plants'
+import { formatOf } from '../format'
+import { inertCsvLine } from '../formats/csv'
+import { type Writer, writers } from '../formats/plants'
 import { interruptible } from '../terminal/interrupt'
 import { plants as countOf, createProgress } from '../terminal/progress'
 
@@ -21,14 +22,14 @@ type Written = { readonly plants: number; readonly isWhole: boolean }
 /** Writes plants until `put` says that the reader has gone. */
 async function writePlants(
   put: Put,
-  format: Format,
+  { header, line }: Writer,
   parts: PlantParts,
   onPlants: (plants: number) => void,
 ): Promise<Written> {
   let plants = 0
-  if (!put(header[format])) return { plants, isWhole: false }
+  if (!put(header)) return { plants, isWhole: false }
   for await (const part of parts) {
-    if (!put(part.map(writePlant[format]).join(''))) return { plants, isWhole: false }
+    if (!put(part.map(line).join(''))) return { plants, isWhole: false }
     plants += part.length
     onPlants(plants)
     // Lets a signal in, and rests no longer: until this moment has been read, the log of a busy daemon cannot be emptied,
@@ -76,14 +77,19 @@ export const exportPlants: Command = {
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
 as of one moment, with exact ids; "plantstore import" recreates the store from them. The file gets its name once it is
-complete, and replaces any file of that name. Works while the daemon runs, and writes nothing to the database.`,
-  options: ['database', 'databasePasswordFile', 'databasePassword', 'format'],
+complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
+formula begins with an apostrophe, which stays if the file is imported. Works while the daemon runs, and writes nothing to
+the database.`,
+  options: ['database', 'databasePasswordFile', 'databasePassword', 'format', 'escapeFormulas'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('give at most one FILE')
     const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
     if (!format) throw new UsageError('unknown format; add --format ndjson or csv')
     const { database } = config
+    if (config.escapeFormulas && format !== 'csv')
+      throw new UsageError('--escape-formulas is for CSV')
+    const writer = config.escapeFormulas ? { ...writers.csv, line: inertCsvLine } : writers[format]
     const engine = engineOf(database)
     const { files } = engine.locate(database)
     const progress = createProgress(err, countOf)
@@ -96,14 +102,14 @@ complete, and replaces any file of that name. Works while the daemon runs, and w
     /** Writes to what cannot be restarted: the reader already has what was written. */
     const stream = (put: Put): Promise<Written> =>
       engine.readAll(database, config, 'once', (plants) =>
-        writePlants(put, format, plants, onPlants),
+        writePlants(put, writer, plants, onPlants),
       )
 
     const produce = async (file: string): Promise<Written> => {
       let written: Written = { plants: 0, isWhole: false }
       await produceFile(file, 'replace', async (temporary) => {
         written = await engine.readAll(database, config, 'repeatable', (plants) =>
-          writeFile(temporary, (put) => writePlants(put, format, plants, onPlants)),
+          writeFile(temporary, (put) => writePlants(put, writer, plants, onPlants)),
         )
       })
       return written

@@ -5,7 +5,7 @@ import { engineOf, openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
 import { openInput, readInput } from '../files/input'
-import { formatOf } from '../format'
+import { formatToRead } from '../format'
 import { csvHeaderForm } from '../formats/csv'
 import type { Entry } from '../formats/entry'
 import { grouped } from '../formats/groups'
@@ -141,19 +141,28 @@ export const importPlants: Command = {
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
   help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (header ${csvHeaderForm}; a tag that is
-empty without quotes is none), in UTF-8, of any size. Creates the database if there is none. A plant that is already
-stored is skipped. A line that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the
+empty without quotes is none), of any size, in UTF-8 or UTF-16. CSV may have commas, semicolons or tabs, and more columns,
+which are not used. Creates the database if there is none. A plant that is already stored is skipped. A line that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the
 first ${REFUSED_SHOWN} of them are shown. Reading stops at an unterminated quote. After Ctrl-C or a failure, run it again to
 complete it. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
-  options: ['database', 'databasePasswordFile', 'databasePassword', 'format', 'strict', 'replace'],
+  options: [
+    'database',
+    'databasePasswordFile',
+    'databasePassword',
+    'format',
+    'delimiter',
+    'strict',
+    'replace',
+  ],
   async run({ config, args: [path, ...rest], out, err }) {
     if (path === undefined || rest.length > 0) {
       throw new UsageError('give exactly one FILE, or - for standard input')
     }
-    const format = config.format ?? formatOf(path)
+    const format = config.format ?? formatToRead(path)
     if (!format) {
       throw new UsageError(`unknown format: add --format ndjson or csv (a JSON array: jq -c '.[]')`)
     }
+    if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
     const input = openInput(path)
     const { signal, end } = watchInterrupt()
     const progress = createProgress(err, countOf)
@@ -167,7 +176,8 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     const bytes = readInput(input, path, signal, (length) => {
       read += length
     })
-    const groups = grouped(readPlants(format, bytes, report))
+    const notices: string[] = []
+    const groups = grouped(readPlants(format, bytes, config.delimiter, (it) => notices.push(it)))
     // A file without any plants creates no database.
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal.reason)
@@ -205,6 +215,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
       end()
       progress.end()
       tally.end()
+      notices.forEach(report)
       const { created, skipped, replaced, refused } = tally.counts
       out.write(
         `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`,

@@ -1,4 +1,4 @@
-// Comma-separated values (RFC 4180): splits a text that arrives in parts into records.
+// Comma-separated values (RFC 4180), also with another delimiter: splits a text that arrives in parts into records.
 
 /** A record. `line`: its last line, counted from 1; `quoted`: the indexes of the fields that were in quotes. */
 export type CsvRecord = {
@@ -7,19 +7,16 @@ export type CsvRecord = {
   readonly quoted: readonly number[]
 }
 
-/** Why the records from here on cannot be told apart. `field`: the index of the faulty field, if known. */
+/** Why the records from here on cannot be told apart, and where. `field`: the index of the faulty field, if known. */
 export type CsvFault = {
   readonly line: number
   readonly fault: 'stray quote' | 'unterminated quote' | 'too long'
   readonly field: number | null
 }
 
-const NONE: readonly number[] = []
-
 // A record or a fault within a text, and where it ends; `line` counts from 0.
 type Found = { readonly end: number } & (CsvRecord | CsvFault)
 
-const SPECIAL = /[,"\r\n]/g
 const LINE_END = /\r\n|\n|\r/
 // An unfinished record of this length is read again only when it has doubled: otherwise it would take quadratic time.
 const LONG = 65_536
@@ -37,8 +34,23 @@ function findClosingQuote(text: string, from: number): number {
   return at
 }
 
+// The end of a field without quotes.
+function findEnd(text: string, from: number, delimiter: string): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const it = text[at]
+    if (it === delimiter || it === '\n' || it === '\r' || it === '"') break
+  }
+  return at
+}
+
 /** Reads any record, with its line end; null if it may continue after the text. */
-function readRecord(text: string, start: number, isWhole: boolean): Found | null {
+function readRecord(
+  text: string,
+  start: number,
+  isWhole: boolean,
+  delimiter: string,
+): Found | null {
   const fields: string[] = []
   const quoted: number[] = []
   let line = 0
@@ -46,21 +58,19 @@ function readRecord(text: string, start: number, isWhole: boolean): Found | null
     const field = fields.length
     if (text[at] === '"') {
       const close = findClosingQuote(text, at + 1)
-      if (close < 0 && !isWhole) return null
-      const end = close < 0 ? text.length : close + 1
+      const end = close + 1
+      if (close < 0) return isWhole ? { line, fault: 'unterminated quote', field, end } : null
       line += countNextLines(text.slice(at, end))
-      if (close < 0) return { line, fault: 'unterminated quote', field, end }
       fields.push(text.slice(at + 1, close).replaceAll('""', '"'))
       quoted.push(field)
       at = end
     } else {
-      SPECIAL.lastIndex = at
-      const end = SPECIAL.exec(text)?.index ?? text.length
+      const end = findEnd(text, at, delimiter)
       fields.push(text.slice(at, end))
       at = end
     }
     const next = text[at]
-    if (next === ',') continue
+    if (next === delimiter) continue
     if (next === undefined) return isWhole ? { line, fields, quoted, end: at } : null
     if (next === '\n') return { line, fields, quoted, end: at + 1 }
     if (next !== '\r') return { line, fault: 'stray quote', field, end: at }
@@ -69,37 +79,14 @@ function readRecord(text: string, start: number, isWhole: boolean): Found | null
   }
 }
 
-// Returns a function that finds the next place of a character, or infinity. It searches the text only once.
-function createFinder(text: string, character: string): (from: number) => number {
-  let found = -1
-  return (from) => {
-    if (found < from) found = text.indexOf(character, from)
-    if (found < 0) found = Number.POSITIVE_INFINITY
-    return found
-  }
-}
-
-/** Returns a function that reads a record on one line without quotes, like most; null for any other. */
-function createLineReader(text: string): (start: number) => Found | null {
-  const nextFeed = createFinder(text, '\n')
-  const nextReturn = createFinder(text, '\r')
-  const nextQuote = createFinder(text, '"')
-  return (start) => {
-    const feed = nextFeed(start)
-    if (feed >= text.length || nextQuote(start) < feed || nextReturn(start) < feed - 1) return null
-    const end = Math.min(feed, nextReturn(start))
-    return { line: 0, fields: text.slice(start, end).split(','), quoted: NONE, end: feed + 1 }
-  }
-}
-
 const isEmpty = ({ fields, quoted }: CsvRecord): boolean =>
   fields.length === 1 && fields[0] === '' && quoted.length === 0
 
 /**
  * Returns a function that takes the next part of a text, and returns the records that end in it, without empty lines.
- * Nothing follows a fault. A record has at most `limit` characters.
+ * Nothing follows a fault. A record has at most `limit` characters. `delimiter`: one character.
  */
-export function createCsvReader(limit: number) {
+export function createCsvReader(limit: number, delimiter = ',') {
   let rest = ''
   let line = 1
   let enough = 0
@@ -107,10 +94,9 @@ export function createCsvReader(limit: number) {
   return (part: string, isWhole: boolean): (CsvRecord | CsvFault)[] => {
     const records: (CsvRecord | CsvFault)[] = []
     const text = rest + part
-    const readLine = createLineReader(text)
     let start = 0
     while (start < text.length && (text.length >= enough || isWhole)) {
-      const found = readLine(start) ?? readRecord(text, start, isWhole)
+      const found = readRecord(text, start, isWhole, delimiter)
       if (!found) break
       if (found.end - start > limit) return [...records, { line, fault: 'too long', field: null }]
       line += found.line

@@ -3,12 +3,12 @@
 import { OpenError } from '../errors'
 import { exactNumber } from '../plant'
 import { parseJson } from '../plant-json'
-import { refuseUtf16, withoutByteOrderMark } from './encoding'
+import { concat, toUtf8 } from './encoding'
 import type { PlantToWrite, RawEntry } from './entry'
-import { readLines, splitLines } from './lines'
 
 const ARRAY = 'expected one plant object per line, found an array'
 
+const NEWLINE = 10
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_SPACE = /[^ \t\r]/
 
@@ -21,9 +21,18 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-// All at once if they are UTF-8, as usual; otherwise one by one.
-const decodeLines = (bytes: Uint8Array): (string | null)[] =>
-  decode(bytes)?.split('\n') ?? splitLines(bytes).map(decode)
+/** The texts of lines: decoded all at once if they are UTF-8, as usual; otherwise one by one. */
+function decodeLines(bytes: Uint8Array): (string | null)[] {
+  const text = decode(bytes)
+  if (text !== null) return text.split('\n')
+  const lines: (string | null)[] = []
+  let start = 0
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+    lines.push(decode(bytes.subarray(start, end)))
+    start = end + 1
+  }
+  return [...lines, decode(bytes.subarray(start))]
+}
 
 function readLine(line: number, text: string | null): RawEntry {
   if (text === null) return { line, problem: 'not UTF-8; convert with iconv' }
@@ -35,30 +44,47 @@ function readLine(line: number, text: string | null): RawEntry {
   }
 }
 
-/** Reads the lines of a stream, except blank ones. Throws an `OpenError` if the first begins an array. */
+/**
+ * Reads the lines of a stream, except blank ones, those that end in a chunk together. A line that began in an earlier chunk
+ * has at most `limit` bytes. Throws an `OpenError` if the first begins an array.
+ */
 export async function* readNdjsonLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
 ): AsyncGenerator<readonly RawEntry[]> {
   let isFirst = true
+  let line = 0
+  // The beginning of a line, and its length. Of one that is too long, only the length is kept.
+  let rest: Uint8Array[] = []
+  let length = 0
 
-  for await (const { number, bytes } of readLines(refuseUtf16(stream), limit)) {
-    if (bytes === null) {
-      yield [{ line: number, problem: `longer than ${limit} bytes` }]
-      continue
-    }
-    const texts = decodeLines(number === 1 ? withoutByteOrderMark(bytes) : bytes)
+  /** Takes whole lines, of which the first may have begun earlier. */
+  function readLines(bytes: Uint8Array): RawEntry[] {
+    const end = bytes.indexOf(NEWLINE)
+    const isTooLong = length > 0 && length + (end < 0 ? bytes.length : end) > limit
     const entries: RawEntry[] = []
-    for (const [index, text] of texts.entries()) {
-      const line = number + index
+    for (const [index, text] of decodeLines(concat([...rest, bytes])).entries()) {
+      line += 1
       const begin = text === null ? '' : NO_SPACE.exec(text)?.[0]
-      if (begin === undefined) continue
-      if (isFirst && begin === '[') throw new OpenError(`${ARRAY}; convert with: jq -c '.[]'`)
-      isFirst = false
-      entries.push(readLine(line, text))
+      if (isTooLong && index === 0) entries.push({ line, problem: `longer than ${limit} bytes` })
+      else if (isFirst && begin === '[') throw new OpenError(`${ARRAY}; convert with: jq -c '.[]'`)
+      else if (begin !== undefined) entries.push(readLine(line, text))
+      isFirst &&= entries.length === 0
     }
-    yield entries
+    rest = []
+    length = 0
+    return entries
   }
+
+  for await (const chunk of toUtf8(stream)) {
+    const end = chunk.lastIndexOf(NEWLINE)
+    if (end >= 0) yield readLines(chunk.subarray(0, end))
+    const begun = chunk.slice(end + 1)
+    length += begun.length
+    if (length <= limit) rest.push(begun)
+    else rest = []
+  }
+  if (length > 0) yield readLines(new Uint8Array())
 }
 
 /** The line of a plant. */

@@ -41,26 +41,26 @@ function toEntry(read: RawEntry): Entry {
 }
 
 /**
- * Reads the plants of a stream of bytes, those of each chunk together. `onNotice` gets what a user should know about the
- * file as a whole. Throws an `OpenError` if it is not of this format.
+ * Reads the plants of a stream of bytes, those of each chunk together. `delimiter`: that of CSV; null to find it out.
+ * `onNotice` gets what a user should know about the file as a whole. Throws an `OpenError` if it is not of this format.
  */
 export async function* readPlants(
   format: Format,
   stream: AsyncIterable<Uint8Array>,
+  delimiter: string | null,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const parts =
     format === 'csv'
-      ? readCsvRecords(stream, MAX_LINE_BYTES, onNotice)
+      ? readCsvRecords(stream, MAX_LINE_BYTES, delimiter, onNotice)
       : readNdjsonLines(stream, MAX_LINE_BYTES)
   for await (const part of parts) yield part.map(toEntry)
 }
 
-/** The beginning of an export. */
-export const header: Record<Format, string> = { ndjson: '', csv: csvHeader }
+/** How plants are written: what a file begins with, and the line of each. */
+export type Writer = { readonly header: string; readonly line: (plant: PlantToWrite) => string }
 
-/** The line of a plant. */
-export const writePlant: Record<Format, (plant: PlantToWrite) => string> = {
-  ndjson: ndjsonLine,
-  csv: csvLine,
+export const writers: Record<Format, Writer> = {
+  ndjson: { header: '', line: ndjsonLine },
+  csv: { header: csvHeader, line: csvLine },
 }

@@ -114,6 +114,7 @@ describe('an import', () => {
 
     await importFile(console, 'plants.csv', csv)
     await panelOf(console).getByText('Done: 4 created, 3 refused').waitFor()
+    await panelOf(console).getByText('columns not used: "note"').waitFor()
 
     expect(storedPlants(database)).toEqual(storedPlants(other))
     const ofCommand = [...err.matchAll(/^(line \d+): (.*)$/gm)].map(
@@ -125,18 +126,30 @@ describe('an import', () => {
   })
 
   test.each([
-    [
-      'plants.csv',
-      'id;name\n1;x\n',
-      'header must be id,name[,tag]; this file seems to use semicolons',
-    ],
+    ['semicolons', 'plants.csv', '\ufeffId;Name ;Tag\r\n1;"a;b";x\r\n2;c,d;\r\n'],
+    ['tabs', 'plants.tsv', 'id\tname\ttag\n1\ta;b\tx\n2\tc,d\t\n'],
+    ['UTF-16', 'plants.csv', Buffer.from('\ufeffid,name,tag\n1,a;b,x\n2,"c,d",\n', 'utf16le')],
+  ])('reads what spreadsheets write: %s', async (_, name, content) => {
+    await using store = await openStore()
+    await importFile(store.console, name, content)
+
+    await panelOf(store.console).getByText('Done: 2 created, 0 refused').waitFor()
+    expect(storedPlants(store.database)).toEqual([
+      { id: 1n, name: 'a;b', tag: 'x' },
+      { id: 2n, name: 'c,d', tag: null },
+    ])
+    await store.console.isClean()
+  })
+
+  test.each([
+    ['plants.csv', 'Nr;name\n1;x\n', 'header must be id,name[,tag]; found "Nr;name"'],
     [
       'plants.ndjson',
       '[{"id":1,"name":"x"}]',
       'expected one plant object per line, found an array',
     ],
     ['plants.csv', Buffer.from([0x7b, 0xff, 0xfe]), 'not UTF-8, at line 1 or later; convert with'],
-    ['plants.xlsx', 'PK', 'unknown format; the name must end in .ndjson, .jsonl or .csv'],
+    ['plants.xlsx', 'PK', 'unknown format; the name must end in .ndjson, .jsonl, .csv or .tsv'],
   ])('of %s that holds something else says so', async (name, content, reason) => {
     await using store = await openStore()
     await importFile(store.console, name, content)

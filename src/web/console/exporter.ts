@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import { ClientError } from '../../client/client.ts'
 import type { Format } from '../../format.ts'
-import { header, writePlant } from '../../formats/plants.ts'
+import { writers } from '../../formats/plants.ts'
 import type { Session } from './session.ts'
 
 const PAGE_PLANTS = 1000
@@ -76,11 +76,12 @@ export function createExporter(session: Session, say: (text: string) => void) {
   }
 
   async function write(target: Target, format: Format, tag: string | undefined): Promise<void> {
+    const { header, line } = writers[format]
     written.value = 0
     try {
-      await target.write(header[format])
+      await target.write(header)
       for await (const plants of pages(tag)) {
-        await target.write(plants.map(writePlant[format]).join(''))
+        await target.write(plants.map(line).join(''))
         written.value += plants.length
       }
       await target.close()

@@ -54,6 +54,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
         {summary(it)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
+      {it.notice === undefined ? null : <p>{it.notice}</p>}
       {it.lines.length > 0 ? (
         <>
           <h3 id="refused">Refused lines</h3>

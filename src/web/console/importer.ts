@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
 import { OpenError } from '../../errors.ts'
-import { type Format, formatOf } from '../../format.ts'
+import { type Format, formatToRead } from '../../format.ts'
 import type { Entry } from '../../formats/entry.ts'
 import { grouped } from '../../formats/groups.ts'
 import { readPlants } from '../../formats/plants.ts'
@@ -23,6 +23,8 @@ export type Import = {
   /** Already stored, with the same fields. */
   readonly known: number
   readonly refused: number
+  /** What to know about the file as a whole, such as columns that were not used. */
+  readonly notice?: string
   /** The first refused lines. */
   readonly lines: readonly Refused[]
   readonly state: 'running' | 'done' | 'stopped' | 'failed'
@@ -96,7 +98,7 @@ export function createImporter(session: Session, onChange: () => void) {
     const bytes = bytesOf(file, (count) => {
       bytesRead += count
     })
-    const entries = readPlants(format, bytes, () => {})
+    const entries = readPlants(format, bytes, null, (notice) => update(() => ({ notice })))
     try {
       for await (const group of grouped(entries)) {
         if (signal.aborted) break
@@ -114,12 +116,12 @@ export function createImporter(session: Session, onChange: () => void) {
 
   async function next(): Promise<void> {
     for (let file = waiting.shift(); file; file = waiting.shift()) {
-      const format = formatOf(file.name)
+      const format = formatToRead(file.name)
       if (format) {
         await importFile(file, format)
         continue
       }
-      const reason = 'unknown format; the name must end in .ndjson, .jsonl or .csv'
+      const reason = 'unknown format; the name must end in .ndjson, .jsonl, .csv or .tsv'
       current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'failed', reason }
     }
   }

@@ -98,7 +98,7 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
               class="visually-hidden"
               type="file"
               aria-label="File to import, NDJSON or CSV"
-              accept=".ndjson,.jsonl,.csv"
+              accept=".ndjson,.jsonl,.csv,.tsv"
               multiple
               tabIndex={-1}
               onChange={(event) => {
