@@ -292,7 +292,7 @@ describe('docs/configuration.md', () => {
 })
 
 test('docs/durability.md names every fault, and no other', () => {
-  const { stdout } = Bun.spawnSync([process.execPath, 'test/faults/run.ts', '--list'], {
+  const { stdout } = Bun.spawnSync([process.execPath, 'test/slow/faults/run.ts', '--list'], {
     cwd: root,
   })
   const faults = stdout

@@ -15,12 +15,12 @@ const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const DIGITS = /^\d{1,15}$/
 
 // A body of up to this length is not counted: there is one per connection, which takes 8 KB in all
-// (`bun test/faults/run.ts --only memory-unfinished`).
+// (`bun test/slow/faults/run.ts --only memory-unfinished`).
 const SMALL_BODY_BYTES = 4 * 1024
 // The most that all longer bodies being read may take together; one body of the longest length always fits.
 const READING_BYTES = 16 * 1024 * 1024
 // A body of many keys takes ten times its length until it is collected. Only the known fields of a longer one are kept:
-// otherwise `memory-keys` of test/faults is killed at 128 MB.
+// otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
 
 function pick(value: unknown, names: readonly string[]): unknown {

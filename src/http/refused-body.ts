@@ -4,7 +4,7 @@ const SHORTEST_LIMIT_BYTES = 8 * 1024 * 1024
 const LONGEST_MS = 5000
 const QUIET_MS = 1000
 // Bun buffers up to a megabyte of each body meanwhile. Beyond this total, refusals are answered at once: 256 clients that
-// send 900 KB each take 37 to 47 MB (`bun test/faults/run.ts --only memory-refused`).
+// send 900 KB each take 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
 const HELD_BYTES = 1024 * 1024
 const ALL_HELD_BYTES = 16 * HELD_BYTES
 

@@ -4,7 +4,7 @@ import { PlantError } from '../errors'
 import type { NewPlant } from '../plant'
 import { type Body, encode, jsonHeaders } from './answer'
 
-// A shorter answer is not counted: there is one per connection (`test/faults/run.ts --only memory-unread-short`).
+// A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).
 const SHORT = 4 * 1024
 // The most that all longer answers may take together, but for the last. Its last quarter is kept for pages of 1000 ordinary
 // plants and the metrics: others do not end while a few clients read nothing.

@@ -1,0 +1,93 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { type Change, isRequested } from '../../src/engine/change'
+import { decide } from '../../src/engine/decide'
+import { netOf, overlay } from '../../src/engine/postgres/overlay'
+import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/engine/row'
+import { prepareChanges } from '../../src/engine/sqlite/apply-change'
+import { connect } from '../../src/engine/sqlite/connection'
+import { migrate } from '../../src/engine/sqlite/migrations'
+import { netEffect } from '../../src/engine/sqlite/settle'
+import { entityTagOf } from '../../src/entity-tag'
+import { PATIENCE_MS } from '../harness/daemon'
+import { temporaryFolder } from '../harness/folder'
+
+setDefaultTimeout(PATIENCE_MS)
+
+// Few ids and fields, so that changes meet one another.
+const id = fc.constantFrom<RowId>(1, 2, 3, '-9007199254740993')
+const name = fc.constantFrom('a', 'b', '')
+const tag = fc.constantFrom(null, 'x', '')
+const row: fc.Arbitrary<Row> = fc.tuple(id, name, tag)
+const entityTag = fc.oneof(
+  row.map((it) => [entityTagOf(toPlant(it))]),
+  fc.constant<'*'>('*'),
+)
+const precondition = fc.option(
+  fc.record({ ifMatch: entityTag, ifNoneMatch: entityTag }, { requiredKeys: [] }),
+)
+const patch = fc.record({ name, tag }, { requiredKeys: [] })
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.tuple(fc.constant('create' as const), row),
+  fc.tuple(fc.constant('createAll' as const), fc.array(row, { maxLength: 4 })),
+  fc
+    .tuple(row, precondition)
+    .map(([row, precondition]): Change => ['replace', row[0], precondition, row]),
+  fc.tuple(fc.constant('patch' as const), id, precondition, patch),
+  fc.tuple(fc.constant('delete' as const), id, precondition),
+  fc.constant<Change>(['probe']),
+)
+
+test('decides in memory as in SQLite, and writes the net of it', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  writeFileSync(path, '')
+  const db = connect(path)
+  migrate(db)
+  const apply = prepareChanges(db)
+  const stored = () =>
+    new Map(
+      db
+        .query<StoredPlant, []>('SELECT * FROM plants')
+        .all()
+        .map((it): [RowId, Row] => [toRow(it)[0], toRow(it)]),
+    )
+
+  fc.assert(
+    fc.property(
+      fc.array(row, { maxLength: 4 }),
+      fc.array(change, { maxLength: 12 }),
+      (rows, changes) => {
+        db.run('BEGIN')
+        for (const it of rows) apply(['create', it])
+        const before = stored()
+
+        const { state, changed } = overlay((id) => before.get(id) ?? null)
+        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state) : null))
+        const net = netOf(changed, before)
+
+        expect(outcomes).toEqual(changes.map(apply))
+        const after = new Map(before)
+        for (const it of net.inserted) {
+          expect(before.has(it[0])).toBeFalse()
+          after.set(it[0], it)
+        }
+        for (const it of net.updated) {
+          expect(before.get(it[0])).not.toEqual(it)
+          expect(before.has(it[0])).toBeTrue()
+          after.set(it[0], it)
+        }
+        for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
+        expect(after).toEqual(stored())
+        db.run('ROLLBACK')
+        // What is written is no more than what the outcomes say.
+        const effect = netEffect(changes, outcomes)
+        for (const [written] of [...net.inserted, ...net.updated])
+          expect(effect.has(written)).toBeTrue()
+      },
+    ),
+    { numRuns: 500 },
+  )
+  db.close(true)
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { createLedger, turns } from '../harness/ledger'
+
+test('refuses with 50301 what is one too many to wait, and commits what waits', async () => {
+  const { group, submit, batches, end } = createLedger({ queuedChanges: 2 })
+  const taken = [submit('a')]
+  await turns()
+  taken.push(submit('b'), submit('c'))
+
+  await expect(submit('d')).rejects.toHaveProperty('error', 50301)
+  expect(group.queued).toBe(2)
+  await end()
+  await end()
+  await Promise.all(taken)
+  expect(batches.flat()).toEqual(['a', 'b', 'c'])
+  const later = submit('e')
+  await turns()
+  while (batches.flat().length < 4) await Bun.sleep(1)
+  await end()
+  await later
+})
+
+test('refuses with 50301 what holds too many bytes, but never a change that waits alone', async () => {
+  const { submit, batches, end } = createLedger({ queuedBytes: 10 })
+  const taken = [submit('a', 1000)]
+  await turns()
+  taken.push(submit('b', 6), submit('c', 4))
+
+  await expect(submit('d', 1)).rejects.toHaveProperty('error', 50301)
+  await end()
+  await end()
+  await Promise.all(taken)
+  expect(batches.flat()).toEqual(['a', 'b', 'c'])
+})
+
+test('commits no more changes at once than the limit', async () => {
+  const { submit, batches, end } = createLedger({ batchChanges: 3 })
+  const all = Promise.all(Array.from('abcdefgh', (change) => submit(change)))
+  for (let batch = 1; batch <= 3; batch++) {
+    while (batches.length < batch) await Bun.sleep(1)
+    await end()
+  }
+  await all
+
+  expect(batches.flat().join('')).toBe('abcdefgh')
+  expect(batches.map(({ length }) => length)).toEqual([3, 3, 2])
+})
+
+test('is drained when nothing waits and nothing is committed', async () => {
+  const { group, submit, batches, end } = createLedger()
+  await group.drained()
+  const first = submit('a')
+  await turns()
+  const second = submit('b')
+  let isDrained = false
+  const drained = group.drained().then(() => {
+    isDrained = true
+  })
+
+  await end()
+  await first
+  expect(isDrained).toBeFalse()
+  while (batches.length < 2) await Bun.sleep(1)
+  expect(isDrained).toBeFalse()
+  await end()
+  await second
+  await drained
+})

@@ -1,0 +1,229 @@
+import { expect, test } from 'bun:test'
+import type { Outcome } from '../../src/engine/change'
+import { GroupCommit } from '../../src/engine/group-commit'
+import { createLedger, ROOMY, turns } from '../harness/ledger'
+
+test('commits the changes of one turn of the event loop together, in their order', async () => {
+  const { submit, batches, end } = createLedger()
+  const all = Promise.all(['a', 'b', 'c'].map((change) => submit(change)))
+  await turns()
+
+  expect(batches).toEqual([['a', 'b', 'c']])
+  await end()
+  await all
+})
+
+test('answers a change once its commit has ended, and not before', async () => {
+  const { submit, end } = createLedger()
+  let isAnswered = false
+  const change = submit('a').then(() => {
+    isAnswered = true
+  })
+  await turns()
+  expect(isAnswered).toBeFalse()
+
+  await end()
+  await change
+  expect(isAnswered).toBeTrue()
+})
+
+test('commits what arrives during a commit with the next one', async () => {
+  const { group, submit, batches, end } = createLedger()
+  const first = submit('a')
+  await turns()
+  const rest = [submit('b'), submit('c')]
+  await turns()
+  rest.push(submit('d'))
+  expect(batches).toEqual([['a']])
+  expect(group.queued).toBe(3)
+
+  await end()
+  await first
+  await end()
+  await Promise.all(rest)
+  expect(batches).toEqual([['a'], ['b', 'c', 'd']])
+  expect(group.queued).toBe(0)
+})
+
+test('answers a commit first, so that the next has the changes of those who come back', async () => {
+  const { submit, batches, end } = createLedger()
+  const first = submit('a')
+  await turns()
+  const second = submit('b')
+  const third = first.then(() => submit('a2'))
+  await end()
+  await turns()
+
+  expect(batches).toEqual([['a'], ['b', 'a2']])
+  await end()
+  await Promise.all([second, third])
+})
+
+test('takes a batch as soon as it is full, however many are expected', async () => {
+  const { submit, batches, end } = createLedger({ batchChanges: 2 })
+  const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((change) => submit(change)))
+  await turns()
+  await Bun.sleep(20)
+  await end()
+
+  expect(batches).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ])
+  await end()
+  await end()
+  await all
+})
+
+test('does not hold a lone change', async () => {
+  const { submit, batches, end } = createLedger()
+  for (const change of ['a', 'b', 'c']) {
+    const answer = submit(change)
+    await turns()
+    expect(batches.at(-1)).toEqual([change])
+    await Bun.sleep(20)
+    await end()
+    await answer
+  }
+})
+
+test('holds the next batch on a slow disk until the clients just answered are back', async () => {
+  const { submit, batches, end } = createLedger()
+  const first = [submit('a'), submit('b')]
+  await turns()
+  // Half of this would be longer than the longest hold.
+  await Bun.sleep(600)
+  await end()
+  await Promise.all(first)
+
+  const second = [submit('a2')]
+  await turns()
+  expect(batches).toHaveLength(1)
+  second.push(submit('b2'))
+  await turns()
+  expect(batches).toEqual([
+    ['a', 'b'],
+    ['a2', 'b2'],
+  ])
+  await end()
+  await Promise.all(second)
+})
+
+/** How long a change is held that comes alone after a commit of two, and how long that commit took. Milliseconds. */
+async function holdAfter(commit: number): Promise<{ took: number; held: number }> {
+  const { submit, batches, end } = createLedger()
+  const first = [submit('a'), submit('b')]
+  await turns()
+  const started = performance.now()
+  await Bun.sleep(commit)
+  await end()
+  const took = performance.now() - started
+  await Promise.all(first)
+
+  const ended = performance.now()
+  const lone = submit('c')
+  while (batches.length < 2) await Bun.sleep(1)
+  const held = performance.now() - ended
+  await end()
+  await lone
+  return { took, held }
+}
+
+test('holds for less than a commit takes when the others do not come back', async () => {
+  const { took, held } = await holdAfter(200)
+  expect(held).toBeLessThan(took)
+})
+
+test('holds on a quick disk too, so that two half batches do not take turns', async () => {
+  const sizes: number[] = []
+  const group = new GroupCommit<string>(async (batch) => {
+    sizes.push(batch.length)
+    await Bun.sleep(1)
+    return batch.map(() => null)
+  }, ROOMY)
+  const client = async (changes: number, pause: number) => {
+    await Bun.sleep(pause)
+    for (let n = 0; n < changes; n++) await group.submit('a', 1)
+  }
+  // One that is out of step at the start.
+  await Promise.all([client(100, 2.5), ...Array.from({ length: 7 }, () => client(100, 0))])
+
+  // Half batches would be 4 long.
+  expect(sizes.length).toBeLessThan(150)
+})
+
+test('after a quick commit, waits for some turns of the event loop only', async () => {
+  const { submit, batches, end } = createLedger()
+  const first = [submit('a'), submit('b')]
+  await turns()
+  await end()
+  await Promise.all(first)
+
+  const lone = submit('c')
+  let waited = 0
+  for (; batches.length < 2 && waited < 100; waited++) await new Promise(setImmediate)
+  expect(batches.at(-1)).toEqual(['c'])
+  expect(waited).toBeLessThan(30)
+  await end()
+  await lone
+})
+
+test('holds for a moment only after a commit that stalled', async () => {
+  const { took, held } = await holdAfter(1200)
+  expect(held).toBeLessThan(took / 3)
+})
+
+test('refuses one change of a batch alone', async () => {
+  const { submit, end } = createLedger()
+  const changes = Promise.allSettled([submit('a'), submit('no'), submit('c')])
+  await turns()
+  await end()
+
+  const results = await changes
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(results[1]).toHaveProperty('reason.error', 40902)
+  expect(results[1]).toHaveProperty('reason.message', 'no')
+})
+
+test('refuses every change of a batch that fails whole, and goes on', async () => {
+  const { submit, batches, end } = createLedger()
+  const changes = Promise.allSettled([submit('a'), submit('b')])
+  await turns()
+  const next = submit('c')
+  await end(new Error('the disk is gone'))
+
+  for (const result of await changes) {
+    expect(result).toHaveProperty('reason.message', 'the disk is gone')
+  }
+  while (batches.length < 2) await Bun.sleep(1)
+  await end()
+  await next
+  expect(batches).toEqual([['a', 'b'], ['c']])
+})
+
+test('answers a batch in doubt once it is settled, and commits others meanwhile', async () => {
+  const settled = Promise.withResolvers<readonly Outcome[]>()
+  const commits = [{ inDoubt: settled.promise }, [null]]
+  const group = new GroupCommit<string>(async () => commits.shift() ?? [], ROOMY)
+  const doubtful = Promise.allSettled([group.submit('a', 1), group.submit('b', 1)])
+  let isAnswered = false
+  doubtful.then(() => {
+    isAnswered = true
+  })
+  await turns()
+  await group.submit('c', 1)
+  expect(isAnswered).toBeFalse()
+
+  settled.resolve([null, { error: 50302 }])
+  const [a, b] = await doubtful
+  expect(a.status).toBe('fulfilled')
+  expect(b).toHaveProperty('reason.error', 50302)
+})
+
+test('answers a change that has no outcome with 50001', async () => {
+  const group = new GroupCommit<string>(async (batch) => batch.slice(1).map(() => null), ROOMY)
+  const results = await Promise.allSettled([group.submit('a', 1), group.submit('b', 1)])
+
+  expect(results[0]?.status).toBe('fulfilled')
+  expect(results[1]).toHaveProperty('reason.error', 50001)
+})

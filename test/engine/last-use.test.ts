@@ -1,0 +1,152 @@
+// The last use of tokens: written once per token and hour, whatever the load.
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { openStore } from '../../src/engine/engine'
+import { createUseRecorder } from '../../src/engine/last-use'
+import { daemon } from '../../src/engine/role'
+import { PlantError } from '../../src/errors'
+import { createApp } from '../../src/http/app'
+import { createLog } from '../../src/log'
+import { createMetrics } from '../../src/metrics'
+import { hashToken, issueToken, type Token } from '../../src/token'
+import { temporaryFolder } from '../harness/daemon'
+
+const HOUR = 3_600_000
+const START = Date.UTC(2026, 10, 22, 12)
+
+const stored = (name: string): Token => issueToken(name, 'read', null, START).token
+
+/** The whole service but for the network and the clock, and the uses of tokens that were written to its database. */
+async function startService() {
+  const folder = temporaryFolder()
+  const log = createLog(() => {}, 'json', Date.now)
+  const metrics = createMetrics()
+  const store = await openStore(folder.file('plants.db'), daemon(log, metrics.committed))
+  const clock = { now: START }
+  const configured = { ...stored('configured'), hash: hashToken('configured-token') }
+  const app = createApp({
+    store,
+    metrics,
+    log,
+    now: () => clock.now,
+    configuredToken: () => configured,
+    maxBodyBytes: 1000,
+    logRequests: false,
+    rateLimit: null,
+    cors: null,
+    loadPages: null,
+    clientOf: () => null,
+    timeOut: () => {},
+    isStopping: () => false,
+  })
+  const db = new Database(folder.file('plants.db'))
+  db.run('CREATE TABLE uses (hash TEXT, hour INTEGER)')
+  db.run(`CREATE TRIGGER note AFTER UPDATE OF last_used_at ON tokens
+    BEGIN INSERT INTO uses VALUES (new.hash, new.last_used_at); END`)
+  return {
+    store,
+    clock,
+    metrics,
+    request: async (token: string, method = 'GET') => {
+      const headers = { authorization: `Bearer ${token}` }
+      const url = 'http://localhost/plants/1'
+      return (await app.handle(new Request(url, { method, headers }))).status
+    },
+    // What changes a plant is durable after what was handed over before it.
+    async uses() {
+      await store.deletePlant(1n).catch(() => {})
+      return db.query<{ hash: string; hour: number }, []>('SELECT hash, hour FROM uses').all()
+    },
+    async [Symbol.asyncDispose]() {
+      db.close(true)
+      await store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+test('thousands of requests in an hour write the last use of a token once', async () => {
+  await using service = await startService()
+  const { store, clock, request } = service
+  const [laptop, phone] = ['laptop', 'phone'].map((name) => issueToken(name, 'read', null, START))
+  if (!laptop || !phone) throw new Error('no tokens')
+  await store.createToken(laptop.token)
+  await store.createToken(phone.token)
+
+  for (const hour of [START, START + HOUR]) {
+    for (let turn = 0; turn < 50; turn++) {
+      clock.now = hour + turn * 60_000
+      const texts = Array.from({ length: 40 }, (_, i) => (i % 2 ? laptop.text : phone.text))
+      const statuses = await Promise.all(texts.map((text) => request(text)))
+      expect(new Set(statuses)).toEqual(new Set([404]))
+      // The requests of one turn of the event loop share a lookup.
+      await new Promise(setImmediate)
+    }
+  }
+
+  const expected = [START, START + HOUR].flatMap((hour) =>
+    [laptop, phone].map(({ token }) => ({ hash: token.hash, hour })),
+  )
+  const uses = await service.uses()
+  expect(uses).toHaveLength(4)
+  expect(uses).toEqual(expect.arrayContaining(expected))
+})
+
+test('a million uses in a minute are one write, and so are those around a write that fails', () => {
+  const writes: [string, number][] = []
+  const record = createUseRecorder((hash, hour) => {
+    writes.push([hash, hour])
+    return Promise.reject(new PlantError(50302))
+  })
+  const token = stored('laptop')
+
+  for (let use = 0; use < 1_000_000; use++) record(token, START + (use % 60_000))
+  record(token, START + HOUR - 1)
+  expect(writes).toEqual([[token.hash, START]])
+
+  record(token, START + HOUR)
+  record({ ...token, lastUsedAt: START + HOUR }, START + HOUR + 1)
+  // A clock that is set back writes nothing older.
+  record({ ...token, lastUsedAt: START + HOUR }, START)
+  expect(writes.slice(1)).toEqual([[token.hash, START + HOUR]])
+})
+
+test('a restart in the same hour writes no use again', () => {
+  const writes: string[] = []
+  const record = createUseRecorder(async (hash) => void writes.push(hash))
+
+  record({ ...stored('laptop'), lastUsedAt: START }, START + 60_000)
+
+  expect(writes).toEqual([])
+})
+
+test('a refused token is not used; one whose scope is too narrow is', async () => {
+  await using service = await startService()
+  const { store, request } = service
+  const expired = issueToken('expired', 'read', 1000, START - 1000)
+  const revoked = issueToken('revoked', 'read', null, START)
+  const reader = issueToken('reader', 'read', null, START)
+  for (const { token } of [expired, revoked, reader]) await store.createToken(token)
+  await store.revokeToken('revoked', START)
+
+  expect(await request(expired.text)).toBe(401)
+  expect(await request(revoked.text)).toBe(401)
+  expect(await request('configured-token')).toBe(404)
+  expect(await service.uses()).toEqual([])
+  expect(await request(reader.text, 'DELETE')).toBe(403)
+  expect(await service.uses()).toEqual([{ hash: reader.token.hash, hour: START }])
+})
+
+test('the commits of last uses are not counted', async () => {
+  await using service = await startService()
+  const { store, metrics, request } = service
+  const { text, token } = issueToken('laptop', 'read', null, START)
+  await store.createToken(token)
+
+  await request(text)
+
+  expect(await service.uses()).toHaveLength(1)
+  expect(metrics.render(store.stats())).toContain('\nplantstore_commit_changes_count 0\n')
+  await store.createPlant({ id: 2n, name: 'Rose' })
+  expect(metrics.render(store.stats())).toContain('\nplantstore_commit_changes_sum 1\n')
+})

@@ -1,0 +1,23 @@
+// Which errors of a server leave it open whether a commit was made.
+import { expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { isInDoubt } from '../../../src/engine/postgres/errors'
+
+const answered = (errno: string, severity: string) =>
+  new SQL.PostgresError('x', { code: 'ERR_POSTGRES_SERVER_ERROR', errno, severity })
+
+test('what the server answers to a statement ends it', () => {
+  for (const state of ['53100', '58030', '40001', '23505', '57014']) {
+    expect(isInDoubt(answered(state, 'ERROR'))).toBeFalse()
+  }
+})
+
+test('a server that ends the connection, or itself, leaves a commit in doubt', () => {
+  expect(isInDoubt(answered('57P01', 'FATAL'))).toBeTrue()
+  // As where it cannot write or sync its log: the commit may be in it already, and come back with the recovery.
+  for (const state of ['53100', '58030', 'XX000']) {
+    expect(isInDoubt(answered(state, 'PANIC'))).toBeTrue()
+    expect(isInDoubt(answered(state, 'FATAL'))).toBeTrue()
+  }
+  expect(isInDoubt(new Error('Connection closed'))).toBeTrue()
+})

@@ -1,0 +1,56 @@
+// Leases of tokens: how long a token that was found may count, once it is revoked.
+import { expect, test } from 'bun:test'
+import { createLeases, LEASE_MS } from '../../../src/engine/postgres/leases'
+import { hashToken, type Token } from '../../../src/token'
+
+const token: Token = {
+  name: 'x',
+  hash: hashToken('secret'),
+  scope: 'read',
+  createdAt: 1,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+}
+
+/** Leases with a clock of the test, and the queries that wait for their answers. */
+function setUp() {
+  let time = 0
+  const queries: ((token: Token | null) => void)[] = []
+  const leases = createLeases(
+    () => new Promise((resolve) => queries.push(resolve)),
+    () => time,
+  )
+  return {
+    find: () => leases.find(token.hash),
+    queries,
+    pass(milliseconds: number): void {
+      time += milliseconds
+    },
+  }
+}
+
+test('those who ask for a token at the same time share a query', async () => {
+  const { find, queries, pass } = setUp()
+  const found = [find(), find()]
+  pass(LEASE_MS - 1)
+  found.push(find())
+
+  queries[0]?.(token)
+
+  expect(await Promise.all(found)).toEqual([token, token, token])
+  expect(queries).toHaveLength(1)
+})
+
+test('an answer that is late does not count for who asks when its lease has ended', async () => {
+  const { find, queries, pass } = setUp()
+  const early = find()
+  // The answer is on its way when another process revokes the token, and waits until the lease has ended.
+  pass(LEASE_MS)
+  const late = find()
+  queries[0]?.(token)
+  queries[1]?.({ ...token, revokedAt: 2 })
+
+  expect(await early).toEqual(token)
+  expect(await late).toHaveProperty('revokedAt', 2)
+})

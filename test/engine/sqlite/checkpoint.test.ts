@@ -1,0 +1,77 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const LONG_LOG_BYTES = 40_000_000
+// Of 800 KB.
+const BATCHES = 400
+
+test('cuts a log that a reader made long once the reader has gone, without another write', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  const reader = new Database(database, { readonly: true })
+  reader.run('BEGIN')
+  reader.query('SELECT count(*) FROM plants').get()
+
+  const walBytes = () => statSync(`${database}-wal`).size
+  const name = 'x'.repeat(900_000)
+  for (let id = 1; walBytes() < LONG_LOG_BYTES; id++) {
+    expect((await daemon.create(`{"id":${id},"name":"${name}"}`)).status).toBe(200)
+  }
+  reader.run('COMMIT')
+  reader.close(true)
+
+  while (walBytes() > LONG_LOG_BYTES / 10) await Bun.sleep(20)
+  expect((await daemon.create('{"id":0,"name":"Rose"}')).status).toBe(200)
+  expect(await daemon.stop()).toBe(0)
+})
+
+test('does not let the log grow under reads that never pause', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  const name = 'x'.repeat(20_000)
+  const batch = (from: number) =>
+    JSON.stringify({ plants: Array.from({ length: 40 }, (_, at) => ({ id: from + at, name })) })
+  let longest = 0
+  let written = 0
+  const walBytes = () => statSync(`${database}-wal`).size
+  await daemon.create(`{"id":0,"name":"Rose"}`)
+
+  async function read(): Promise<void> {
+    while (written < BATCHES) expect((await daemon.fetch('/plants/0')).status).toBe(200)
+  }
+  async function create(client: number): Promise<void> {
+    while (written < BATCHES) {
+      written += 1
+      const body = batch(client * 1_000_000 + written * 40)
+      expect((await daemon.fetch('/plants/batch', { method: 'POST', body })).status).toBe(200)
+      longest = Math.max(longest, walBytes())
+    }
+  }
+  await Promise.all([...Array.from({ length: 24 }, read), create(1), create(2)])
+
+  expect(longest).toBeLessThan(LONG_LOG_BYTES)
+})
+
+test('counts the commits that changed something, and no others', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const commits = async () => {
+    const text = await (await daemon.fetch('/metrics')).text()
+    return Number(/^plantstore_commit_changes_count (\d+)/m.exec(text)?.[1])
+  }
+  await daemon.create('{"id":1,"name":"Rose"}')
+  expect(await commits()).toBe(1)
+
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(409)
+  expect((await daemon.fetch('/plants/2', { method: 'DELETE' })).status).toBe(404)
+  // Long enough for a probe to write again.
+  await Bun.sleep(1100)
+  expect((await daemon.fetch('/health')).status).toBe(200)
+  expect(await commits()).toBe(1)
+})

@@ -1,0 +1,61 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { statSync } from 'node:fs'
+import { toClientError, toCommandError, toFailure } from '../../../src/engine/sqlite/errors'
+import { catalogue } from '../../../src/errors'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** What a statement throws that cannot be run. */
+function thrownBy(act: () => void): unknown {
+  try {
+    act()
+  } catch (error) {
+    return error
+  }
+  throw new Error('it was done')
+}
+
+test('says whether a database is full, locked or damaged', () => {
+  using folder = temporaryFolder()
+  const path = folder.file('any.db')
+  using db = new Database(path)
+  using other = new Database(path)
+  db.run('CREATE TABLE t (x)')
+
+  db.run('BEGIN IMMEDIATE')
+  const busy = toFailure(thrownBy(() => other.run('INSERT INTO t VALUES (1)')))
+  db.run('ROLLBACK')
+  db.run('PRAGMA max_page_count = 2')
+  const full = toFailure(thrownBy(() => db.run('INSERT INTO t VALUES (zeroblob(100000))')))
+  const failed = toFailure(thrownBy(() => db.run('SELECT * FROM none')))
+
+  const told = [busy, full, failed].map((failure) => [
+    toClientError(failure).error,
+    toCommandError(failure).message,
+  ])
+  expect(told).toEqual([
+    [50301, 'the database is locked by another program: SQLITE_BUSY database is locked'],
+    [50701, 'disk full: SQLITE_FULL database or disk is full'],
+    [50302, 'cannot write to the database: SQLITE_ERROR no such table: none'],
+  ])
+  expect(toClientError(failed).message).toBe(catalogue[50302])
+})
+
+test('says why a token cannot be stored', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const args = ['--database', database]
+  await using daemon = await startDaemon({ database })
+  for (let id = 0; id < 20; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
+  expect(statSync(`${database}-wal`).size).toBeGreaterThan(40_960)
+
+  // No file may grow beyond 40 KiB.
+  const under = ['bash', '-c', 'ulimit -f 40; exec "$0" "$@"']
+  const { out, err, code } = await runProgram(['token', 'create', 'phone', ...args], { under })
+
+  expect({ out, code }).toEqual({ out: '', code: 74 })
+  expect(err).toBe('plantstore: cannot write to the database: SQLITE_IOERR_WRITE disk I/O error\n')
+  expect((await runProgram(['token', 'list', ...args])).out).not.toContain('phone')
+})

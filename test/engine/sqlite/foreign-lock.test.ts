@@ -1,0 +1,88 @@
+// Other programs that keep the write lock of the database, and commands that must not.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { importLines, lines } from '../../harness/commands'
+import {
+  builtProgram,
+  type Daemon,
+  PATIENCE_MS,
+  startDaemon,
+  startProgram,
+  temporaryFolder,
+} from '../../harness/daemon'
+import { storedPlants } from '../../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const isWritable = async (daemon: Daemon): Promise<string | undefined> =>
+  /^plantstore_storage_writable (.)$/m.exec(await (await daemon.fetch('/metrics')).text())?.[1]
+
+const lockEvents = (daemon: Daemon) =>
+  daemon.events().filter(({ event }) => event.startsWith('database-'))
+
+test('a lock that another program keeps is told within 10 seconds, and heals', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"before"}')
+  using other = new Database(database)
+
+  other.run('BEGIN IMMEDIATE')
+  const started = performance.now()
+  const detail = 'the database is locked by another program'
+  const refused = await daemon.create('{"id":2,"name":"refused"}')
+  const health = await daemon.fetch('/health')
+  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(health.status).toBe(503)
+  expect(await health.text()).toContain(detail)
+  expect(refused.status).toBe(503)
+  expect(await refused.json()).toEqual({ error: 50301, message: detail })
+  expect(await isWritable(daemon)).toBe('0')
+  const again = performance.now()
+  expect((await daemon.create('{"id":3,"name":"at once"}')).status).toBe(503)
+  expect(performance.now() - again).toBeLessThan(2000)
+  expect((await daemon.fetch('/plants/1')).status).toBe(200)
+  await Bun.sleep(3000)
+  expect((await daemon.fetch('/health')).status).toBe(503)
+  expect(lockEvents(daemon)).toMatchObject([{ event: 'database-locked', level: 'error', detail }])
+
+  other.run('ROLLBACK')
+  const { seconds } = await daemon.event('database-unlocked')
+  expect(Number(seconds)).toBeGreaterThanOrEqual(10)
+  expect((await daemon.fetch('/health')).status).toBe(200)
+  expect(await isWritable(daemon)).toBe('1')
+  expect((await daemon.create('{"id":4,"name":"after"}')).status).toBe(200)
+  expect(lockEvents(daemon)).toHaveLength(2)
+  expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 4n])
+})
+
+test('an import that is stopped from its terminal holds no lock', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  using other = new Database(database)
+  other.run('PRAGMA busy_timeout = 0')
+  const args = ['import', '-', '--format', 'ndjson', '--database', database]
+  await using command = startProgram(args, { stdin: lines(3, 400_000), program: builtProgram })
+  const stateOf = () => readFileSync(`/proc/${command.pid}/stat`, 'utf8').split(') ')[1]?.[0]
+  const count = () => Number(other.query('SELECT count(*) FROM plants').values().flat()[0])
+  while (count() === 3) await Bun.sleep(1)
+
+  let stops = 0
+  while (stops < 40) {
+    await Bun.sleep(Math.random() * 20)
+    const before = count()
+    if (before === 400_000) break
+    command.signal('SIGTSTP')
+    while (stateOf() !== 'T') await Bun.sleep(1)
+    stops += 1
+    expect(() => other.run('BEGIN IMMEDIATE; ROLLBACK')).not.toThrow()
+    command.signal('SIGCONT')
+    while (stateOf() === 'T') await Bun.sleep(1)
+  }
+
+  expect(stops).toBe(40)
+  expect(await command.finished).toBe(0)
+  expect(count()).toBe(400_000)
+})

@@ -1,0 +1,155 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import {
+  type Daemon,
+  PATIENCE_MS,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
+import { expectError, storedPlants } from '../../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+test('refuses to serve a file that another daemon serves, by whatever name', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  linkSync(database, folder.file('hard.db'))
+  symlinkSync(database, folder.file('soft.db'))
+
+  const refusals = ['plants.db', 'hard.db', 'soft.db'].map((name) =>
+    runProgram(['serve', '--port', '0', '--database', folder.file(name)]),
+  )
+
+  for (const { out, err, code } of await Promise.all(refusals)) {
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toMatch(/^plantstore: another plantstore serves .+; stop it, .*--database\n$/)
+  }
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+})
+
+test('serves a file again that a daemon has let go of', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  for (const signal of ['SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {
+    const daemon = await startDaemon({ database })
+    await daemon.stop(signal)
+  }
+
+  await using daemon = await startDaemon({ database })
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+})
+
+/** Expects that nothing is acknowledged any more, nor health claimed. */
+async function expectUnwell(daemon: Daemon): Promise<void> {
+  await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
+  // A probe may have been answered before, and is shared for a while.
+  while ((await daemon.fetch('/health')).status === 200) await Bun.sleep(20)
+  for (let id = 3; id < 6; id++) {
+    await expectError(await daemon.create(`{"id":${id},"name":"Lily"}`), 50302)
+    await expectError(await daemon.fetch('/health'), 50302)
+  }
+  const { port } = new URL(daemon.url)
+  expect((await runProgram(['health', '--port', port])).code).toBe(1)
+  expect(daemon.events().filter(({ level }) => level === 'error')).not.toEqual([])
+}
+
+test.each([
+  ['is deleted', (file: string) => rmSync(file)],
+  [
+    'is deleted with the files beside it',
+    (file: string) => {
+      for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    },
+  ],
+  ['is moved', (file: string) => renameSync(file, `${file}.moved`)],
+  [
+    'is replaced by a copy',
+    (file: string) => {
+      copyFileSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+  ],
+  [
+    'is replaced by something else',
+    (file: string) => {
+      writeFileSync(`${file}.new`, 'no database')
+      renameSync(`${file}.new`, file)
+    },
+  ],
+  ['loses its write-ahead log', (file: string) => rmSync(`${file}-wal`)],
+])('acknowledges nothing once its file %s', async (_, interfere) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+
+  interfere(database)
+
+  await expectUnwell(daemon)
+  await daemon.stop()
+})
+
+test('goes on once its file is put back', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+
+  renameSync(database, `${database}.moved`)
+  await expectUnwell(daemon)
+  renameSync(`${database}.moved`, database)
+  while (!daemon.events().some(({ event }) => event === 'storage-recovered')) await Bun.sleep(10)
+
+  expect((await daemon.create('{"id":2,"name":"Lily"}')).status).toBe(200)
+  expect((await daemon.fetch('/plants/1')).status).toBe(200)
+  await daemon.stop()
+})
+
+/** The locks that SQLite holds for a process on a file (fcntl(2)): without them another process may take its log away. */
+function locksOf(pid: number, file: string): string[] {
+  const { ino } = statSync(file)
+  const locks = readFileSync('/proc/locks', 'utf8').split('\n')
+  return locks
+    .filter((line) => line.includes('POSIX') && line.includes(` ${pid} `))
+    .filter((line) => line.includes(`:${ino} `))
+    .map((line) => line.replace(/^\d+: /, ''))
+}
+
+test.skipIf(!existsSync('/proc/locks'))(
+  'keeps its hold on the file over an outage of the storage',
+  async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database })
+    await daemon.create('{"id":1,"name":"Rose"}')
+    const held = locksOf(daemon.pid, database)
+    expect(held).not.toEqual([])
+    const other = new Database(database)
+
+    other.run('ALTER TABLE plants RENAME TO hidden')
+    await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
+    other.run('ALTER TABLE hidden RENAME TO plants')
+    other.close()
+    while (!daemon.events().some(({ event }) => event === 'storage-recovered')) await Bun.sleep(10)
+
+    expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
+    const again = await runProgram(['serve', '--port', '0', '--database', database])
+    expect(again.code).toBe(1)
+    expect(locksOf(daemon.pid, database)).toEqual(held)
+    await daemon.stop()
+    expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 3n])
+  },
+)

@@ -1,0 +1,274 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { AS_NOBODY, fingerprint, importLines, lines } from '../../harness/commands'
+import {
+  PATIENCE_MS,
+  program,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
+import { storedPlants } from '../../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const isRoot = process.getuid?.() === 0
+// Nothing is read-only for root: then the program runs as another user.
+const canBeReadOnly =
+  !isRoot || Bun.spawnSync([...AS_NOBODY, ...program, '--version']).exitCode === 0
+const unprivileged = isRoot ? AS_NOBODY : []
+
+const serve = (database: string, under: readonly string[] = []) =>
+  runProgram(['serve', '--port', '0', '--database', database], { under })
+
+/** Expects one line on standard error that names what is wrong and the fix. */
+function expectLine(
+  result: { out: string; err: string; code: number },
+  code: number,
+  ...parts: string[]
+) {
+  expect({ out: result.out, code: result.code }).toEqual({ out: '', code })
+  expect(result.err).toMatch(/^plantstore: .+\n$/)
+  for (const part of parts) expect(result.err).toContain(part)
+}
+
+test.each([
+  [['serve', '--port', '0']],
+  [['import', '-', '--format', 'ndjson']],
+  [['token', 'create', 'phone']],
+  [['restore', 'BACKUP']],
+])('%j refuses a file with more than one link', async (words) => {
+  using folder = temporaryFolder()
+  const [database, link] = [folder.file('plants.db'), folder.file('link.db')]
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('backup.db'), '--database', database])
+  linkSync(database, link)
+  const before = fingerprint(folder.path)
+
+  const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))
+  const run = () => runProgram([...args, '--database', link], { stdin: lines(3, 5) })
+  expectLine(await run(), 1, `${link} has 2 hard links`, `find DIR -samefile ${link}`)
+  expect(fingerprint(folder.path)).toEqual(before)
+
+  rmSync(database)
+  if (words[0] !== 'serve') expect((await run()).code).toBe(0)
+})
+
+test('makes a database that only its owner can read and any SQLite tool can', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  for (const name of readdirSync(folder.path)) {
+    expect({ name, mode: statSync(folder.file(name)).mode & 0o077 }).toEqual({ name, mode: 0 })
+  }
+  await daemon.stop()
+
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+  expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Rose', tag: null }])
+  const db = new Database(database, { readonly: true })
+  const { sql } = db.query<{ sql: string }, [string]>(SCHEMA).get('plants') ?? { sql: '' }
+  db.close(true)
+  expect(sql).toBe(
+    'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT',
+  )
+})
+const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE name = ?'
+
+test('refuses a port that is in use', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { port } = new URL(daemon.url)
+  const database = folder.file('other.db')
+
+  const result = await runProgram(['serve', '--port', port, '--database', database])
+
+  expectLine({ ...result, err: result.err.replace(/^\{.*\}\n/gm, '') }, 1, port, 'use', '--port')
+  expect((await daemon.fetch('/health')).status).toBe(200)
+})
+
+test('refuses a host that is not of this machine', async () => {
+  using folder = temporaryFolder()
+  const args = ['--port', '0', '--host', '192.0.2.1', '--database', folder.file('plants.db')]
+
+  expectLine(await runProgram(['serve', ...args]), 1, '192.0.2.1')
+})
+
+test('refuses a folder that is missing, and does not make it', async () => {
+  using folder = temporaryFolder()
+
+  expectLine(
+    await serve(folder.file('missing/plants.db')),
+    1,
+    'missing does not exist',
+    'create it',
+  )
+  expect(existsSync(folder.file('missing'))).toBeFalse()
+})
+
+test('refuses a folder in place of a file', async () => {
+  using folder = temporaryFolder()
+
+  expectLine(await serve(folder.path), 1, `${folder.path} is a folder`, '--database')
+  expect(readdirSync(folder.path)).toEqual([])
+})
+
+test('refuses a file as a folder', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(folder.file('file'), 'text')
+
+  expectLine(await serve(folder.file('file/plants.db')), 1, '--database')
+  expect(readFileSync(folder.file('file'), 'utf8')).toBe('text')
+})
+
+/** Expects that a file is refused, and left as it was, with nothing new in its folder. */
+async function expectUntouched(
+  file: string,
+  folder: string,
+  code: number,
+  ...parts: string[]
+): Promise<void> {
+  const before = readFileSync(file)
+  const names = readdirSync(folder)
+  expectLine(await serve(file), code, file, ...parts)
+  const token = await runProgram(['token', 'create', 'x', '--database', file])
+  expectLine(token, code, file, ...parts)
+  expect(readFileSync(file).equals(before)).toBeTrue()
+  expect(readdirSync(folder)).toEqual(names)
+}
+
+test.each([
+  ['a text', 'This is a letter, and no database.\n'.repeat(10)],
+  ['a few bytes', 'x'],
+  ['zeros', '\0'.repeat(8192)],
+  ['the first bytes of a database', 'SQLite format 3\0'],
+])('refuses what is no database: %s', async (_, content) => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  writeFileSync(file, content)
+
+  await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
+})
+
+test.each([
+  [0, 'DELETE'],
+  [0x1234, 'DELETE'],
+  // A journal that stays beside the file, and means nothing.
+  [0, 'PERSIST'],
+  [0x1234, 'PERSIST'],
+])('refuses the database of another program: %d, %s', async (id, journal) => {
+  using folder = temporaryFolder()
+  const file = folder.file('theirs.db')
+  const db = new Database(file)
+  db.run(`PRAGMA journal_mode = ${journal}`)
+  db.run('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT')
+  db.run(`PRAGMA application_id = ${id}`)
+  db.close(true)
+
+  await expectUntouched(file, folder.path, 1, 'another program', '--database')
+})
+
+/** A database with one plant in it, made by the program. */
+async function makeDatabase(file: string): Promise<void> {
+  const daemon = await startDaemon({ database: file })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.stop()
+}
+
+test.each(['DELETE', 'PERSIST'])(
+  'refuses a schema that is newer than it knows: %s',
+  async (journal) => {
+    using folder = temporaryFolder()
+    const file = folder.file('plants.db')
+    await makeDatabase(file)
+    const db = new Database(file)
+    db.run(`PRAGMA journal_mode = ${journal}`)
+    db.run('PRAGMA user_version = 999')
+    db.close(true)
+
+    await expectUntouched(file, folder.path, 1, '999', 'newer plantstore')
+  },
+)
+
+test('watches the log of a database behind a link', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.file('data'))
+  symlinkSync(folder.file('data/plants.db'), folder.file('link.db'))
+  await using daemon = await startDaemon({ database: folder.file('link.db') })
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+
+  expect(await (await daemon.fetch('/metrics')).text()).toMatch(/^plantstore_wal_bytes [1-9]/m)
+  rmSync(folder.file('data/plants.db-wal'))
+  expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(503)
+})
+
+test('refuses a database whose end is missing, as damaged storage', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  truncateSync(file, 4096)
+
+  await expectUntouched(file, folder.path, 74, 'damaged', 'plantstore restore')
+})
+
+test.skipIf(!canBeReadOnly)('refuses a file that it may not write', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('plants.db')
+  await makeDatabase(file)
+  chmodSync(folder.path, 0o777)
+  chmodSync(file, 0o444)
+  const before = readFileSync(file)
+
+  expectLine(
+    await serve(file, unprivileged),
+    1,
+    `cannot write ${file} (owner 0, mode 0444)`,
+    'user 65534',
+  )
+  expect(readFileSync(file).equals(before)).toBeTrue()
+  expect(readdirSync(folder.path)).toHaveLength(1)
+})
+
+/** Makes a database in a folder that an unprivileged user may not write; returns its path. */
+async function makeClosed(folder: ReturnType<typeof temporaryFolder>, mode: number) {
+  mkdirSync(folder.file('closed'))
+  const file = folder.file('closed/plants.db')
+  await makeDatabase(file)
+  chmodSync(folder.path, 0o755)
+  chmodSync(file, mode)
+  chmodSync(folder.file('closed'), 0o555)
+  return file
+}
+
+test.skipIf(!canBeReadOnly)('refuses a folder that it may not write', async () => {
+  using folder = temporaryFolder()
+  const file = await makeClosed(folder, 0o666)
+  const before = readFileSync(file)
+
+  expectLine(await serve(file, unprivileged), 1, 'cannot write', 'closed', 'its folder')
+  expect(readFileSync(file).equals(before)).toBeTrue()
+})
+
+test.skipIf(!canBeReadOnly)(
+  'says why a token cannot be made in a file that it may not write',
+  async () => {
+    using folder = temporaryFolder()
+    const file = await makeClosed(folder, 0o444)
+
+    const args = ['token', 'create', 'phone', '--database', file]
+    expectLine(await runProgram(args, { under: unprivileged }), 1, `cannot write ${file}`)
+  },
+)

@@ -1,0 +1,224 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { readDatabase } from '../../../src/engine/sqlite/read-only'
+import { AS_NOBODY, fingerprint, importLines, lines } from '../../harness/commands'
+import {
+  PATIENCE_MS,
+  program,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const PLANTS = 2000
+const isRoot = process.getuid?.() === 0
+
+async function killDaemon(database: string): Promise<void> {
+  const daemon = await startDaemon({ database })
+  await daemon.create(`{"id":${PLANTS},"name":"in the log"}`)
+  await daemon.stop('SIGKILL')
+}
+
+/** The second schema had no last use of tokens; the first no index of tags either. */
+function toSchema(version: 1 | 2, database: string): void {
+  const db = new Database(database)
+  db.run('ALTER TABLE tokens DROP COLUMN last_used_at')
+  if (version === 1) db.run('DROP INDEX plants_by_tag')
+  db.run(`PRAGMA user_version = ${version}`)
+  db.run('PRAGMA journal_mode = DELETE')
+  db.close(true)
+}
+
+// Each makes a state of a database of PLANTS plants; returns the plants that it has then.
+const states: Record<string, (database: string) => Promise<number>> = {
+  'that was closed': async () => PLANTS,
+  'that was closed, and left an empty log': async (database) => {
+    writeFileSync(`${database}-wal`, '')
+    return PLANTS
+  },
+  'of the first schema': async (database) => {
+    toSchema(1, database)
+    return PLANTS
+  },
+  'of the second schema': async (database) => {
+    toSchema(2, database)
+    return PLANTS
+  },
+  'that a crash has left': async (database) => {
+    await killDaemon(database)
+    return PLANTS + 1
+  },
+  'that a crash has left, and whose log has no index': async (database) => {
+    await killDaemon(database)
+    rmSync(`${database}-shm`)
+    return PLANTS + 1
+  },
+  'that a crash has left in the middle of a transaction': async (database) => {
+    const db = new Database(database)
+    db.run('PRAGMA journal_mode = DELETE')
+    db.run('PRAGMA cache_size = 1')
+    db.run('BEGIN')
+    db.run('UPDATE plants SET name = hex(randomblob(400))')
+    mkdirSync(`${database}.crash`)
+    for (const suffix of ['', '-journal']) {
+      copyFileSync(database + suffix, join(`${database}.crash`, `db${suffix}`))
+    }
+    db.run('ROLLBACK')
+    db.close(true)
+    for (const suffix of ['', '-journal']) {
+      copyFileSync(join(`${database}.crash`, `db${suffix}`), database + suffix)
+    }
+    rmSync(`${database}.crash`, { recursive: true })
+    return PLANTS
+  },
+}
+
+const users = isRoot ? (['root', 'nobody'] as const) : (['this user'] as const)
+const cases = Object.keys(states).flatMap((state) => users.map((user) => [state, user] as const))
+
+test.each(cases)(
+  'export, check and backup change nothing of a database %s, as %s',
+  async (state, user) => {
+    using folder = temporaryFolder()
+    const store = folder.file('store')
+    const copies = folder.file('copies')
+    mkdirSync(store)
+    mkdirSync(copies)
+    const database = join(store, 'plants.db')
+    await importLines(database, lines(0, PLANTS))
+    const plants = (await states[state]?.(database)) ?? 0
+    const binary = folder.file('plantstore')
+    if (user === 'nobody') {
+      // It can read, and not write; nor read the folder of a test that is root's.
+      for (const name of readdirSync(store)) chmodSync(join(store, name), 0o444)
+      chmodSync(folder.path, 0o755)
+      chmodSync(store, 0o555)
+      chmodSync(copies, 0o777)
+      if (program.length === 1) copyFileSync(program[0] ?? '', binary)
+    }
+    const under = user === 'nobody' ? AS_NOBODY : []
+    const before = fingerprint(store)
+
+    const run = (...words: string[]) => runProgram([...words, '--database', database], { under })
+    const checked = await run('check')
+    const exported = await run('export')
+    const toFile = await run('export', join(copies, 'plants.csv'))
+    const backup = await run('backup', join(copies, 'copy.db'))
+
+    for (const { code, err } of [checked, exported, toFile, backup]) {
+      expect({ code, err }).toEqual({ code: 0, err: expect.not.stringContaining('plantstore:') })
+    }
+    expect(checked.out).toStartWith(`ok: ${plants} plants`)
+    expect(exported.out.split('\n')).toHaveLength(plants + 1)
+    expect(toFile.err).toBe(`exported ${plants} plants\n`)
+    expect(backup.out).toStartWith(`backed up ${plants} plants`)
+    expect(fingerprint(store)).toEqual(before)
+    expect(readdirSync(copies).sort()).toEqual(['copy.db', 'plants.csv'])
+  },
+)
+
+test('leaves the log and its index as they are beside a daemon', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"a"}')
+  const before = fingerprint(folder.path)
+
+  const checked = await runProgram(['check', '--database', database])
+  const exported = await runProgram(['export', '--database', database])
+
+  expect(checked.out).toStartWith('ok: 1 plants')
+  expect(exported.out).toBe('{"id":1,"name":"a"}\n')
+  expect(fingerprint(folder.path)).toEqual(before)
+  expect((await daemon.create('{"id":2,"name":"b"}')).status).toBe(200)
+  expect(await daemon.stop()).toBe(0)
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test.each([
+  ['to standard output', '-'],
+  ['to a file', 'out.ndjson'],
+])('a daemon starts and writes while an export runs %s', async (_, to) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 30_000))
+  const file = to === '-' ? '-' : folder.file(to)
+  const under = ['bash', '-c', '"$0" "$@" | { sleep 1; cat; }']
+
+  const exporting = runProgram(['export', file, '--database', database], { under })
+  await Bun.sleep(300)
+  await using daemon = await startDaemon({ database })
+  for (let id = 100_000; id < 100_100; id++) await daemon.create(`{"id":${id},"name":"new"}`)
+  const { out, code } = await exporting
+
+  const text = to === '-' ? out : await Bun.file(file).text()
+  const ids = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).id)
+  expect(code).toBe(0)
+  expect(ids.filter((id) => id < 100_000)).toHaveLength(30_000)
+  expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test('reads a closed database again where somebody wrote to it meanwhile', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  let reads = 0
+
+  const plants = await readDatabase(database, 'repeatable', async (db) => {
+    reads += 1
+    const count = () => db.query<{ n: number }, []>('SELECT count(*) AS n FROM plants').get()?.n
+    const before = count()
+    if (reads === 1) await importLines(database, lines(10, 500))
+    return before
+  })
+
+  expect({ reads, plants }).toEqual({ reads: 2, plants: 500 })
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test('refuses a database of a newer schema, and changes nothing', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  const db = new Database(database)
+  db.run('PRAGMA user_version = 99')
+  db.close(true)
+  const before = fingerprint(folder.path)
+
+  for (const words of [['check'], ['export'], ['backup', folder.file('copy.db')]]) {
+    const { out, err, code } = await runProgram([...words, '--database', database])
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err.split('\n')).toHaveLength(2)
+  }
+  expect(existsSync(folder.file('copy.db'))).toBeFalse()
+  expect(fingerprint(folder.path)['plants.db']).toBe(before['plants.db'] as string)
+})
+
+test.skipIf(!isRoot)('says which file cannot be read, and who owns it', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  chmodSync(folder.path, 0o755)
+
+  const { err, code } = await runProgram(['check', '--database', database], { under: AS_NOBODY })
+
+  expect(code).toBe(1)
+  expect(err).toBe(
+    `plantstore: cannot read ${database} (owner 0, mode 600): permission denied for user 65534\n`,
+  )
+})

@@ -1,0 +1,268 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { entityTagOf, type Precondition } from '../../src/entity-tag'
+import { type ErrorNumber, PlantError } from '../../src/errors'
+import type { NewPlant } from '../../src/plant'
+import type { Store } from '../../src/store'
+import { PATIENCE_MS } from '../harness/daemon'
+import { allPlants, range, type TestedStore } from '../harness/tested-store'
+import { testLists } from './store-contract-lists'
+import { testTokens } from './store-contract-tokens'
+
+const MIN = -(2n ** 63n)
+const MAX = 2n ** 63n - 1n
+
+/** Expects a refusal with a number, and that the store is as it was; resolves to the message. */
+async function refused(store: Store, error: ErrorNumber, change: () => Promise<unknown>) {
+  const before = await allPlants(store)
+  const reason = await change().then(
+    () => null,
+    (it: unknown) => it,
+  )
+  expect(reason).toBeInstanceOf(PlantError)
+  expect(reason).toHaveProperty('error', error)
+  expect(await allPlants(store)).toEqual(before)
+  return reason instanceof PlantError ? reason.message : ''
+}
+
+/** The contract of `src/store.ts`, for an engine whose empty stores `open` makes. */
+export function testStore(name: string, open: () => Promise<TestedStore>): void {
+  describe(`a store in ${name}`, () => {
+    setDefaultTimeout(PATIENCE_MS)
+    testPlants(open)
+    testConditions(open)
+    testLists(open)
+    testOrder(open)
+    testTokens(open)
+  })
+}
+
+function testPlants(open: () => Promise<TestedStore>): void {
+  test('keeps a plant exactly, and over a restart', async () => {
+    await using tested = await open()
+    const plants: NewPlant[] = [
+      { id: MIN, name: '' },
+      { id: -9007199254740993n, name: '🌵\u0001\uFFFF', tag: '' },
+      { id: 0n, name: 'Rose', tag: `'; --` },
+      { id: 9007199254740993n, name: 'ö'.repeat(100_000), tag: 'ö'.repeat(100_000) },
+      { id: MAX, name: 'Oak', tag: 'tree' },
+    ]
+    for (const plant of plants) await tested.store.createPlant(plant)
+
+    for (const plant of plants) expect(await tested.store.readPlant(plant.id)).toEqual(plant)
+    expect(await tested.store.readPlant(1n)).toBeNull()
+    expect(await tested.store.readPlant(9007199254740992n)).toBeNull()
+    expect(await allPlants(tested.store)).toEqual(plants)
+    expect(await allPlants(await tested.reopen())).toEqual(plants)
+  })
+
+  test('creates a plant once, and tells the same one from another', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' })
+    await store.createPlant({ id: 2n, name: 'Rose' })
+
+    await refused(store, 40901, () => store.createPlant({ id: 1n, name: 'Rose', tag: 'shrub' }))
+    await refused(store, 40901, () => store.createPlant({ id: 2n, name: 'Rose' }))
+    await refused(store, 40902, () => store.createPlant({ id: 1n, name: 'rose', tag: 'shrub' }))
+    await refused(store, 40902, () => store.createPlant({ id: 1n, name: 'Rose' }))
+    await refused(store, 40902, () => store.createPlant({ id: 2n, name: 'Rose', tag: '' }))
+  })
+
+  test('creates all plants of a batch or none', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlants(range(100, 1000))
+    expect(await allPlants(store)).toHaveLength(1000)
+
+    const other = { id: 200n, name: 'other' }
+    const message = await refused(store, 40902, () =>
+      store.createPlants([...range(0, 3), other, ...range(3, 3)]),
+    )
+    expect(message).toContain('plants[3]')
+    expect(message).toContain('200')
+    const again = () => store.createPlants([{ id: 1n, name: 'a' }, ...range(100, 1)])
+    expect(await refused(store, 40901, again)).toContain('plants[1]')
+    const twice = { id: 5n, name: 'a' }
+    await refused(store, 40901, () => store.createPlants([twice, twice]))
+    expect(await allPlants(await tested.reopen())).toHaveLength(1000)
+  })
+
+  test('replaces and deletes the plant that is there', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlants([...range(1, 2), { id: MIN, name: 'min', tag: 'a' }])
+
+    await store.replacePlant({ id: MIN, name: 'other' })
+    await store.replacePlant({ id: 1n, name: 'n1', tag: 'b' })
+    await store.deletePlant(2n)
+
+    await refused(store, 40402, () => store.replacePlant({ id: 2n, name: 'a' }))
+    await refused(store, 40402, () => store.deletePlant(2n))
+    const left = [
+      { id: MIN, name: 'other' },
+      { id: 1n, name: 'n1', tag: 'b' },
+    ]
+    expect(await allPlants(store)).toEqual(left)
+    expect(await allPlants(await tested.reopen())).toEqual(left)
+  })
+}
+
+function testConditions(open: () => Promise<TestedStore>): void {
+  const ids = [MIN, 1n, 9007199254740993n, MAX]
+
+  test.each(ids)('patches some fields of plant %s, and tells what it left', async (id) => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlants([
+      { id: 5n, name: 'other', tag: 'b' },
+      { id, name: 'a', tag: 'b' },
+    ])
+
+    expect(await store.patchPlant(id, {})).toEqual({ id, name: 'a', tag: 'b' })
+    expect(await store.patchPlant(id, { name: '' })).toEqual({ id, name: '', tag: 'b' })
+    expect(await store.patchPlant(id, { tag: 'c' })).toEqual({ id, name: '', tag: 'c' })
+    expect(await store.patchPlant(id, { tag: null })).toEqual({ id, name: '' })
+    expect(await store.patchPlant(id, { name: 'd', tag: '' })).toEqual({ id, name: 'd', tag: '' })
+    await refused(store, 40402, () => store.patchPlant(6n, { name: 'a' }))
+    const left = [{ id, name: 'd', tag: '' }]
+    expect((await allPlants(await tested.reopen())).filter((it) => it.id !== 5n)).toEqual(left)
+  })
+
+  test.each(ids)('changes plant %s only as it was read, where that is required', async (id) => {
+    await using tested = await open()
+    const { store } = tested
+    const plant = { id, name: 'a', tag: 'b' }
+    await store.createPlant(plant)
+    const now = entityTagOf(plant)
+    const stale = entityTagOf({ id, name: 'a' })
+    const changes = (precondition: Precondition) => [
+      () => store.replacePlant({ id, name: 'c' }, { precondition }),
+      () => store.patchPlant(id, { name: 'c' }, { precondition }),
+      () => store.deletePlant(id, { precondition }),
+    ]
+
+    const failing: Precondition[] = [
+      { ifMatch: [stale] },
+      { ifMatch: [] },
+      { ifNoneMatch: [stale, now] },
+      { ifNoneMatch: '*' },
+      { ifMatch: [now], ifNoneMatch: [now] },
+    ]
+    for (const precondition of failing) {
+      for (const change of changes(precondition)) await refused(store, 41201, change)
+    }
+    for (const change of changes({ ifMatch: '*', ifNoneMatch: [stale] })) {
+      await change()
+      await store.createPlant(plant).catch(() => store.replacePlant(plant))
+    }
+    for (const change of changes({ ifMatch: [stale, now] })) {
+      await change()
+      await store.createPlant(plant).catch(() => store.replacePlant(plant))
+    }
+    expect(await store.readPlant(id)).toEqual(plant)
+  })
+
+  test('says that a plant is missing, whatever was required of it', async () => {
+    await using tested = await open()
+    const { store } = tested
+    for (const precondition of [
+      { ifMatch: '*' },
+      { ifMatch: ['"a"'] },
+      { ifNoneMatch: '*' },
+    ] as const) {
+      await refused(store, 40402, () => store.replacePlant({ id: 1n, name: 'a' }, { precondition }))
+      await refused(store, 40402, () => store.patchPlant(1n, { name: 'a' }, { precondition }))
+      await refused(store, 40402, () => store.deletePlant(1n, { precondition }))
+    }
+  })
+
+  test('lets one of many change a plant that they all read', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlant({ id: 1n, name: 'a' })
+    const precondition = { ifMatch: [entityTagOf({ id: 1n, name: 'a' })] }
+
+    const results = await Promise.allSettled(
+      range(0, 50).map(({ name }) => store.patchPlant(1n, { name }, { precondition })),
+    )
+
+    const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
+    expect(errors).toEqual([null, ...Array(49).fill(41201)])
+    expect(await allPlants(store)).toEqual([{ id: 1n, name: 'n0' }])
+  })
+}
+
+function testOrder(open: () => Promise<TestedStore>): void {
+  test('makes changes in the order of the calls', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const id = 1n
+    const results = await Promise.allSettled([
+      store.replacePlant({ id, name: 'too early' }),
+      store.createPlant({ id, name: 'a' }),
+      store.createPlant({ id, name: 'b' }),
+      store.replacePlant({ id, name: 'c' }),
+      store.createPlant({ id, name: 'c' }),
+      store.deletePlant(id),
+      store.createPlants([
+        { id, name: 'd' },
+        { id: 2n, name: 'e' },
+      ]),
+      store.deletePlant(2n),
+      store.deletePlant(2n),
+    ])
+
+    const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
+    expect(errors).toEqual([40402, null, 40902, null, 40901, null, null, null, 40402])
+    expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
+  })
+
+  test('shows to a read every change that was answered before', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await Promise.all(
+      range(0, 200).map(async (plant) => {
+        await store.createPlant(plant)
+        expect(await store.readPlant(plant.id)).toEqual(plant)
+        await store.deletePlant(plant.id)
+        expect(await store.readPlant(plant.id)).toBeNull()
+      }),
+    )
+  })
+
+  test('fails one change of many alone', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlant({ id: 50n, name: 'first' })
+
+    const results = await Promise.allSettled(range(0, 100).map((it) => store.createPlant(it)))
+
+    const failed = results.flatMap((it, index) => (it.status === 'rejected' ? [index] : []))
+    expect(failed).toEqual([50])
+    expect(await allPlants(store)).toHaveLength(100)
+  })
+
+  test('answers what is queued when it closes', async () => {
+    await using tested = await open()
+    const results = Promise.allSettled(range(0, 500).map((it) => tested.store.createPlant(it)))
+
+    const reopened = await tested.reopen()
+
+    expect((await results).every(({ status }) => status === 'fulfilled')).toBeTrue()
+    expect(await allPlants(reopened)).toHaveLength(500)
+  })
+
+  test('tells that it can write, and what it holds', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlants(range(0, 1000))
+
+    await store.probe()
+
+    const { queued, databaseBytes, walBytes } = store.stats()
+    expect(queued).toBe(0)
+    // A server does not tell.
+    if (databaseBytes !== null) expect(databaseBytes + (walBytes ?? 0)).toBeGreaterThan(0)
+    expect(await allPlants(store)).toHaveLength(1000)
+  })
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { openStore } from '../../src/engine/engine'
+import { command, daemon } from '../../src/engine/role'
+import { createLog } from '../../src/log'
+import { hashToken, type Token } from '../../src/token'
+import { temporaryFolder } from '../harness/daemon'
+import { testStore } from './store-contract'
+
+const log = createLog(() => {}, 'json', Date.now)
+const open = (path: string) =>
+  openStore(
+    path,
+    daemon(log, () => {}),
+  )
+
+testStore('SQLite', async () => {
+  const folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  let store = await open(path)
+  return {
+    store,
+    async reopen() {
+      await store.close()
+      store = await open(path)
+      return store
+    },
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      folder[Symbol.dispose]()
+    },
+  }
+})
+
+test('sees at once what another process does with tokens', async () => {
+  using folder = temporaryFolder()
+  const store = await open(folder.file('plants.db'))
+  const other = await openStore(folder.file('plants.db'), command({ makesDatabase: false }))
+  const hash = hashToken('secret')
+  const token: Token = {
+    name: 'x',
+    hash,
+    scope: 'read',
+    createdAt: 1,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  }
+  expect(await store.findToken(hash)).toBeNull()
+
+  await other.createToken(token)
+  await Bun.sleep(0)
+  expect(await store.findToken(hash)).toEqual(token)
+
+  await other.revokeToken('x', 2)
+  await Bun.sleep(0)
+  expect(await store.findToken(hash)).toEqual({ ...token, revokedAt: 2 })
+  await other.close()
+  await store.close()
+})

@@ -1,0 +1,140 @@
+import { expect, test } from 'bun:test'
+import { startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { connect, head } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError, storedPlants } from '../harness/plants'
+
+const LIMIT = 1000
+
+const { daemon, database } = await startOwnDaemon({ args: ['--max-body-bytes', String(LIMIT)] })
+
+const ids = () => storedPlants(database).map(({ id }) => id)
+const bodyOf = (id: number, bytes: number) => `{"id":${id},"name":"Lily"}`.padEnd(bytes)
+
+// A stream has no length that could be sent ahead.
+const streamOf = (text: string) =>
+  new ReadableStream({
+    async start(controller) {
+      for (let at = 0; at < text.length; at += 100) {
+        controller.enqueue(Buffer.from(text.slice(at, at + 100)))
+        await Bun.sleep(0)
+      }
+      controller.close()
+    },
+  })
+
+test('takes a body of exactly the limit, and not one byte more', async () => {
+  expect((await daemon.create(bodyOf(1, LIMIT))).status).toBe(200)
+  await expectError(await daemon.create(bodyOf(2, LIMIT + 1)), 41301)
+  expect(ids()).toEqual([1n])
+})
+
+test('counts the bytes of a body that comes in chunks', async () => {
+  const send = (text: string) => daemon.fetch('/plants', { method: 'POST', body: streamOf(text) })
+
+  expect((await send(bodyOf(3, LIMIT))).status).toBe(200)
+  await expectError(await send(bodyOf(4, LIMIT + 1)), 41301)
+  expect(ids()).not.toContain(4n)
+})
+
+test('counts bytes, not characters', async () => {
+  const name = 'ö'.repeat(LIMIT / 2)
+
+  await expectError(await daemon.create(`{"id":5,"name":"${name}"}`), 41301)
+  expect(ids()).not.toContain(5n)
+})
+
+test('refuses a body that is too large before it is sent', async () => {
+  await using connection = await connect(daemon.url)
+  connection.write(
+    head('POST /plants', {
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      'content-length': '1000000000',
+    }),
+  )
+
+  expect(await connection.receive(/\}$/)).toContain('"error":41301')
+})
+
+test.each([
+  ['64 KiB by 300 clients', 64 * 1024, 300],
+  ['1 MiB by 40 clients', 1024 * 1024, 40],
+])(
+  'keeps nobody waiting for bodies that are announced and do not come: %s',
+  async (_, length, clients) => {
+    using otherFolder = temporaryFolder()
+    await using other = await startDaemon({ database: otherFolder.file('plants.db') })
+    await using stack = new AsyncDisposableStack()
+    for (let n = 0; n < clients; n++) {
+      const connection = stack.use(await connect(other.url))
+      connection.write(
+        head('POST /plants', {
+          authorization: `Bearer ${TOKEN}`,
+          'content-type': 'application/json',
+          'content-length': String(length),
+        }),
+      )
+      connection.write('{')
+    }
+    await Bun.sleep(100)
+
+    expect((await other.create(bodyOf(1, 50))).status).toBe(200)
+    expect((await other.create(bodyOf(2, 60_000))).status).toBe(200)
+    expect((await other.create(bodyOf(3, 100_000))).status).toBe(200)
+  },
+)
+
+const refused = [
+  ['40101', 'POST /plants', { 'content-type': 'application/json' }],
+  ['40401', 'POST /nowhere', {}],
+  ['40501', 'DELETE /plants', {}],
+  ['41501', 'PUT /plants/1', { authorization: `Bearer ${TOKEN}` }],
+] as const
+const refusedBodies = refused.flatMap(([error, line, headers]) =>
+  ['1.0', '1.1'].flatMap((version) =>
+    [20_000, 900_000].map((bytes) => ({ error, line, headers, version, bytes })),
+  ),
+)
+
+test.each(refusedBodies)(
+  'reads a refused body to its end, so that its sender sees $error: $line, $bytes bytes by HTTP/$version',
+  async ({ error, line, headers, version, bytes }) => {
+    const closing = { ...headers, connection: 'close', 'content-length': String(bytes) }
+    await using connection = await connect(daemon.url)
+    connection.write(head(line, closing).replace('HTTP/1.1', `HTTP/${version}`))
+    const part = 'x'.repeat(10_000)
+    for (let sent = 0; sent < bytes; sent += part.length) {
+      expect(await connection.receive(/^/)).toBe('')
+      connection.write(part)
+      await Bun.sleep(1)
+    }
+
+    expect(await connection.receive(/\}$/)).toContain(`"error":${error}`)
+  },
+)
+
+test('answers a refused body that does not come', async () => {
+  await using connection = await connect(daemon.url)
+  connection.write(head('POST /plants', { 'content-length': '1000' }))
+  connection.write('x')
+
+  expect(await connection.receive(/\}$/)).toContain('"error":40101')
+})
+
+test('goes on after a body that ended early', async () => {
+  {
+    await using connection = await connect(daemon.url)
+    connection.write(
+      head('POST /plants', {
+        authorization: `Bearer ${TOKEN}`,
+        'content-type': 'application/json',
+        'content-length': '500',
+      }),
+    )
+    connection.write('{"id":6,"name":"Lily"}')
+  }
+
+  expect((await daemon.create(bodyOf(7, 50))).status).toBe(200)
+  expect(ids()).not.toContain(6n)
+})

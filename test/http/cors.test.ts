@@ -1,0 +1,240 @@
+// Pages of other origins: what a browser asks before it sends their requests, and what it lets them read.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { PATIENCE_MS, runProgram, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { type Answer, connect, head, once } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const APP = 'https://app.example.org'
+const DEV = 'http://localhost:5173'
+const EXTENSION = 'chrome-extension://abcdefghijklmnop'
+const args = ['--cors-origin', `${APP}, ${DEV},${EXTENSION}`, '--max-body-bytes', '200']
+
+const { daemon, database } = await startOwnDaemon({
+  args: [...args, '--log-requests', '--rate-limit', '1000000'],
+})
+await daemon.create('{"id":1,"name":"Rose"}')
+await daemon.create('{"id":2,"name":"Lily"}')
+
+const authorization = `Bearer ${TOKEN}`
+
+type Headers = Record<string, string>
+
+async function ask(line: string, headers: Headers = {}, body = ''): Promise<Answer> {
+  const length: Headers = body ? { 'content-length': String(body.length) } : {}
+  const bytes = head(line, { authorization, ...headers, ...length }) + body
+  const answer = await once(daemon.port, bytes)
+  if (!answer) throw new Error('no answer')
+  return answer
+}
+
+const preflight = (path: string, origin: string, method: string, headers = 'authorization') =>
+  once(
+    daemon.port,
+    head(`OPTIONS ${path}`, {
+      origin,
+      'access-control-request-method': method,
+      'access-control-request-headers': headers,
+    }),
+  )
+
+const corsOf = ({ headers }: Answer) =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => /^access-control|^vary$/.test(name)),
+  )
+
+const ALLOWED = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers':
+    'Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id',
+  'access-control-max-age': '7200',
+  vary: 'Origin',
+}
+const EXPOSED =
+  'Link, ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id, WWW-Authenticate, Allow, Accept-Patch'
+
+test.each([APP, DEV, EXTENSION])('allows %s what it asks for, without a token', async (origin) => {
+  for (const path of ['/plants', '/plants/1', '/plants/batch', '/health', '/metrics', '/nowhere']) {
+    for (const method of ['POST', 'PATCH', 'DELETE', 'PUT', 'GET']) {
+      const answer = await preflight(path, origin, method, 'authorization,content-type,if-match')
+
+      expect(answer?.status).toBe(204)
+      expect(answer && corsOf(answer)).toEqual({
+        'access-control-allow-origin': origin,
+        ...ALLOWED,
+      })
+      expect(answer?.body).toBe('')
+    }
+  }
+})
+
+test.each([
+  'https://app.example.org:8443',
+  'http://app.example.org',
+  'https://example.org',
+  'https://app.example.org.evil.example',
+  'https://APP.example.org',
+  'https://app.example.org/',
+  'http://localhost',
+  'http://localhost:51730',
+  'null',
+  '*',
+  `${APP}, ${DEV}`,
+  '',
+])('does not allow %j, which is not one of the origins', async (origin) => {
+  const asked = await preflight('/plants', origin, 'POST')
+  expect(asked?.status).toBe(405)
+  expect(asked && corsOf(asked)).toEqual({ vary: 'Origin' })
+  const answer = await ask('GET /plants/1', { origin })
+  expect(answer.status).toBe(200)
+  expect(corsOf(answer)).toEqual({ vary: 'Origin' })
+})
+
+test('says that answers differ by origin, also where there is none', async () => {
+  expect(corsOf(await ask('GET /plants/1'))).toEqual({ vary: 'Origin' })
+  expect(corsOf(await ask('GET /nowhere'))).toEqual({ vary: 'Origin' })
+})
+
+test('still answers 405 to an OPTIONS that is no question of a browser', async () => {
+  const answer = await ask('OPTIONS /plants', { origin: APP })
+
+  expect(answer.status).toBe(405)
+  expect(answer.headers.allow).toBe('POST, GET, HEAD')
+  expect(answer.headers['access-control-allow-origin']).toBe(APP)
+})
+
+test('answers a request as ever that has a header of a preflight', async () => {
+  const asked = { origin: APP, 'access-control-request-method': 'POST' }
+
+  expect((await ask('GET /nowhere', asked)).status).toBe(404)
+  expect((await ask('PUT /plants', asked)).status).toBe(405)
+  expect((await ask('GET /plants/1', asked)).status).toBe(200)
+})
+
+const json = { 'content-type': 'application/json' }
+const rows: [status: number, line: string, headers: Headers, body: string][] = [
+  [200, 'GET /plants?limit=1', {}, ''],
+  [200, 'HEAD /plants/1', {}, ''],
+  [304, 'GET /plants/1', { 'if-none-match': '*' }, ''],
+  [200, 'POST /plants', json, '{"id":3,"name":"Elm"}'],
+  [200, 'PATCH /plants/3', json, '{"name":"Yew"}'],
+  [204, 'DELETE /plants/3', {}, ''],
+  [400, 'POST /plants', json, '{'],
+  [401, 'GET /plants', { authorization: 'Basic x' }, ''],
+  [401, 'GET /plants', { authorization: 'Bearer unknown_token' }, ''],
+  [404, 'GET /nowhere', {}, ''],
+  [404, 'GET /plants/404', {}, ''],
+  [405, 'PUT /plants', json, '{}'],
+  [409, 'POST /plants', json, '{"id":1,"name":"Elm"}'],
+  [412, 'DELETE /plants/1', { 'if-match': '"x"' }, ''],
+  [413, 'POST /plants', json, ' '.repeat(201)],
+  [415, 'POST /plants', { 'content-type': 'text/plain' }, '{}'],
+  [200, 'GET /health', {}, ''],
+  [200, 'GET /openapi.json', {}, ''],
+  [200, 'GET /metrics', {}, ''],
+]
+
+test.each(rows)('lets a page read the %i of %s', async (status, line, headers, body) => {
+  const isHead = line.startsWith('HEAD')
+  const bytes = (more: Headers) =>
+    head(line, {
+      authorization,
+      ...headers,
+      ...more,
+      ...(body ? { 'content-length': String(body.length) } : {}),
+    }) + body
+  const connection = await connect(daemon.port)
+  const answer = await connection.send(bytes({ origin: APP }), isHead ? 'HEAD' : 'GET')
+  connection.end()
+
+  expect(answer?.status).toBe(status)
+  expect(answer && corsOf(answer)).toEqual({
+    'access-control-allow-origin': APP,
+    'access-control-expose-headers': EXPOSED,
+    vary: expect.stringMatching(/^(accept-encoding, )?Origin$/),
+  })
+})
+
+test('lets a page read an unexpected error', async () => {
+  const db = new Database(database)
+  db.run(`CREATE TRIGGER no_weed BEFORE INSERT ON plants WHEN new.name = 'Weed'
+          BEGIN SELECT raise(ABORT, 'no weed'); END`)
+  const answer = await ask('POST /plants', { origin: DEV, ...json }, '{"id":9,"name":"Weed"}')
+  db.run('DROP TRIGGER no_weed')
+  db.close(true)
+
+  expect(answer.status).toBe(500)
+  expect(answer.headers['access-control-allow-origin']).toBe(DEV)
+})
+
+test('exposes every header that an answer has beside those that a page may always read', async () => {
+  const always = ['cache-control', 'content-length', 'content-type', 'connection', 'date', 'vary']
+  const page = await ask('GET /plants?limit=1', { origin: APP, 'x-request-id': 'a-1' })
+  const plant = await ask('GET /plants/1', { origin: APP })
+  const refused = await ask('GET /plants', { origin: APP, authorization: 'Bearer unknown' })
+  const exposed = EXPOSED.toLowerCase().split(', ')
+
+  expect(Object.keys(page.headers)).toContain('link')
+  expect(Object.keys(page.headers)).toContain('ratelimit')
+  expect(Object.keys(plant.headers)).toContain('etag')
+  expect(Object.keys(refused.headers)).toContain('www-authenticate')
+  for (const { headers } of [page, plant, refused]) {
+    const more = Object.keys(headers).filter(
+      (name) => ![...always, ...exposed, 'x-content-type-options'].includes(name),
+    )
+    expect(more.filter((name) => !name.startsWith('access-control-'))).toEqual([])
+  }
+})
+
+test('without the option an answer is the same, whatever the origin', async () => {
+  using folder = temporaryFolder()
+  await using plain = await startDaemon({ database: folder.file('plants.db') })
+  await plain.create('{"id":1,"name":"Rose"}')
+  const bytes = async (line: string, origin: Headers) => {
+    const answer = await once(plain.port, head(line, { authorization, ...origin }))
+    return { ...answer, headers: { ...answer?.headers, date: '' } }
+  }
+  for (const line of ['GET /plants/1', 'GET /nowhere', 'OPTIONS /plants', 'GET /plants?limit=0']) {
+    const asked = { origin: APP, 'access-control-request-method': 'POST' }
+    const answer = await bytes(line, asked)
+
+    expect(answer).toEqual(await bytes(line, {}))
+    expect(Object.keys(answer.headers).join()).not.toMatch(/access-control|vary/)
+  }
+})
+
+test.each([
+  ['https://app.example.org/', '; did you mean "https://app.example.org"?'],
+  ['https://app.example.org/admin', '; did you mean "https://app.example.org"?'],
+  ['HTTPS://App.Example.org', '; did you mean "https://app.example.org"?'],
+  ['https://app.example.org:443', '; did you mean "https://app.example.org"?'],
+  ['https://bücher.example', '; did you mean "https://xn--bcher-kva.example"?'],
+  ['https://user@app.example.org', '; did you mean "https://app.example.org"?'],
+  ['app.example.org', ''],
+  ['localhost:5173', ''],
+  ['null', ''],
+  ['https://*.example.org', ''],
+  ['https://', ''],
+  ['file:///', ''],
+  ['', ''],
+])('refuses the origin %j in one line', async (origin, hint) => {
+  using folder = temporaryFolder()
+  const flags = ['--port', '0', '--database', folder.file('plants.db')]
+  const list = `${DEV},${origin}`
+  expect(await runProgram(['serve', ...flags, '--cors-origin', list])).toEqual({
+    out: '',
+    err: `plantstore: --cors-origin takes origins, such as https://app.example.org,http://localhost:5173; not "${origin}"${hint || '; see "plantstore serve --help"'}\n`,
+    code: 2,
+  })
+})
+
+test('refuses every origin at once, and says why', async () => {
+  const { err, code } = await runProgram(['serve', '--port', '0', '--cors-origin', '*'])
+
+  expect(code).toBe(2)
+  expect(err).toBe(
+    'plantstore: --cors-origin does not take *, which would let every page that somebody opens call the store; name each origin; see "plantstore serve --help"\n',
+  )
+})

@@ -1,0 +1,92 @@
+import { afterAll, expect, test } from 'bun:test'
+import { openStore } from '../../src/engine/engine'
+import { daemon } from '../../src/engine/role'
+import { createApp } from '../../src/http/app'
+import { createLog } from '../../src/log'
+import { createMetrics } from '../../src/metrics'
+import { issueToken, parseDuration } from '../../src/token'
+import { temporaryFolder } from '../harness/daemon'
+
+// The whole service but for the network and the clock.
+const folder = temporaryFolder()
+const log = createLog(() => {}, 'json', Date.now)
+const store = await openStore(
+  folder.file('plants.db'),
+  daemon(log, () => {}),
+)
+let now = 0
+const app = createApp({
+  store,
+  metrics: createMetrics(),
+  log,
+  now: () => now,
+  configuredToken: () => null,
+  maxBodyBytes: 1000,
+  logRequests: false,
+  rateLimit: null,
+  cors: null,
+  loadPages: null,
+  clientOf: () => null,
+  timeOut: () => {},
+  isStopping: () => false,
+})
+
+afterAll(async () => {
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+const statusAt = async (time: number, token: string | null) => {
+  now = time
+  const headers = { authorization: `Bearer ${token}` }
+  return (await app.handle(new Request('http://localhost/plants', { headers }))).status
+}
+
+test('takes a token until the millisecond of its expiry', async () => {
+  const start = Date.UTC(2030, 0, 1)
+  const { text, token } = issueToken('guest', 'read', 90_000, start)
+  await store.createToken(token)
+
+  expect(await statusAt(start, text)).toBe(200)
+  expect(await statusAt(start + 89_999, text)).toBe(200)
+  expect(await statusAt(start + 90_000, text)).toBe(401)
+  expect(await statusAt(start + 1e12, text)).toBe(401)
+})
+
+test('takes a token without expiry in the year 9999', async () => {
+  const { text, token } = issueToken('owner', 'read', null, Date.UTC(2030, 0, 1))
+  await store.createToken(token)
+
+  expect(await statusAt(Date.UTC(9999, 0, 1), text)).toBe(200)
+})
+
+test.each([
+  ['1s', 1000],
+  ['90m', 5_400_000],
+  ['12h', 43_200_000],
+  ['90d', 7_776_000_000],
+  ['2w', 1_209_600_000],
+  ['1y', 31_536_000_000],
+  ['1000y', 31_536_000_000_000],
+])('reads the duration %s', (text, milliseconds) => {
+  expect(parseDuration(text)).toBe(milliseconds)
+})
+
+test.each([
+  '',
+  '90',
+  'd',
+  '0d',
+  '-1d',
+  '1.5d',
+  '1 d',
+  '1D',
+  '1d1h',
+  '1000000d',
+  '1001y',
+  '999999y',
+  ' 1d',
+  '1e3s',
+])('reads no duration from %j', (text) => {
+  expect(parseDuration(text)).toBeNull()
+})

@@ -1,0 +1,119 @@
+// GET /plants?name=PART: plants by a part of their names. test/engine/store-contract-lists.ts has what every engine finds.
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { startDaemon, temporaryFolder } from '../harness/daemon'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+
+const { daemon } = await startOwnDaemon()
+
+const names = [
+  'Monstera deliciosa',
+  'monstera adansonii',
+  'Philodendron',
+  'a%',
+  'A%b',
+  '\ufffd',
+  'rose & thorn=1',
+]
+for (const [index, name] of names.entries()) {
+  const tag = index % 2 ? 'odd' : 'even'
+  const answer = await daemon.fetch('/plants', { json: { id: index + 1, name, tag } })
+  if (answer.status !== 200) throw new Error(await answer.text())
+}
+
+const list = async (query: string) => {
+  const answer = await daemon.fetch(`/plants?${query}`)
+  const text = await answer.text()
+  expect({ text, status: answer.status }).toMatchObject({ status: 200 })
+  const { plants, next }: { plants: { id: number }[]; next: string | null } = JSON.parse(text)
+  return { ids: plants.map(({ id }) => id), next, link: answer.headers.get('link') }
+}
+
+test.each([
+  ['name=MONSTERA', [1, 2]],
+  ['name=monstera&tag=odd', [2]],
+  ['name=dendron', [3]],
+  ['name=', [1, 2, 3, 4, 5, 6, 7]],
+  ['name=nothing', []],
+  // A percent sign that encodes nothing is taken as it is, and U+FFFD if it was sent.
+  ['name=a%', [4, 5]],
+  ['name=%EF%BF%BD', [6]],
+])('finds with %s the plants %j', async (query, ids) => {
+  expect(await list(query)).toEqual({ ids, next: null, link: null })
+})
+
+test('has the whole search in the link to the next page', async () => {
+  const { next, link } = await list('name=M&tag=even&limit=1')
+  expect([next, link]).toEqual(['1', '<?limit=1&after=1&name=M&tag=even>; rel="next"'])
+  const special = await list(`name=${encodeURIComponent('& THORN=')}&limit=1&after=3`)
+  expect(special).toEqual({ ids: [7], next: null, link: null })
+})
+
+test('finds what was answered before', async () => {
+  for (let round = 0; round < 50; round++) {
+    const id = 8000 + round
+    await daemon.fetch('/plants', { json: { id, name: `fresh ${round} a` } })
+    expect((await list(`name=fresh ${round} `)).ids).toEqual([id])
+    await daemon.fetch(`/plants/${id}`, { method: 'PATCH', json: { name: 'stale' } })
+    expect((await list(`name=fresh ${round} `)).ids).toEqual([])
+  }
+})
+
+test('answers an empty page with a next, and whoever goes on finds the plant', async () => {
+  const plants = Array.from({ length: 1000 }, (_, index) => ({ id: 0, name: `bulk ${index}` }))
+  for (let first = 10_000; first < 17_000; first += 1000) {
+    const batch = plants.map((plant, index) => ({ ...plant, id: first + index }))
+    await daemon.fetch('/plants/batch', { json: { plants: batch } })
+  }
+  await daemon.fetch('/plants', { json: { id: 90_000, name: 'Needle' } })
+
+  const found: number[] = []
+  const empty: boolean[] = []
+  let after = ''
+  do {
+    const page = await list(`name=needle&limit=10${after}`)
+    found.push(...page.ids)
+    empty.push(page.ids.length === 0)
+    after = page.next === null ? '' : `&after=${page.next}`
+  } while (after !== '')
+
+  expect(found).toEqual([90_000])
+  expect(empty).toEqual([true, false])
+})
+
+test.each(['name=%FF', 'name=%ED%A0%80', 'name=a%F0%9F', 'tag=%C3', 'limit=1&name=%80%'])(
+  'refuses the query %s, which is not UTF-8, rather than look for other names',
+  async (query) => {
+    const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
+    expect(message).toBe('the query is not UTF-8')
+  },
+)
+
+test.each([
+  ['name=%00', 'name: expected a string'],
+  [`name=${'a'.repeat(201)}`, 'name: expected a string'],
+  ['name=a&after=5.YWI', 'after: expected an integer'],
+  ['after=9223372036854775808', 'after: expected an integer'],
+  ['name=a&name=b', 'given more than once: name'],
+])('refuses %s', async (query, message) => {
+  expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
+})
+
+test('drops the index of names that a database of an earlier version has', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await (await startDaemon({ database })).stop()
+  const indexes = (db: Database) =>
+    db.query("SELECT name FROM sqlite_schema WHERE name = 'plants_by_name'").all()
+  {
+    using db = new Database(database)
+    db.run('CREATE INDEX plants_by_name ON plants (name)')
+    db.run('PRAGMA user_version = 3')
+    expect(indexes(db)).toHaveLength(1)
+  }
+  await (await startDaemon({ database })).stop()
+
+  using db = new Database(database)
+  expect(indexes(db)).toEqual([])
+})

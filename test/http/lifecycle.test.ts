@@ -1,0 +1,208 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type Daemon, PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { connect, head } from '../harness/http'
+import { storedPlants } from '../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const post = (length: number) =>
+  head('POST /plants', {
+    authorization: `Bearer ${TOKEN}`,
+    'content-type': 'application/json',
+    'content-length': String(length),
+  })
+
+async function event(daemon: Daemon, name: string): Promise<void> {
+  while (!daemon.events().some((line) => line.event === name)) await Bun.sleep(2)
+}
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'stops on %s, and leaves one database file',
+  async (signal) => {
+    using folder = temporaryFolder()
+    await using daemon = await startDaemon({ database: folder.file('plants.db') })
+    await daemon.create('{"id":1,"name":"Rose"}')
+
+    expect(await daemon.stop(signal)).toBe(0)
+
+    expect(readdirSync(folder.path)).toEqual(['plants.db'])
+    expect(storedPlants(folder.file('plants.db'))).toHaveLength(1)
+    expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
+    expect(daemon.events()[1]).toMatchObject({ signal })
+  },
+)
+
+test('stops without ever having served a request', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+
+  expect(await daemon.stop()).toBe(0)
+})
+
+test('answers a request whose body was still coming in', async () => {
+  using folder = temporaryFolder()
+  const body = '{"id":1,"name":"Rose"}'
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using connection = await connect(daemon.url)
+  connection.write(post(body.length) + body.slice(0, 10))
+  // The daemon has read the head once it has answered another request that came later.
+  await daemon.fetch('/plants')
+
+  const stopped = daemon.stop()
+  await event(daemon, 'stopping')
+  await Bun.sleep(300)
+  connection.write(body.slice(10))
+  const answer = await connection.receive(/\{"name":"Rose"\}$/)
+
+  expect(answer).toStartWith('HTTP/1.1 200 OK\r\n')
+  expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n')
+  expect(await stopped).toBe(0)
+  expect(storedPlants(folder.file('plants.db'))).toHaveLength(1)
+})
+
+test('answers every request that was under way, and stores what it answered', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const answers = Array.from({ length: 64 }, (_, id) => daemon.create(`{"id":${id},"name":"Rose"}`))
+  await Promise.race(answers)
+
+  const stopped = daemon.stop()
+
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  expect(await stopped).toBe(0)
+  expect(storedPlants(folder.file('plants.db'))).toHaveLength(64)
+})
+
+test('stores every plant that it acknowledged to clients that never pause', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: ['--stop-seconds', '1'] })
+  const acknowledged: bigint[] = []
+  const client = async (number: number) => {
+    for (let id = number * 1_000_000; ; id++) {
+      const answer = await daemon.create(`{"id":${id},"name":"Rose"}`)
+      await answer.text()
+      if (answer.status === 200) acknowledged.push(BigInt(id))
+    }
+  }
+  const clients = Array.from({ length: 16 }, (_, number) => client(number).catch(() => {}))
+  while (acknowledged.length < 100) await Bun.sleep(2)
+
+  expect(await daemon.stop()).toBe(0)
+
+  await Promise.all(clients)
+  const stored = new Set(storedPlants(database).map(({ id }) => id))
+  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
+})
+
+test('waits for a client that hangs no longer than --stop-seconds', async () => {
+  using folder = temporaryFolder()
+  const args = ['--stop-seconds', '1']
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  await using connection = await connect(daemon.url)
+  connection.write(`${post(100)}{"id":1`)
+  await daemon.fetch('/plants')
+
+  expect(await daemon.stop()).toBe(0)
+
+  expect(storedPlants(folder.file('plants.db'))).toEqual([])
+})
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)('exits at once on a second signal: %s', async (signal, code) => {
+  using folder = temporaryFolder()
+  const args = ['--stop-seconds', '3600']
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  await using connection = await connect(daemon.url)
+  connection.write(`${post(100)}{"id":1`)
+  await daemon.fetch('/plants')
+
+  const stopped = daemon.stop()
+  await event(daemon, 'stopping')
+  // What comes within some milliseconds is taken for the same signal.
+  await Bun.sleep(100)
+  process.kill(daemon.pid, signal)
+
+  expect(await stopped).toBe(code)
+  expect(daemon.events().at(-1)).toMatchObject({ event: 'stopped-at-once', signal })
+})
+
+test.each(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const)(
+  'keeps running on %s',
+  async (signal) => {
+    using folder = temporaryFolder()
+    await using daemon = await startDaemon({ database: folder.file('plants.db') })
+
+    process.kill(daemon.pid, signal)
+    await Bun.sleep(50)
+
+    expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+    expect(await daemon.stop()).toBe(0)
+    expect(daemon.events().map((it) => it.event)).toEqual(['listening', 'stopping', 'stopped'])
+  },
+)
+
+test('reads the token file again on SIGHUP, and keeps the old token if it cannot', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('token')
+  const [first, second] = ['first_0123456789abcdef', 'second_0123456789abcdef']
+  writeFileSync(file, first)
+  const env = { PLANTSTORE_TOKEN: '', PLANTSTORE_TOKEN_FILE: file }
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
+  const statusOf = async (token: string) =>
+    (await daemon.fetch('/plants', { headers: { authorization: `Bearer ${token}` } })).status
+  let reloads = 0
+  const reload = async () => {
+    process.kill(daemon.pid, 'SIGHUP')
+    reloads += 1
+    const count = () => daemon.events().filter((it) => it.event.startsWith('token-file-')).length
+    while (count() < reloads) await Bun.sleep(2)
+  }
+
+  writeFileSync(file, `${second}\n`)
+  expect([await statusOf(first), await statusOf(second)]).toEqual([200, 401])
+  await reload()
+  expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
+
+  writeFileSync(file, 'short')
+  await reload()
+  rmSync(file)
+  await reload()
+  expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200])
+  const levels = daemon.events().filter((it) => it.event.startsWith('token-file-'))
+  expect(levels.map(({ event, level }) => `${event} ${level}`)).toEqual([
+    'token-file-read info',
+    'token-file-refused error',
+    'token-file-refused error',
+  ])
+  expect(daemon.err()).not.toContain(second)
+})
+
+const asPid1 = ['unshare', '--user', '--map-root-user', '--pid', '--fork']
+const canBePid1 = Bun.spawnSync([...asPid1, 'true']).exitCode === 0
+
+test.skipIf(!canBePid1)('stops on SIGTERM as process 1 of a container', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, under: asPid1 })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  const children = readFileSync(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
+
+  process.kill(Number(children.trim()), 'SIGTERM')
+  await event(daemon, 'stopped')
+
+  expect(await daemon.exited).toBe(0)
+  expect(storedPlants(database)).toHaveLength(1)
+})
+
+test('takes a signal that is sent to the process and to its group for one', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  process.kill(daemon.pid, 'SIGTERM')
+
+  expect(await daemon.stop()).toBe(0)
+})

@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test'
+import { TOKEN } from '../harness/daemon'
+import { connect, head } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+
+const { daemon } = await startOwnDaemon()
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']
+
+test.each([
+  ['/plants', ['GET', 'HEAD', 'POST']],
+  ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
+  ['/plants/batch', ['POST']],
+  ['/health', ['GET', 'HEAD']],
+  ['/metrics', ['GET', 'HEAD']],
+])('has at %s the methods that it tells, and no others', async (path, methods) => {
+  for (const method of METHODS.filter((it) => !methods.includes(it))) {
+    const answer = await daemon.fetch(path, { method })
+
+    expect({ method, status: answer.status }).toEqual({ method, status: 405 })
+    expect(answer.headers.get('allow')?.split(', ').sort()).toEqual(methods)
+    if (method !== 'HEAD') await expectError(answer, 40501)
+  }
+  for (const method of methods) {
+    const answer = await daemon.fetch(path, { method })
+    expect({ method, is405: answer.status === 405 }).toEqual({ method, is405: false })
+  }
+})
+
+test.each([
+  '/consoles',
+  '/plant',
+  '/plants/',
+  '/Plants',
+  '/plants/1/',
+  '/plants/1/name',
+  '/plants/batch/1',
+  '/health/',
+  '/v1/plants',
+  '/favicon.ico',
+])('has no path %s', async (path) => {
+  for (const method of ['GET', 'POST', 'DELETE']) {
+    await expectError(await daemon.fetch(path, { method }), 40401)
+  }
+})
+
+test.each(['/plants', '/plants/1', '/plants/2', '/plants/x', '/health', '/metrics', '/nowhere'])(
+  'answers HEAD %s as GET, without the body',
+  async (path) => {
+    const get = await daemon.fetch(path)
+    const body = await get.arrayBuffer()
+    const head = await daemon.fetch(path, { method: 'HEAD' })
+
+    expect(head.status).toBe(get.status)
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+    // The metrics have changed in between.
+    if (path !== '/metrics') {
+      expect(head.headers.get('content-length')).toBe(String(body.byteLength))
+    }
+    expect(await head.text()).toBe('')
+  },
+)
+
+test.each([
+  ['HEAD', '/plants'],
+  ['HEAD', '/plants/1'],
+  ['HEAD', '/health'],
+  ['HEAD', '/plants/batch'],
+  ['HEAD', '/nowhere'],
+  ['GET', '/health'],
+])('answers %s %s with one date', async (method, path) => {
+  await using connection = await connect(daemon.url)
+  connection.write(head(`${method} ${path}`, { authorization: `Bearer ${TOKEN}` }))
+
+  const dates = [...(await connection.receive(/\r\n\r\n/)).matchAll(/^date: (.*)\r$/gim)]
+
+  expect(dates).toHaveLength(1)
+  const [, date = ''] = dates[0] ?? []
+  expect(date).toMatch(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/)
+  expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
+})
+
+test('answers HEAD with the link to the next page', async () => {
+  await daemon.create('{"id":10,"name":"Rose"}')
+  await daemon.create('{"id":11,"name":"Lily"}')
+
+  const head = await daemon.fetch('/plants?limit=1&after=9', { method: 'HEAD' })
+
+  expect(head.headers.get('link')).toBe('<?limit=1&after=10>; rel="next"')
+})

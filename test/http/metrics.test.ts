@@ -1,0 +1,127 @@
+import { expect, test } from 'bun:test'
+import packageJson from '../../package.json'
+import { createMetrics } from '../../src/metrics'
+import { startOwnDaemon } from '../harness/own-daemon'
+
+const { daemon } = await startOwnDaemon()
+
+type Family = { readonly type: string; readonly samples: Map<string, number> }
+
+const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\[\\\\n"])*"'
+const SAMPLE = new RegExp(
+  `^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(${LABEL}(?:,${LABEL})*)\\})? (\\+Inf|-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?)$`,
+)
+
+/** Reads the Prometheus text format, and throws at all that it does not allow or its conventions advise against. */
+function parseMetrics(text: string): Map<string, Family> {
+  const families = new Map<string, Family>()
+  let current: { name: string; family: Family } | undefined
+  if (!text.endsWith('\n')) throw new Error('no newline at the end')
+  const lines = text.slice(0, -1).split('\n')
+  for (const [index, line] of lines.entries()) {
+    const refuse = (why: string) => new Error(`${why}: ${line}`)
+    if (line.startsWith('# TYPE ')) {
+      const [, name = '', type = ''] = /^# TYPE (\S+) (counter|gauge|histogram)$/.exec(line) ?? []
+      if (!type) throw refuse('no such type')
+      if (families.has(name)) throw refuse('a family twice')
+      if (!lines[index - 1]?.match(`^# HELP ${name} \\S.*\\.$`)) throw refuse('no help before')
+      if ((type === 'counter') !== name.endsWith('_total')) throw refuse('only counters are _total')
+      current = { name, family: { type, samples: new Map() } }
+      families.set(name, current.family)
+    } else if (!line.startsWith('# HELP ')) {
+      const [, name = '', labels = '', value = ''] = SAMPLE.exec(line) ?? []
+      const isHistogram = current?.family.type === 'histogram'
+      const suffix = isHistogram ? '_(?:bucket|sum|count)' : ''
+      if (!new RegExp(`^${current?.name}${suffix}$`).test(name)) throw refuse('not of its family')
+      const key = labels ? `${name}{${labels}}` : name
+      if (current?.family.samples.has(key)) throw refuse('a sample twice')
+      current?.family.samples.set(key, Number(value))
+    }
+  }
+  return families
+}
+
+const read = async () => {
+  const answer = await daemon.fetch('/metrics')
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const families = parseMetrics(await answer.text())
+  return (key: string): number | undefined =>
+    families.get(key.replace(/\{.*/, '').replace(/_(bucket|sum|count)$/, ''))?.samples.get(key) ??
+    families.get(key.replace(/\{.*/, ''))?.samples.get(key)
+}
+
+test('has every family of metrics in the format of Prometheus', async () => {
+  const families = parseMetrics(await (await daemon.fetch('/metrics')).text())
+
+  expect([...families].map(([name, { type }]) => `${name} ${type}`)).toEqual([
+    'plantstore_http_requests_total counter',
+    'plantstore_http_request_duration_seconds histogram',
+    'plantstore_commit_changes histogram',
+    'plantstore_commit_duration_seconds histogram',
+    'plantstore_plants_created_total counter',
+    'plantstore_credentials_failed_total counter',
+    'plantstore_queue_changes gauge',
+    'plantstore_storage_writable gauge',
+    'plantstore_database_bytes gauge',
+    'plantstore_wal_bytes gauge',
+    'plantstore_log_lines_dropped_total counter',
+    'plantstore_build_info gauge',
+    'plantstore_open_connections gauge',
+    'plantstore_unsent_bytes gauge',
+    'process_open_fds gauge',
+    'process_max_fds gauge',
+    'process_start_time_seconds gauge',
+    'process_resident_memory_bytes gauge',
+  ])
+})
+
+test('counts requests by method, route and status, whatever their paths', async () => {
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create('{"id":1,"name":"Lily"}')
+  for (const id of [1, 2, 3]) await daemon.fetch(`/plants/${id}`)
+  await daemon.fetch('/no"where\\')
+  const sample = await read()
+
+  const requests = 'plantstore_http_requests_total'
+  expect(sample(`${requests}{method="POST",route="/plants",status="200"}`)).toBe(1)
+  expect(sample(`${requests}{method="POST",route="/plants",status="409"}`)).toBe(1)
+  expect(sample(`${requests}{method="GET",route="/plants/:id",status="200"}`)).toBe(1)
+  expect(sample(`${requests}{method="GET",route="/plants/:id",status="404"}`)).toBe(2)
+  expect(sample(`${requests}{method="GET",route="/*",status="404"}`)).toBe(1)
+  const duration = 'plantstore_http_request_duration_seconds_count'
+  expect(sample(`${duration}{method="GET",route="/plants/:id"}`)).toBe(3)
+})
+
+test('counts the commits that changed something, and no others', async () => {
+  const before = await read()
+  await daemon.create('{"id":10,"name":"Rose"}')
+  await daemon.create('{"id":10,"name":"Rose"}')
+  await daemon.create('{"id":10,"name":"Lily"}')
+  await daemon.fetch('/plants/99', { method: 'DELETE' })
+  await daemon.fetch('/health')
+  const after = await read()
+
+  const more = (key: string) => Number(after(key)) - Number(before(key))
+  expect(more('plantstore_commit_changes_count')).toBe(1)
+  expect(more('plantstore_commit_changes_sum')).toBe(1)
+  expect(more('plantstore_commit_duration_seconds_count')).toBe(1)
+  expect(more('plantstore_plants_created_total')).toBe(1)
+})
+
+test('says what runs, since when, and that its storage works', async () => {
+  const first = await read()
+  const second = await read()
+
+  const labels = `version="${packageJson.version}",bun="${Bun.version}"`
+  expect(first(`plantstore_build_info{${labels}}`)).toBe(1)
+  const started = first('process_start_time_seconds')
+  expect(Math.abs(Number(started) * 1000 - Date.now())).toBeLessThan(600_000)
+  expect(second('process_start_time_seconds')).toBe(Number(started))
+  expect(first('plantstore_storage_writable')).toBe(1)
+})
+
+test('says that the storage does not work', () => {
+  const stats = { queued: 0, databaseBytes: 0, walBytes: 0, isWritable: false }
+
+  expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')
+})

@@ -1,0 +1,292 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { catalogue } from '../../src/errors'
+import { startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+
+// What reads the description are packages of its own users: an own folder, with the TypeScript that they need.
+const tools = join(import.meta.dir, 'openapi')
+
+async function run(command: readonly string[], cwd: string, stdin = '') {
+  const child = Bun.spawn([...command], {
+    cwd,
+    stdin: new Blob([stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, text: out + err }
+}
+
+type Operation = {
+  readonly summary: string
+  readonly description: string
+  readonly responses: Record<
+    string,
+    {
+      description: string
+      headers?: Record<string, unknown>
+      links?: Record<string, unknown>
+    }
+  >
+}
+
+type Description = {
+  openapi: string
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    headers: Record<string, unknown>
+    schemas: Record<string, { description: string; properties: unknown }>
+  }
+}
+
+const describe = async (url: string): Promise<Description> =>
+  (await (await fetch(`${url}/openapi.json`)).json()) as Description
+
+const bin = (name: string) => [process.execPath, join(tools, 'node_modules/.bin', name)]
+
+beforeAll(async () => {
+  const { code, text } = await run([process.execPath, 'install', '--frozen-lockfile'], tools)
+  if (code !== 0) throw new Error(text)
+}, 60_000)
+
+test('describes itself in OpenAPI 3.1 that a validator accepts', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const document = await describe(daemon.url)
+
+  const validator = [process.execPath, 'validate.js']
+  const result = await run(validator, tools, JSON.stringify(document))
+
+  expect(result).toEqual({ code: 0, text: '{"valid":true}\n' })
+  expect(document.openapi).toBe('3.1.0')
+  const id = { type: 'integer', format: 'int64' }
+  expect(document.components.schemas.NewPlant?.properties).toMatchObject({ id })
+})
+
+test('describes itself in a way that a linter has nothing against', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const text = await (await fetch(`${daemon.url}/openapi.json`)).text()
+  const lint = (source: string) => run([process.execPath, 'lint.js'], tools, source)
+
+  expect(await lint(text)).toEqual({ code: 0, text: '' })
+  // It would say something.
+  const faulty = text.replace('"summary":"Create a plant",', '').replace('"$ref"', '"$reff"')
+  expect((await lint(faulty)).text).toContain('operation-summary')
+})
+
+test('describes int64 by its bounds, in their exact digits', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const text = await (await fetch(`${daemon.url}/openapi.json`)).text()
+
+  const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807'
+  expect(text.split(bounds)).toHaveLength(text.split('"format":"int64"').length)
+  expect(text).not.toContain('922337203685477600')
+})
+
+test('describes texts without U+0000, cursors as strings, and plants in one place', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { components, paths } = await describe(daemon.url)
+  const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const { NewPlant, PlantBatch, PlantPage, Cursor } = components.schemas
+
+  const { name } = (NewPlant?.properties ?? {}) as { name?: { pattern: string } }
+  const pattern = new RegExp(name?.pattern ?? '')
+  expect(['Rose', '', 'a\nb', 'a\0b'].filter((text) => pattern.test(text))).toHaveLength(3)
+  expect(PlantBatch).toMatchObject({ properties: { plants: { items: ref('NewPlant') } } })
+  expect(PlantPage).toMatchObject({
+    properties: {
+      plants: { items: ref('NewPlant') },
+      next: { anyOf: [ref('Cursor'), { type: 'null' }] },
+    },
+  })
+  expect(Cursor).toMatchObject({ type: 'string', pattern: '^-?[0-9]{1,19}$' })
+  expect(paths['/plants']?.get).toMatchObject({
+    parameters: expect.arrayContaining([
+      expect.objectContaining({ name: 'after', schema: ref('Cursor') }),
+    ]),
+  })
+})
+
+test('leads from a create to what can be done with the plant, and to itself under any prefix', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { paths, servers } = await describe(daemon.url)
+
+  const links = paths['/plants']?.post?.responses['200']?.links
+  expect(Object.keys(links ?? {})).toEqual([
+    'readPlant',
+    'replacePlant',
+    'patchPlant',
+    'deletePlant',
+  ])
+  expect(links?.readPlant).toMatchObject({ parameters: { id: '$request.body#/id' } })
+  const server = new URL(servers[0]?.url ?? '', 'https://example.org/garden/openapi.json')
+  expect(server.href).toBe('https://example.org/garden/')
+})
+
+test('describes every operation, every answer, every parameter and every field', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const undescribed: string[] = []
+  const look = (value: unknown, path: string) => {
+    if (typeof value !== 'object' || value === null) return
+    const isTold = 'description' in value || '$ref' in value || 'summary' in value
+    if (/\/(properties|parameters|responses|headers|schemas)\/[^/]+$/.test(path) && !isTold) {
+      undescribed.push(path)
+    }
+    for (const [key, it] of Object.entries(value)) {
+      if (!/^examples?$/.test(key)) look(it, `${path}/${key}`)
+    }
+  }
+  const { paths, components } = await describe(daemon.url)
+  look({ paths, schemas: components.schemas }, '')
+
+  expect(undescribed.filter((path) => !path.includes('/links/'))).toEqual([])
+})
+
+test('describes every route, each with an example of each of its answers', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { paths } = await describe(daemon.url)
+
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method} ${path}`,
+      ...operation,
+    })),
+  )
+
+  expect(operations.map(({ name }) => name).sort()).toEqual([
+    'delete /plants/{id}',
+    'get /health',
+    'get /metrics',
+    'get /openapi.json',
+    'get /plants',
+    'get /plants/{id}',
+    'patch /plants/{id}',
+    'post /plants',
+    'post /plants/batch',
+    'put /plants/{id}',
+  ])
+  for (const { name, responses } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      if (
+        status === '204' ||
+        status === '304' ||
+        status === '4XX' ||
+        (name === 'get /openapi.json' && status === '200')
+      )
+        continue
+      expect({ name, status, text: JSON.stringify(response) }).toMatchObject({
+        text: expect.stringMatching(/"example(s)?":/),
+      })
+    }
+  }
+})
+
+test('describes the headers that options add to answers, as the daemon sends them', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({
+    database: folder.file('plants.db'),
+    args: ['--log-requests', '--rate-limit', '1000'],
+  })
+  const description = await describe(daemon.url)
+  const shared = Object.keys(description.components.headers)
+  expect(shared).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy'])
+
+  for (const [path, method, status] of [
+    ['/plants', 'get', 200],
+    ['/plants', 'post', 400],
+    ['/plants/{id}', 'get', 404],
+    ['/plants/{id}', 'delete', 404],
+    ['/metrics', 'get', 200],
+    ['/health', 'get', 200],
+    ['/openapi.json', 'get', 200],
+  ] as const) {
+    const body = method === 'post' ? { body: '{' } : {}
+    const answer = await daemon.fetch(path.replace('{id}', '1'), { method, ...body })
+    const described = description.paths[path]?.[method]?.responses[status]?.headers ?? {}
+    const sent = shared.filter((name) => answer.headers.has(name))
+
+    expect({ path, status: answer.status }).toEqual({ path, status })
+    expect({ path, names: shared.filter((name) => name in described) }).toEqual({
+      path,
+      names: sent,
+    })
+  }
+})
+
+test('describes the default of limit, and that an encoded body is refused', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { paths } = await describe(daemon.url)
+
+  expect(paths['/plants']?.get).toMatchObject({
+    parameters: expect.arrayContaining([
+      expect.objectContaining({ name: 'limit', schema: expect.objectContaining({ default: 100 }) }),
+    ]),
+  })
+  for (const path of ['/plants', '/plants/batch', '/plants/{id}']) {
+    const { post, put, patch } = paths[path] ?? {}
+    for (const operation of [post, put, patch].filter((it) => it !== undefined)) {
+      const headers = operation.responses['415']?.headers
+      expect(headers?.['accept-encoding']).toMatchObject({ example: 'identity' })
+    }
+  }
+})
+
+test('makes a client whose types compile, and which creates, reads, lists, replaces and deletes', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const client = mkdtempSync(join(tools, 'client-'))
+  try {
+    cpSync(join(tools, 'client.ts'), join(client, 'client.ts'))
+    symlinkSync(join(tools, 'node_modules'), join(client, 'node_modules'))
+    await Bun.write(join(client, 'openapi.json'), await fetch(`${daemon.url}/openapi.json`))
+
+    const types = await run(
+      [...bin('openapi-typescript'), 'openapi.json', '-o', 'types.ts'],
+      client,
+    )
+    expect(types).toMatchObject({ code: 0 })
+    const flags = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--lib',
+      'esnext,dom',
+      '--module',
+      'esnext',
+      '--moduleResolution',
+      'bundler',
+    ]
+    const compiled = await run([...bin('tsc'), ...flags, 'client.ts'], client)
+    expect(compiled).toEqual({ code: 0, text: '' })
+
+    const { exercise, namesBehind } = await import(join(client, 'client.ts'))
+    for (const id of ['9007199254740993', '9007199254740994', '9007199254740995']) {
+      await daemon.create(`{"id":${id},"name":"n${id}"}`)
+    }
+    expect(await namesBehind(daemon.url, TOKEN)).toEqual(['n9007199254740994', 'n9007199254740995'])
+    expect(await exercise(daemon.url, TOKEN)).toEqual({
+      created: { name: 'Monstera', tag: 'aroid' },
+      read: { id: 1, name: 'Monstera', tag: 'aroid' },
+      listed: { plants: [{ id: 1, name: 'Monstera', tag: 'aroid' }], next: null },
+      replaced: { id: 1, name: 'Fern' },
+      tagged: { id: 1, name: 'Fern', tag: 'fern' },
+      deleted: 204,
+      gone: { error: 40402, message: catalogue[40402] },
+    })
+  } finally {
+    rmSync(client, { recursive: true, force: true })
+  }
+}, 60_000)

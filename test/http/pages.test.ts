@@ -1,0 +1,185 @@
+// The pages as they are delivered: compressed once, revalidated, and locked down by their headers.
+import { describe, expect, test } from 'bun:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { buildPages } from '../../build-pages'
+import { startDaemon } from '../harness/daemon'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+
+const LARGEST_PAGE_BYTES = 120_000
+
+// The executable has its own.
+if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
+
+const { daemon } = await startOwnDaemon()
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
+
+const index = await (await get('/')).text()
+const linked = [...index.matchAll(/(?:src|href)="(console\/[^"]+)"/g)].map(([, path]) => `/${path}`)
+
+describe('the console', () => {
+  test('is a page with a script, a style sheet and an icon, by relative links', () => {
+    expect(index).toStartWith('<!doctype html>')
+    expect(linked.toSorted()).toEqual([
+      '/console/icon.svg',
+      '/console/main.js',
+      '/console/style.css',
+    ])
+    expect(index).not.toMatch(/(?:src|href)="(?:\/|https?:)/)
+    expect(index).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
+  })
+
+  test('needs no credentials, and takes no notice of bad ones', async () => {
+    expect((await get('/')).status).toBe(200)
+    expect((await get('/', { authorization: 'Bearer wrong' })).status).toBe(200)
+  })
+
+  test.each(['/', ...linked])(
+    'serves %s as it is asked for: brotli, gzip or plain',
+    async (path) => {
+      const plain = await get(path)
+      const text = await plain.text()
+      const gzip = await get(path, { 'accept-encoding': 'gzip, deflate' })
+      const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' })
+      const refused = await get(path, { 'accept-encoding': 'br;q=0, gzip;q=0.0' })
+
+      expect(plain.headers.get('content-encoding')).toBeNull()
+      expect(gzip.headers.get('content-encoding')).toBe('gzip')
+      expect(brotli.headers.get('content-encoding')).toBe('br')
+      expect(refused.headers.get('content-encoding')).toBeNull()
+      expect(gunzipSync(await gzip.bytes()).toString()).toBe(text)
+      expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
+      for (const { headers } of [plain, gzip, brotli]) {
+        expect(headers.get('vary')).toBe('accept-encoding')
+        expect(headers.get('content-type')).toMatch(
+          /^(text\/(html|css|javascript); charset=utf-8|image\/svg\+xml)$/,
+        )
+      }
+    },
+  )
+
+  test.each(['/', ...linked])('answers 304 to whoever has %s', async (path) => {
+    const tags = new Set<string>()
+    for (const coding of ['identity', 'gzip', 'br']) {
+      const asked = { 'accept-encoding': coding }
+      const tag = String((await get(path, asked)).headers.get('etag'))
+      tags.add(tag)
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const answer = await get(path, { ...asked, 'if-none-match': known })
+        expect(answer.status).toBe(304)
+        expect(answer.headers.get('etag')).toBe(tag)
+        expect(await answer.text()).toBe('')
+      }
+      expect((await get(path, { ...asked, 'if-none-match': '"other"' })).status).toBe(200)
+    }
+    // Strong tags differ where the bytes differ (RFC 9110, section 8.8.3).
+    expect(tags.size).toBe(3)
+  })
+
+  test('knows entity tags with commas in them, and refuses what is no list of entity tags', async () => {
+    const tag = String((await get('/')).headers.get('etag'))
+
+    expect((await get('/', { 'if-none-match': `"a,b", ${tag}` })).status).toBe(304)
+    expect((await get('/', { 'if-none-match': `"a,${tag.slice(1)}` })).status).toBe(200)
+    for (const malformed of [tag.slice(1), 'abc', '']) {
+      await expectError(await get('/', { 'if-none-match': malformed }), 40002)
+    }
+  })
+
+  test.each(['/', ...linked])('locks %s down by its headers', async (path) => {
+    const { headers } = await get(path)
+    const policy = String(headers.get('content-security-policy'))
+
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+      ]),
+    )
+    expect(policy).not.toContain('unsafe')
+    expect(policy).not.toMatch(/https?:|\*|data:|blob:/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('cache-control')).toBe('no-cache')
+  })
+
+  test.each(['/', '/console/main.js'])('answers HEAD %s as GET, without the body', async (path) => {
+    const asked = { 'accept-encoding': 'br' }
+    const whole = await get(path, asked)
+    const head = await get(path, asked, 'HEAD')
+
+    expect(head.status).toBe(200)
+    expect(head.headers.get('etag')).toBe(whole.headers.get('etag'))
+    expect(head.headers.get('content-length')).toBe(String((await whole.bytes()).length))
+    expect(await head.text()).toBe('')
+  })
+
+  test('takes at most 120 kB, compressed', async () => {
+    const all = await Promise.all(
+      ['/', ...linked].map(async (path) => {
+        const { headers } = await get(path, { 'accept-encoding': 'gzip' }, 'HEAD')
+        return Number(headers.get('content-length'))
+      }),
+    )
+
+    expect(all.every((bytes) => bytes > 0)).toBeTrue()
+    expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(LARGEST_PAGE_BYTES)
+  })
+
+  test('has no other files and no other methods', async () => {
+    for (const path of ['/console/nope.js', '/console/main.tsx', '/console/..%2f..%2fetc']) {
+      await expectError(await get(path), 40401)
+    }
+    for (const path of ['/', '/console/main.js']) {
+      const answer = await get(path, {}, 'POST')
+      expect(answer.headers.get('allow')).toBe('GET, HEAD')
+      await expectError(answer, 40501)
+    }
+  })
+
+  test('is counted in the metrics by its two routes', async () => {
+    const text = await (await daemon.fetch('/metrics')).text()
+
+    expect(text).toContain('plantstore_http_requests_total{method="GET",route="/",status="200"}')
+    expect(text).toContain('{method="GET",route="/console/:file",status="200"}')
+  })
+})
+
+test.each([
+  [['--no-console'], {}],
+  [[], { PLANTSTORE_CONSOLE: 'false' }],
+])('with %j %j there is no console, and the API is as it was', async (args, env) => {
+  await using bare = await startDaemon({ args, env })
+
+  for (const path of ['/', '/console', ...linked]) {
+    await expectError(await bare.fetch(path), 40401)
+  }
+  expect((await bare.fetch('/health')).status).toBe(200)
+})
+
+describe('an address that is nearly one of a page', () => {
+  test.each([
+    ['/console', '/'],
+    ['/console/', '/'],
+    ['/console/index.html', '/'],
+    ['/docs/', '/docs'],
+    ['/docs/index.html', '/docs'],
+  ])('%s leads to %s, by a relative link that holds under any prefix', async (path, page) => {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await fetch(`${daemon.url}${path}`, { method, redirect: 'manual' })
+      const location = String(answer.headers.get('location'))
+
+      expect(answer.status).toBe(308)
+      expect(location).toStartWith('.')
+      expect(new URL(location, `https://example.org/garden${path}`).href).toBe(
+        `https://example.org/garden${page}`,
+      )
+    }
+    expect(await expectError(await get(path, {}, 'POST'), 40501)).toBe('method not allowed')
+  })
+})

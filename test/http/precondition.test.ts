@@ -1,0 +1,267 @@
+// ETag, If-Match and If-None-Match, as an editor of plants uses them (RFC 9110, section 13).
+import { describe, expect, test } from 'bun:test'
+import { TOKEN } from '../harness/daemon'
+import { head, once } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+
+const { daemon, stored, createToken } = await startOwnDaemon()
+
+type Init = { readonly method?: string; readonly headers?: Record<string, string>; body?: string }
+
+const send = (id: string | bigint, init: Init = {}) => daemon.fetch(`/plants/${id}`, init)
+const put = (id: bigint, body: string, headers: Record<string, string> = {}) =>
+  send(id, { method: 'PUT', body, headers })
+const patch = (id: bigint, body: string, headers: Record<string, string> = {}) =>
+  send(id, { method: 'PATCH', body, headers })
+const remove = (id: bigint, headers: Record<string, string> = {}) =>
+  send(id, { method: 'DELETE', headers })
+const tagOf = (answer: Response): string => answer.headers.get('etag') ?? 'none'
+const read = async (id: bigint) => tagOf(await send(id))
+
+const STRONG = /^"[\w-]{22}"$/
+const OTHER = '"AAAAAAAAAAAAAAAAAAAAAA"'
+
+test('has a strong entity tag of the stored fields, at each answer that has the plant', async () => {
+  const id = 9223372036854775807n
+  await daemon.create(`{"id":${id},"name":"Rose","tag":"shrub"}`)
+
+  const first = await read(id)
+  expect(first).toMatch(STRONG)
+  expect(tagOf(await send(id, { method: 'HEAD' }))).toBe(first)
+  expect(tagOf(await put(id, '{"name":"Rose","tag":"shrub"}'))).toBe(first)
+  expect(tagOf(await patch(id, '{}'))).toBe(first)
+  const second = tagOf(await put(id, '{"name":"Rose"}'))
+  expect(second).not.toBe(first)
+  expect(await read(id)).toBe(second)
+  expect(tagOf(await patch(id, '{"tag":""}'))).not.toBeOneOf([first, second])
+  expect(tagOf(await patch(id, '{"tag":"shrub"}'))).toBe(first)
+  expect(await read(id)).toBe(first)
+})
+
+test('has other entity tags for other plants', async () => {
+  const plants = [
+    '{"id":-5,"name":"a"}',
+    '{"id":-6,"name":"a"}',
+    '{"id":9007199254740992,"name":"a"}',
+    '{"id":9007199254740993,"name":"a"}',
+    '{"id":-7,"name":"a","tag":""}',
+    '{"id":-8,"name":"a\\",\\"b"}',
+    '{"id":-9,"name":"a","tag":"b"}',
+  ]
+  for (const plant of plants) await daemon.create(plant)
+  const ids = plants.map((plant) => BigInt(/-?\d+/.exec(plant)?.[0] ?? ''))
+
+  expect(new Set(await Promise.all(ids.map(read))).size).toBe(plants.length)
+})
+
+test('answers 304 without a body to a read of what the client has', async () => {
+  await daemon.create('{"id":1,"name":"Rose"}')
+  const tag = await read(1n)
+
+  for (const header of [tag, `W/${tag}`, `${OTHER}, ${tag}`, `,, "a,b" , W/${tag} ,`, '*']) {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await send(1n, { method, headers: { 'if-none-match': header } })
+      expect({ header, status: answer.status }).toEqual({ header, status: 304 })
+      expect(tagOf(answer)).toBe(tag)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(await answer.text()).toBe('')
+    }
+  }
+  for (const header of [OTHER, 'W/"a"', `"${tag.slice(1, -2)}"`, '""']) {
+    const answer = await send(1n, { headers: { 'if-none-match': header } })
+    expect({ header, status: answer.status }).toEqual({ header, status: 200 })
+    expect(await answer.text()).toBe('{"id":1,"name":"Rose"}')
+  }
+})
+
+test('keeps the connection after a 304', async () => {
+  await daemon.create('{"id":11,"name":"Rose"}')
+  const authorization = `Bearer ${TOKEN}`
+  const conditional = head('GET /plants/11', { authorization, 'if-none-match': '*' })
+
+  const answer = await once(daemon.port, conditional)
+
+  expect(answer?.status).toBe(304)
+  expect(answer?.headers['content-length'] ?? '0').toBe('0')
+  expect(answer?.headers.connection).toBeUndefined()
+})
+
+test('answers 412 to a read of what If-Match does not have', async () => {
+  await daemon.create('{"id":2,"name":"Rose"}')
+  const tag = await read(2n)
+
+  expect((await send(2n, { headers: { 'if-match': tag } })).status).toBe(200)
+  await expectError(await send(2n, { headers: { 'if-match': OTHER } }), 41201)
+  const both = { 'if-match': OTHER, 'if-none-match': tag }
+  await expectError(await send(2n, { headers: both }), 41201)
+})
+
+// The plant is Oak, and has the entity tag that TAG becomes.
+const failing: Record<string, string>[] = [
+  { 'if-match': OTHER },
+  { 'if-match': 'W/TAG' },
+  { 'if-match': `${OTHER}, W/TAG, ""` },
+  { 'if-none-match': '*' },
+  { 'if-none-match': 'TAG' },
+  { 'if-none-match': `W/TAG, ${OTHER}` },
+  { 'if-match': 'TAG', 'if-none-match': 'TAG' },
+]
+const holding: Record<string, string>[] = [
+  { 'if-match': '*' },
+  { 'if-match': ' * ' },
+  { 'if-match': 'TAG' },
+  { 'if-match': `"a b", TAG`.replace('a b', 'a,b') },
+  { 'if-match': `W/TAG,TAG` },
+  { 'if-none-match': OTHER },
+  { 'if-match': 'TAG', 'if-none-match': OTHER },
+]
+const fill = (headers: Record<string, string>, tag: string) =>
+  Object.fromEntries(Object.entries(headers).map(([name, it]) => [name, it.replace(/TAG/g, tag)]))
+
+test.each(failing)('changes nothing where %j does not hold', async (headers) => {
+  await daemon.create('{"id":3,"name":"Oak"}')
+  const filled = fill(headers, await read(3n))
+
+  await expectError(await put(3n, '{"name":"Elm"}', filled), 41201)
+  await expectError(await patch(3n, '{"name":"Elm"}', filled), 41201)
+  await expectError(await remove(3n, filled), 41201)
+  expect(stored(3n)).toEqual({ id: 3n, name: 'Oak', tag: null })
+})
+
+test.each(holding)('changes what %j holds of', async (headers) => {
+  await daemon.create('{"id":4,"name":"Oak"}')
+
+  expect((await put(4n, '{"name":"Elm"}', fill(headers, await read(4n)))).status).toBe(200)
+  expect((await patch(4n, '{"name":"Yew"}', fill(headers, await read(4n)))).status).toBe(200)
+  expect(stored(4n)?.name).toBe('Yew')
+  expect((await remove(4n, fill(headers, await read(4n)))).status).toBe(204)
+  expect(stored(4n)).toBeUndefined()
+})
+
+// What is wrong with a request, in the order in which it is said: with each line, the next fault comes to light.
+const faults: [what: string, error: 40001 | 40002 | 40402 | 41201, id: string, Init][] = [
+  ['a body that is not JSON', 40001, 'x', { body: '{', headers: { 'if-match': 'bad' } }],
+  ['a body that does not match', 40002, '404', { body: '[]', headers: { 'if-match': 'bad' } }],
+  ['an id that is none', 40002, 'x', { headers: { 'if-match': OTHER } }],
+  ['a malformed If-Match', 40002, '404', { headers: { 'if-match': 'bad' } }],
+  ['a malformed If-None-Match', 40002, '404', { headers: { 'if-none-match': 'bad' } }],
+  [
+    'a malformed condition beside one that holds',
+    40002,
+    '404',
+    { headers: { 'if-match': '*', 'if-none-match': 'bad' } },
+  ],
+  ['a missing plant, under a condition', 40402, '404', { headers: { 'if-match': OTHER } }],
+  ['a missing plant, under *', 40402, '404', { headers: { 'if-match': '*' } }],
+  ['a missing plant, unless there is one', 40402, '404', { headers: { 'if-none-match': '*' } }],
+  ['a condition that fails', 41201, '400', { headers: { 'if-match': OTHER } }],
+]
+
+describe.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s of one plant', (method) => {
+  const hasBody = method === 'PUT' || method === 'PATCH'
+  const body = hasBody ? { body: '{"name":"Elm"}' } : {}
+
+  test.each(faults.filter(([, , , it]) => hasBody || !it.body))(
+    'refuses %s: %d',
+    async (_, error, id, init) => {
+      await daemon.create('{"id":400,"name":"Oak"}')
+
+      await expectError(await send(id, { method, ...body, ...init }), error)
+
+      expect(stored(400n)).toEqual({ id: 400n, name: 'Oak', tag: null })
+      expect(stored(404n)).toBeUndefined()
+    },
+  )
+})
+
+test.each([
+  '',
+  'abc',
+  '"abc',
+  'abc"',
+  '"a" "b"',
+  '"a""b"',
+  '"a b"',
+  'w/"a"',
+  'W/ "a"',
+  '*, "a"',
+  '"a", *',
+  '**',
+  ',',
+  '"a"; q=1',
+])('refuses the malformed condition %j, and changes nothing', async (text) => {
+  await daemon.create('{"id":6,"name":"Oak"}')
+  for (const name of ['If-Match', 'If-None-Match']) {
+    const headers = { [name]: text }
+    for (const answer of [
+      await send(6n, { headers }),
+      await put(6n, '{"name":"Elm"}', headers),
+      await patch(6n, '{"name":"Elm"}', headers),
+      await remove(6n, headers),
+    ]) {
+      expect(await expectError(answer, 40002)).toStartWith(`${name}: expected * or entity tags`)
+    }
+  }
+  expect(stored(6n)?.name).toBe('Oak')
+})
+
+test('ignores conditions of creates and lists, which have no entity tag', async () => {
+  for (const [index, condition] of [OTHER, '*', 'malformed'].entries()) {
+    const headers = { 'if-match': condition, 'if-none-match': condition }
+    const json = { id: 20 + index, name: 'Oak' }
+    expect((await daemon.fetch('/plants', { json, headers })).status).toBe(200)
+    const plants = [{ id: 30 + index, name: 'Oak' }]
+    expect((await daemon.fetch('/plants/batch', { json: { plants }, headers })).status).toBe(200)
+    expect((await daemon.fetch('/plants', { headers })).status).toBe(200)
+  }
+})
+
+test('reads conditions that come in several header lines', async () => {
+  await daemon.create('{"id":7,"name":"Oak"}')
+  const tag = await read(7n)
+  const request = (lines: string[]) =>
+    head('DELETE /plants/7', { authorization: `Bearer ${TOKEN}` }).replace(
+      '\r\n\r\n',
+      `\r\n${lines.map((line) => `If-Match: ${line}\r\n`).join('')}\r\n`,
+    )
+
+  expect((await once(daemon.port, request([OTHER, 'W/"b"'])))?.status).toBe(412)
+  expect((await once(daemon.port, request([OTHER, tag])))?.status).toBe(204)
+})
+
+test('checks credentials, types and bodies before conditions', async () => {
+  await daemon.create('{"id":8,"name":"Oak"}')
+  const stale = { 'if-match': OTHER }
+  const reader = await createToken('reader', '--scope', 'read')
+
+  await expectError(await put(8n, '{}', { ...stale, authorization: `Bearer ${reader}` }), 40301)
+  await expectError(await put(8n, '{}', { ...stale, 'content-type': 'text/plain' }), 41501)
+  await expectError(await put(8n, '{}', stale), 40002)
+  await expectError(await put(8n, '{"name":"Elm"}', stale), 41201)
+})
+
+test('loses no update of two editors of one plant, in a thousand rounds each', async () => {
+  const rounds = 1000
+  await daemon.create('{"id":9,"name":"0","tag":""}')
+  let refused = 0
+
+  // Each round reads the plant and counts it up; the tag has who did so.
+  async function edit(editor: string): Promise<void> {
+    for (let done = 0; done < rounds; ) {
+      const answer = await send(9n)
+      const { name } = JSON.parse(await answer.text())
+      const body = JSON.stringify({ name: `${Number(name) + 1}`, tag: editor })
+      const method = done % 2 === 0 ? 'PUT' : 'PATCH'
+      const { status } = await send(9n, { method, body, headers: { 'if-match': tagOf(answer) } })
+      expect([200, 412]).toContain(status)
+      if (status === 200) done += 1
+      else refused += 1
+    }
+  }
+  await Promise.all([edit('a'), edit('b')])
+
+  expect(stored(9n)?.name).toBe(`${2 * rounds}`)
+  // They came in each other's way: else nothing is shown.
+  expect(refused).toBeGreaterThan(10)
+})

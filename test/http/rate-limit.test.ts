@@ -1,0 +1,185 @@
+// --rate-limit: how many requests a token may send.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../src/engine/engine'
+import { daemon as daemonRole } from '../../src/engine/role'
+import { createApp } from '../../src/http/app'
+import { createBuckets } from '../../src/http/buckets'
+import { createLog } from '../../src/log'
+import { createMetrics } from '../../src/metrics'
+import { issueToken } from '../../src/token'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { expectError } from '../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const folder = temporaryFolder()
+const log = createLog(() => {}, 'json', Date.now)
+const store = await openStore(
+  folder.file('plants.db'),
+  daemonRole(log, () => {}),
+)
+
+afterAll(async () => {
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+/** The whole service but for the network: its clock stands still until it is set. */
+function createService(rateLimit: number | null) {
+  const clock = { now: Date.UTC(2030, 0, 1) }
+  const metrics = createMetrics()
+  const app = createApp({
+    store,
+    metrics,
+    log,
+    now: () => clock.now,
+    configuredToken: () => null,
+    maxBodyBytes: 1000,
+    logRequests: false,
+    rateLimit,
+    cors: null,
+    loadPages: null,
+    clientOf: () => null,
+    timeOut: () => {},
+    isStopping: () => false,
+  })
+  return {
+    clock,
+    metrics: () => metrics.render(store.stats()),
+    send(token: string, { path = '/plants', method = 'GET' } = {}) {
+      const headers = { authorization: `Bearer ${token}` }
+      return app.handle(new Request(`http://localhost${path}`, { method, headers }))
+    },
+  }
+}
+
+let issued = 0
+async function makeToken(expiresIn: number | null = null) {
+  const { text, token } = issueToken(`token-${++issued}`, 'read', expiresIn, Date.UTC(2030, 0, 1))
+  await store.createToken(token)
+  return { text, name: token.name }
+}
+
+const statusesOf = async (answers: readonly Promise<Response>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status)
+
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+
+describe('requests of a token', () => {
+  test('are as many at once as in a second; the next are 42901', async () => {
+    const { send, clock } = createService(3)
+    const { text } = await makeToken()
+    const left = ['"default";r=2;t=1', '"default";r=1;t=1', '"default";r=0;t=1']
+    for (const limit of left) {
+      const { status, headers } = await send(text)
+      expect([status, headers.get('ratelimit')]).toEqual([200, limit])
+      expect(headers.get('ratelimit-policy')).toBe('"default";q=3;w=1')
+      expect(headers.has('retry-after')).toBeFalse()
+    }
+    const refused = await send(text)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(refused.headers.get('ratelimit')).toBe('"default";r=0;t=1')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1')
+    await expectError(refused, 42901)
+
+    clock.now += 333
+    expect((await send(text)).status).toBe(429)
+    clock.now += 1
+    expect(await statusesOf([send(text), send(text)])).toEqual([200, 429])
+    clock.now += 60_000
+    expect(await statusesOf(many(4, () => send(text)))).toEqual([200, 200, 200, 429])
+  })
+
+  test('are counted for each token, of every method, and of refusals too', async () => {
+    const { send } = createService(2)
+    const [one, other] = [await makeToken(), await makeToken()]
+
+    expect((await send(one.text, { path: '/plants/404' })).status).toBe(404)
+    expect((await send(one.text, { method: 'DELETE', path: '/plants/1' })).status).toBe(403)
+    expect((await send(one.text)).status).toBe(429)
+    expect((await send(other.text)).status).toBe(200)
+  })
+
+  test('do not count where they are no plants', async () => {
+    const { send } = createService(1)
+    const { text } = await makeToken()
+    await send(text)
+
+    for (const path of ['/metrics', '/health', '/openapi.json', '/metrics']) {
+      const { status, headers } = await send(text, { path })
+      expect([path, status, headers.get('ratelimit')]).toEqual([path, 200, null])
+    }
+  })
+
+  test('have no limit by default', async () => {
+    const { send } = createService(null)
+    const { text } = await makeToken()
+    const answers = await Promise.all(many(100, () => send(text)))
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(answers.some(({ headers }) => headers.has('ratelimit'))).toBeFalse()
+  })
+})
+
+test('failed tokens have no limit, and are counted', async () => {
+  const { send, metrics } = createService(1)
+  const unknown = many(50, (index) => `pst_unknown_0123456789_${index}`)
+
+  expect(new Set(await statusesOf(unknown.map((token) => send(token))))).toEqual(new Set([401]))
+  expect(metrics()).toContain('\nplantstore_credentials_failed_total 50\n')
+})
+
+describe('buckets', () => {
+  test('survive a clock that is set back', () => {
+    const clock = { now: 1_000_000 }
+    const buckets = createBuckets(2, () => clock.now)
+    expect([buckets.take('a'), buckets.take('a'), buckets.take('a')]).toEqual([true, true, false])
+    clock.now -= 500_000
+    expect(buckets.take('a')).toBeFalse()
+    clock.now += 500
+    expect(buckets.take('a')).toBeTrue()
+    expect(buckets.left('a')).toBe(0)
+  })
+
+  test('forget the key that was used least lately', () => {
+    const buckets = createBuckets(1, () => 0, 2)
+    const taken = ['a', 'b', 'a', 'c', 'a', 'b'].map(buckets.take)
+    expect(taken).toEqual([true, true, false, true, false, true])
+  })
+})
+
+describe('a daemon', () => {
+  test('limits the creates and reads of a token with --rate-limit', async () => {
+    using own = temporaryFolder()
+    const args = ['--rate-limit', '5']
+    await using daemon = await startDaemon({ database: own.file('plants.db'), args })
+    const started = performance.now()
+    const answers = await Promise.all(
+      many(60, (id) =>
+        id % 2 ? daemon.create(`{"id":${id},"name":"Rose"}`) : daemon.fetch('/plants'),
+      ),
+    )
+    const taken = answers.filter(({ status }) => status === 200)
+    const refused = answers.filter(({ status }) => status === 429)
+    // On a slow machine more of them are allowed.
+    const allowed = 5 + (5 * (performance.now() - started)) / 1000 + 1
+
+    expect(taken.length + refused.length).toBe(60)
+    expect(taken.length).toBeGreaterThanOrEqual(5)
+    expect(taken.length).toBeLessThanOrEqual(allowed)
+    for (const { headers } of answers) {
+      expect(headers.get('ratelimit')).toMatch(/^"default";r=\d;t=1$/)
+      expect(headers.get('ratelimit-policy')).toBe('"default";q=5;w=1')
+    }
+    for (const answer of refused) expect(answer.headers.get('retry-after')).toBe('1')
+    expect(await (await daemon.fetch('/metrics')).text()).toContain('status="429"')
+  })
+
+  test.each(['0', '-1', '1.5', '1000001', 'many'])('refuses --rate-limit %s', async (limit) => {
+    const { err, code } = await runProgram(['serve', '--rate-limit', limit])
+
+    expect(err).toContain('--rate-limit must be a whole number from 1 to 1000000')
+    expect(code).toBe(2)
+  })
+})

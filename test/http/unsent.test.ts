@@ -1,0 +1,111 @@
+import { expect, test } from 'bun:test'
+import { startDaemon } from '../harness/daemon'
+import { connect, head, request } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+import { openStubborn } from '../harness/stubborn'
+
+const { daemon } = await startOwnDaemon()
+const { port } = daemon
+
+// Answers of 1.5 MB: JSON writes each control character with six.
+const NAME = '\u0001'.repeat(900)
+const PLANTS = Array.from({ length: 290 }, (_, id) => ({ id, name: NAME }))
+for (const from of [0, 145]) {
+  const body = JSON.stringify({ plants: PLANTS.slice(from, from + 145) })
+  await daemon.fetch('/plants/batch', { method: 'POST', body })
+}
+const list = (limit: number) => request('GET', `/plants?limit=${limit}`, daemon.token)
+
+async function metric(name: string, of = daemon): Promise<number> {
+  const text = await (await of.fetch('/metrics')).text()
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 10_000
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error('it never held')
+    await Bun.sleep(100)
+  }
+}
+
+test('a long answer has its length, for a HEAD too, and is counted while it waits', async () => {
+  using connection = await connect(daemon.url)
+  const answer = await connection.send(list(1000))
+  const first = await connection.send(request('HEAD', '/plants?limit=1000', daemon.token), 'HEAD')
+
+  const { plants } = JSON.parse(answer?.body ?? '')
+  expect(plants.length).toBeGreaterThan(200)
+  expect(plants).toEqual(PLANTS.slice(0, plants.length))
+  expect(answer?.headers['content-length']).toBe(String(answer?.body.length))
+  expect(first?.headers['content-length']).toBe(answer?.headers['content-length'])
+  expect(await metric('plantstore_unsent_bytes')).toBe(0)
+})
+
+test('a long answer to a client that has gone is not counted', async () => {
+  const body = JSON.stringify({ id: 1000, name: 'x'.repeat(900_000) })
+  const connections = await Promise.all(Array.from({ length: 10 }, () => connect(daemon.url)))
+  for (const connection of connections) {
+    connection.write(request('POST', '/plants', daemon.token, body))
+    await connection.drained()
+    connection.end()
+  }
+
+  await until(async () => (await metric('plantstore_open_connections')) <= 1)
+  expect(await metric('plantstore_unsent_bytes')).toBe(0)
+})
+
+test('when many clients read nothing, long lists and plants are refused, and all else goes on', async () => {
+  using stubborn = openStubborn(port, 40)
+  stubborn.send(list(1000))
+  await until(async () => (await metric('plantstore_unsent_bytes')) > 20e6)
+
+  const refused = await daemon.fetch('/plants?limit=1000')
+  expect(refused.headers.get('retry-after')).not.toBeNull()
+  await expectError(refused, 50301)
+  const long = JSON.stringify({ id: 2000, name: 'x'.repeat(900_000) })
+  await expectError(await daemon.create(long), 50301)
+  await expectError(await daemon.fetch('/plants/2000'), 40402)
+  expect((await daemon.create('{"id":2001,"name":"Rose"}')).status).toBe(200)
+  expect((await daemon.fetch('/plants?limit=10')).status).toBe(200)
+  expect((await daemon.fetch('/docs')).status).toBe(200)
+
+  stubborn.close()
+  await until(async () => (await metric('plantstore_unsent_bytes')) === 0)
+  expect((await daemon.create(long)).status).toBe(200)
+})
+
+test('a DELETE may have a body, within the limit of all bodies', async () => {
+  const remove = (body: string) => daemon.fetch('/plants/2001', { method: 'DELETE', body })
+
+  await expectError(await remove('x'.repeat(2 ** 20 + 1)), 41301)
+  expect((await daemon.fetch('/plants/2001')).status).toBe(200)
+  expect((await remove('x'.repeat(100_000))).status).toBe(204)
+})
+
+test('counts the connections of clients, and what may be open', async () => {
+  await using other = await startDaemon()
+  const read = (name: string) => metric(name, other)
+  const files = await read('process_open_fds')
+  const connections = await Promise.all(Array.from({ length: 20 }, () => connect(other.url)))
+  // Bun accepts a connection with its first byte.
+  await Promise.all(connections.map((it) => it.send(head('GET /nope'))))
+
+  expect(await read('plantstore_open_connections')).toBe(21)
+  expect(await read('process_open_fds')).toBeGreaterThanOrEqual(files + 20)
+  expect(await read('process_max_fds')).toBeGreaterThan(files)
+  for (const connection of connections) connection.end()
+  await until(async () => (await read('plantstore_open_connections')) === 1)
+})
+
+test('says once that it cannot open more files', async () => {
+  const under = ['prlimit', '--nofile=64:64']
+  await using crowded = await startDaemon({ under })
+  using _connections = openStubborn(crowded.port, 100)
+
+  await Bun.sleep(3500)
+
+  const lines = crowded.events().filter(({ event }) => event === 'too-many-open-files')
+  expect(lines).toEqual([expect.objectContaining({ level: 'error', limit: 64 })])
+})

@@ -1,0 +1,143 @@
+// How the console looks and reads: barriers that axe-core finds, narrow and enlarged pages, and pictures: `bun run test:browser`.
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { root } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { type ConsoleOptions, connect, MAX, openConsole, startChromium } from './console-page'
+import { visit } from './visit'
+
+const pictures = join(root, Bun.env.PICTURES || 'dist/pictures')
+// For the picture of the README, whose charts are to show something.
+const WATCHED_MS = Bun.env.PICTURES ? 26_000 : 2500
+mkdirSync(pictures, { recursive: true })
+
+const { daemon, createToken, revokeToken } = await startOwnDaemon()
+const browser = await startChromium()
+
+const GENERA = [
+  ['Monstera deliciosa', 'aroid'],
+  ['Ficus lyrata', 'fig'],
+  ['Goeppertia orbifolia', 'prayer plant'],
+  ['Pilea peperomioides', undefined],
+  ['Epipremnum aureum', 'aroid'],
+  ['Dracaena trifasciata', 'succulent'],
+  ['Strelitzia nicolai', 'bird of paradise'],
+  ['Aloe vera', 'succulent'],
+] as const
+await daemon.create('{"id":1,"name":"نبتة العنكبوت","tag":"زينة"}')
+await daemon.create('{"id":2,"name":"🌵 Opuntia <microdasys>","tag":"succulent"}')
+await daemon.create(`{"id":${MAX},"name":"Adansonia digitata"}`)
+for (let id = 3; id < 400; id++) {
+  const [name, tag] = GENERA[id % GENERA.length] ?? ['Rosa', undefined]
+  await daemon.create(JSON.stringify({ id, name, tag }))
+}
+
+// Something to see in the charts, while the tests run.
+let isBusy = true
+async function create(): Promise<void> {
+  for (let id = 1000; isBusy; id++) {
+    await daemon.create(`{"id":${id},"name":"plant ${id}"}`).catch(() => {})
+    await Bun.sleep(4 + 20 * Math.sin(id / 40) ** 2)
+  }
+}
+void create()
+afterAll(() => {
+  isBusy = false
+})
+
+const desktop = { viewport: { width: 1280, height: 800 } }
+const phone = {
+  viewport: { width: 390, height: 844 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+}
+const views: readonly (readonly [name: string, options: ConsoleOptions])[] = [
+  ['light', desktop],
+  ['dark', { ...desktop, colorScheme: 'dark' }],
+  ['phone', phone],
+  ['phone-dark', { ...phone, colorScheme: 'dark' }],
+  ['zoomed', { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }],
+  ['contrast', { ...desktop, forcedColors: 'active', reducedMotion: 'reduce' }],
+]
+
+const shoot = (page: Page, name: string) =>
+  page.screenshot({ path: join(pictures, `console-${name}.png`) })
+
+/** Whether everything is as wide as the page at most. */
+const isNarrow = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
+
+describe.each(views)('%s', (name, options) => {
+  test('the first page has no barriers', async () => {
+    await using visited = await visit(browser, daemon.url, options)
+    await connect(visited.page, 'pst_wrong')
+    await visited.page.getByText('the token is unknown, expired or revoked').waitFor()
+
+    expect(await visited.barriers()).toEqual([])
+    expect(await isNarrow(visited.page)).toBeTrue()
+    await shoot(visited.page, `${name}-welcome`)
+  })
+
+  test('the table, an undo, a form and an import have no barriers', async () => {
+    await using console = await openConsole(browser, daemon.url, options)
+    const { page } = console
+    await console.row(3).waitFor()
+    await page.getByRole('img', { name: /^p99 of creates/ }).waitFor()
+    await page.waitForTimeout(name === 'light' ? WATCHED_MS : 2500)
+    expect(await console.barriers()).toEqual([])
+    expect(await isNarrow(page)).toBeTrue()
+    await page.mouse.move(0, 0)
+    await shoot(page, name)
+
+    await console.button('Delete plant 3').click()
+    await console.button('Undo the deletion of plant 3').waitFor()
+    const lines = '{"id":1,"name":"Rosa"}\nno JSON\n{"id":2000000,"name":"Tulipa"}\n'
+    await console.field('File to import, NDJSON or CSV').setInputFiles({
+      name: 'garden.ndjson',
+      mimeType: 'application/x-ndjson',
+      buffer: Buffer.from(lines),
+    })
+    await page.getByText(/^Done: /).waitFor()
+    expect(await console.barriers()).toEqual([])
+    expect(await isNarrow(page)).toBeTrue()
+    await shoot(page, `${name}-import`)
+    await console.button('Undo the deletion of plant 3').click()
+    await console.button('Close').click()
+
+    await console.button('Edit plant 5').click()
+    await console.field('Name').fill('Mine')
+    await daemon.fetch('/plants/5', { method: 'PATCH', json: { name: `theirs, ${name}` } })
+    await console.button('Save').click()
+    await page.getByText('This plant was changed after you opened it.').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await shoot(page, `${name}-conflict`)
+    await console.isClean()
+  }, 60_000)
+})
+
+test('the form for another token has no barriers', async () => {
+  await using console = await openConsole(browser, daemon.url, {
+    token: await createToken('looks'),
+  })
+  await console.row(3).waitFor()
+  await revokeToken('looks')
+  await console.page.getByText('The token is no longer accepted').waitFor()
+
+  expect(await console.barriers()).toEqual([])
+  await shoot(console.page, 'revoked')
+})
+
+test('the table can be read at 200 %: nothing is cut off that scrolls nowhere', async () => {
+  await using console = await openConsole(browser, daemon.url, {
+    viewport: { width: 640, height: 400 },
+    deviceScaleFactor: 2,
+  })
+  await console.row(3).waitFor()
+  for (const name of ['Add plant', 'Export CSV', 'Edit plant 3']) {
+    await console.button(name).scrollIntoViewIfNeeded()
+    expect(await console.button(name).isVisible()).toBeTrue()
+  }
+})

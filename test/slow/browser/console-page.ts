@@ -1,0 +1,70 @@
+// The console in a Chromium, as the tests of it use it: by roles and labels.
+import { afterAll, expect } from 'bun:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { buildPages } from '../../../build-pages'
+import { TOKEN } from '../../harness/daemon'
+import { has } from '../release/lab'
+import { startBrowser, visit } from './visit'
+
+/** Both ends of int64. */
+export const MIN = '-9223372036854775808'
+export const MAX = '9223372036854775807'
+
+/** A browser for the tests of a file; it is installed where it is missing, which needs root. */
+export async function startChromium(): Promise<Browser> {
+  // The executable has its own.
+  if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
+  if (!(await has('chromium'))) throw new Error('needs chromium')
+  const browser = await startBrowser()
+  afterAll(() => browser.close())
+  return browser
+}
+
+/** Types a token and connects. */
+export async function connect(page: Page, token: string = TOKEN): Promise<void> {
+  await page.getByLabel('Token', { exact: true }).fill(token)
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
+}
+
+export type ConsoleOptions = BrowserContextOptions & { readonly token?: string }
+
+/** Opens the console at an address and connects. */
+export async function openConsole(browser: Browser, url: string, options: ConsoleOptions = {}) {
+  const { token, ...context } = options
+  const visited = await visit(browser, url, context)
+  const { page } = visited
+  await connect(page, token)
+  const grid = page.getByRole('grid', { name: 'Plants' })
+  await grid.waitFor()
+  const { origin } = new URL(url)
+  return {
+    ...visited,
+    grid,
+    /** The row of a plant. */
+    row: (id: string | number | bigint) =>
+      grid.getByRole('row').filter({ has: page.locator('.id', { hasText: exactly(String(id)) }) }),
+    /** The cells of every row that is drawn. */
+    rows: (): Promise<string[][]> =>
+      grid
+        .locator('.rows')
+        .getByRole('row')
+        .evaluateAll((rows) =>
+          rows.map((row) =>
+            ['.id', '.name', '.tag'].map((cell) => row.querySelector(cell)?.textContent ?? ''),
+          ),
+        ),
+    button: (name: string) => page.getByRole('button', { name, exact: true }),
+    field: (name: string) => page.getByLabel(name, { exact: true }),
+    /** Nothing left the origin, and the browser has no complaint. */
+    async isClean(): Promise<void> {
+      const elsewhere = visited.requests().filter((it) => new URL(it).origin !== origin)
+      expect(elsewhere.filter((it) => !it.startsWith(`blob:${origin}`))).toEqual([])
+      expect(await visited.complaints()).toEqual([])
+    },
+    [Symbol.asyncDispose]: visited.close,
+  }
+}
+
+export type ConsolePage = Awaited<ReturnType<typeof openConsole>>
+
+const exactly = (text: string): RegExp => new RegExp(`^${text.replace('-', '\\-')}$`)

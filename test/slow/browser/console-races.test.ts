@@ -1,0 +1,150 @@
+// Answers that come too late in the console, in a real Chromium: `bun run test:browser`.
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { connect, openConsole, startChromium } from './console-page'
+
+const { daemon, stored } = await startOwnDaemon()
+const browser = await startChromium()
+for (let id = 1; id <= 20; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+
+const open = () => openConsole(browser, daemon.url)
+
+/** Holds back the answer about a plant; the page has it once the promise of `release` resolves. */
+async function hold(page: Page, id: number) {
+  const isAsked = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const url = `**/plants/${id}`
+  await page.route(url, async (route) => {
+    const response = await route.fetch()
+    isAsked.resolve()
+    await gate.promise
+    await route.fulfill({ response })
+  })
+  return {
+    asked: isAsked.promise,
+    async release(): Promise<void> {
+      const arrival = page.waitForResponse(url)
+      gate.resolve()
+      await (await arrival).finished()
+      // The page has handled it before it draws again.
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => drawn(null))))
+      await page.waitForTimeout(50)
+    },
+  }
+}
+
+test('a plant that answers late does not replace the form opened after it', async () => {
+  await using console = await open()
+  const { page } = console
+  const late = await hold(page, 3)
+  await console.button('Edit plant 3').click()
+  await late.asked
+  await console.button('Edit plant 4').click()
+  await console.field('Name').fill('typed')
+  await late.release()
+
+  await page.getByRole('dialog', { name: 'Edit plant 4' }).waitFor()
+  expect(await console.field('Name').inputValue()).toBe('typed')
+  await console.isClean()
+})
+
+test('a plant that answers late does not replace a new plant', async () => {
+  await using console = await open()
+  const { page } = console
+  const late = await hold(page, 5)
+  await console.button('Edit plant 5').click()
+  await late.asked
+  await console.button('Add plant').click()
+  await console.field('ID').fill('77')
+  await late.release()
+
+  await page.getByRole('dialog', { name: 'Add a plant' }).waitFor()
+  expect(await console.field('ID').inputValue()).toBe('77')
+  await console.isClean()
+})
+
+test('a plant that answers after Disconnect opens no form in the next session', async () => {
+  await using console = await open()
+  const { page } = console
+  const late = await hold(page, 6)
+  await console.button('Edit plant 6').click()
+  await late.asked
+  await console.button('Disconnect').click()
+  await connect(page)
+  await console.row(1).waitFor()
+  await late.release()
+
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await console.isClean()
+})
+
+test('a save that answers late does not close the form opened after it', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 7').click()
+  await console.field('Name').fill('saved late')
+  const late = await hold(page, 7)
+  await console.button('Save').click()
+  await late.asked
+  await console.button('Cancel').click()
+  await console.button('Edit plant 8').click()
+  await console.field('Name').fill('typed')
+  await late.release()
+
+  await console.row(7).getByText('saved late').waitFor()
+  expect(await console.field('Name').inputValue()).toBe('typed')
+  await console.button('Save').click()
+  await console.row(8).getByText('typed').waitFor()
+  expect(stored(7n)?.name).toBe('saved late')
+  await console.isClean()
+})
+
+test('a search that answers late does not replace the one after it', async () => {
+  await using console = await open()
+  const { page } = console
+  const late = await hold(page, 9)
+  await console.field('Find ID').fill('9')
+  await console.button('Find').click()
+  await late.asked
+  await console.field('Find ID').fill('10')
+  await console.button('Find').click()
+  await console.row(1).waitFor({ state: 'detached' })
+  await late.release()
+
+  expect(await console.rows()).toEqual([['10', 'plant 10', '']])
+  await console.isClean()
+})
+
+test('a search that answers late does not hide what is wrong with the next one', async () => {
+  await using console = await open()
+  const { page } = console
+  const late = await hold(page, 11)
+  await console.field('Find ID').fill('11')
+  await console.button('Find').click()
+  await late.asked
+  await console.field('Find ID').fill('rose')
+  await console.button('Find').click()
+  await page.getByRole('search').getByRole('alert').waitFor()
+  await late.release()
+
+  expect(await page.getByRole('search').getByRole('alert').count()).toBe(1)
+  expect(await console.row(1).count()).toBe(1)
+  await console.isClean()
+})
+
+test('a search that answers after Disconnect finds nothing in the next session', async () => {
+  await using console = await open()
+  const { page } = console
+  const late = await hold(page, 12)
+  await console.field('Find ID').fill('12')
+  await console.button('Find').click()
+  await late.asked
+  await console.button('Disconnect').click()
+  await connect(page)
+  await console.row(1).waitFor()
+  await late.release()
+
+  await page.getByText('20 plants', { exact: true }).waitFor()
+  await console.isClean()
+})

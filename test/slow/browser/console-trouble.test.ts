@@ -1,0 +1,251 @@
+// What goes wrong while the console is open, in a real Chromium: `bun run test:browser`.
+import { describe, expect, test } from 'bun:test'
+import { startDaemon, temporaryFolder } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { connect, openConsole, startChromium } from './console-page'
+
+// What Chromium itself writes to its console of a request without an answer.
+const NO_ANSWER = /^Failed to load resource: net::ERR_/
+
+const { daemon, stored, createToken, revokeToken } = await startOwnDaemon()
+const browser = await startChromium()
+
+const open = (token = daemon.token) => openConsole(browser, daemon.url, { token })
+const put = (id: number, name: string) =>
+  daemon.fetch(`/plants/${id}`, { method: 'PUT', json: { name } })
+
+for (let id = 1; id <= 40; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+
+describe('a token', () => {
+  test('that is revoked leads back to its field, and nothing that was typed is lost', async () => {
+    await using console = await open(await createToken('revoked'))
+    const { page } = console
+    await console.button('Edit plant 3').click()
+    await console.field('Name').fill('typed before')
+    await revokeToken('revoked')
+
+    const dialog = page.getByRole('dialog', { name: 'The token is no longer accepted' })
+    await dialog.getByText('the token is unknown, expired or revoked').waitFor()
+    await connect(page)
+    await dialog.waitFor({ state: 'detached' })
+    expect(await console.field('Name').inputValue()).toBe('typed before')
+    await console.button('Save').click()
+    await page.getByText('Plant 3 was changed').waitFor()
+    expect(stored(3n)?.name).toBe('typed before')
+    await console.isClean()
+  })
+
+  test('that is revoked during an import stops it until there is another', async () => {
+    await using console = await open(await createToken('importer'))
+    const { page } = console
+    const text = Array.from({ length: 40_000 }, (_, i) => `{"id":${i + 1000},"name":"p ${i}"}\n`)
+    await console.field('File to import, NDJSON or CSV').setInputFiles({
+      name: 'plants.ndjson',
+      mimeType: 'application/x-ndjson',
+      buffer: Buffer.from(text.join('')),
+    })
+    await page.getByText(/\d,000 created/).waitFor()
+    await revokeToken('importer')
+    await page.getByText('Waiting; it resumes by itself.').waitFor()
+    await connect(page)
+    await page
+      .getByText(/^Done: 40,000 created|^Done: [\d,]+ created, [\d,]+ already stored/)
+      .waitFor()
+
+    expect(stored(1000n)?.name).toBe('p 0')
+    expect(stored(40_999n)?.name).toBe('p 39999')
+    await console.isClean()
+  }, 120_000)
+
+  test('that is read-only is told so, and offers no changes any more', async () => {
+    await using console = await open(await createToken('reader', '--scope', 'read'))
+    const { page } = console
+    await console.button('Edit plant 5').click()
+    await console.field('Name').fill('not allowed')
+    await console.button('Save').click()
+
+    await page.getByText('this token is read-only; use a write token').waitFor()
+    expect(await console.field('Name').inputValue()).toBe('not allowed')
+    await console.button('Cancel').click()
+    await page.getByText('read-only token').waitFor()
+    for (const name of ['Add plant', 'Import…', 'Edit plant 5', 'Delete plant 5']) {
+      expect(await console.button(name).count()).toBe(0)
+    }
+    expect(stored(5n)?.name).toBe('plant 5')
+    await console.isClean()
+  })
+})
+
+test('a daemon that is restarted is waited for, and what was typed is stored then', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database })
+  await first.create('{"id":1,"name":"Fern"}')
+  await using console = await openConsole(browser, first.url)
+  const { page } = console
+  await page.getByText('Healthy').waitFor()
+  await console.button('Edit plant 1').click()
+  await console.field('Name').fill('Tree fern')
+  await first.kill()
+
+  await page.getByText('No response, retrying…').waitFor()
+  await console.button('Save').click()
+  await page.getByRole('dialog').getByRole('alert').waitFor()
+  expect(await console.field('Name').inputValue()).toBe('Tree fern')
+  await using second = await startDaemon({ database, args: ['--port', String(first.port)] })
+  await page.getByText('Healthy').waitFor()
+  await console.button('Save').click()
+  await page.getByText('Plant 1 was changed').waitFor()
+
+  expect(await (await second.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Tree fern' })
+  const complaints = await console.complaints()
+  expect(complaints.filter((it) => !NO_ANSWER.test(it))).toEqual([])
+  expect(await console.row(1).count()).toBe(1)
+})
+
+test('a disk that takes no writes is shown with the reason, and what was typed is stored when it heals', async () => {
+  using folder = temporaryFolder()
+  const under = ['env', '--ignore-signal=XFSZ']
+  await using ailing = await startDaemon({ database: folder.file('plants.db'), under })
+  await ailing.create('{"id":1,"name":"Fern"}')
+  await using console = await openConsole(browser, ailing.url)
+  const { page } = console
+  const limit = (bytes: string) =>
+    Bun.spawnSync(['prlimit', '--pid', String(ailing.pid), `--fsize=${bytes}`]).exitCode
+  await page.getByText('Healthy').waitFor()
+  await console.button('Edit plant 1').click()
+  await console.field('Name').fill('Tree fern')
+  expect(limit('4096:unlimited')).toBe(0)
+  // The first write that fails is in doubt for as long as the disk fails.
+  const filler = ailing.create('{"id":2,"name":"filler"}')
+
+  await page.getByText('Cannot write').waitFor()
+  await console.button('Save').click()
+  await page
+    .getByRole('dialog')
+    .getByText(/nothing was stored/)
+    .waitFor()
+  expect(limit('unlimited:unlimited')).toBe(0)
+  await page.getByText('Healthy').waitFor()
+  await console.button('Save').click()
+  await page.getByText('Plant 1 was changed').waitFor()
+  await filler
+
+  expect(await (await ailing.fetch('/plants/1')).json()).toEqual({ id: 1, name: 'Tree fern' })
+  expect((await console.complaints()).filter((it) => !/status of 50[37]/.test(it))).toEqual([])
+})
+
+describe('two people at one plant', () => {
+  test('the second to save sees what the first stored, and may keep either', async () => {
+    await using console = await open()
+    const { page } = console
+    const dialog = page.getByRole('dialog', { name: 'Edit plant 7' })
+    await console.button('Edit plant 7').click()
+    await console.field('Name').fill('mine')
+    await put(7, 'theirs <b>')
+    await console.button('Save').click()
+
+    await dialog.getByText('This plant was changed after you opened it.').waitFor()
+    await dialog.getByText('theirs <b>', { exact: true }).waitFor()
+    expect(stored(7n)?.name).toBe('theirs <b>')
+    await put(7, 'theirs again')
+    await console.button('Save mine').click()
+    await dialog.getByText('theirs again', { exact: true }).waitFor()
+    await console.button('Save mine').click()
+    await page.getByText('Plant 7 was changed').waitFor()
+    expect(stored(7n)?.name).toBe('mine')
+
+    await console.button('Edit plant 7').click()
+    await console.field('Name').fill('mine again')
+    await put(7, 'theirs at last')
+    await console.button('Save').click()
+    await console.button('Use theirs').click()
+    expect(await console.field('Name').inputValue()).toBe('theirs at last')
+    await console.button('Save').click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(stored(7n)?.name).toBe('theirs at last')
+    await console.isClean()
+  })
+
+  test('a plant that was changed since the table was read is not deleted', async () => {
+    await using console = await open()
+    await console.row(9).waitFor()
+    await put(9, 'changed')
+    await console.button('Delete plant 9').click()
+
+    await console.page.getByText('Plant 9 has changed; check it before you delete it').waitFor()
+    await console.row(9).getByText('changed').waitFor()
+    await console.isClean()
+  })
+})
+
+describe('a delete', () => {
+  const undo = (id: number) => `Undo the deletion of plant ${id}`
+
+  test('is carried out when the time to undo it is over', async () => {
+    await using console = await open()
+    await console.button('Delete plant 20').click()
+    await console.button(undo(20)).waitFor()
+    expect(await console.row(20).count()).toBe(0)
+    expect(stored(20n)?.name).toBe('plant 20')
+
+    await console.button(undo(20)).waitFor({ state: 'detached' })
+    for (let tries = 0; stored(20n) && tries < 100; tries++) await Bun.sleep(20)
+    expect(stored(20n)).toBeUndefined()
+    expect(await console.row(20).count()).toBe(0)
+    await console.isClean()
+  })
+
+  test('that is undone never reaches the store, also of several', async () => {
+    await using console = await open()
+    for (const id of [21, 22, 23]) {
+      await console.button(`Delete plant ${id}`).click()
+      await console.button(undo(id)).waitFor()
+    }
+    await console.button(undo(22)).click()
+    await console.row(22).waitFor()
+    expect(await console.row(21).count()).toBe(0)
+    await console.button(undo(21)).click()
+    await console.button(undo(23)).click()
+
+    expect((await console.rows()).map(([id]) => id)).toEqual(
+      expect.arrayContaining(['21', '22', '23']),
+    )
+    for (const id of [21n, 22n, 23n]) expect(stored(id)?.name).toBe(`plant ${id}`)
+    await console.isClean()
+  })
+
+  test('by two quick clicks is of one plant', async () => {
+    await using console = await open()
+    await console.button('Delete plant 10').dblclick()
+    await console.button(undo(10)).waitFor()
+
+    await console.row(11).waitFor()
+    expect(await console.page.getByRole('button', { name: /^Undo/ }).count()).toBe(1)
+    await console.button(undo(10)).click()
+    await console.isClean()
+  })
+
+  test('is carried out when the page is left before', async () => {
+    await using console = await open()
+    await console.button('Delete plant 24').click()
+    await console.button(undo(24)).waitFor()
+
+    await console.page.goto('about:blank')
+
+    for (let tries = 0; stored(24n) && tries < 100; tries++) await Bun.sleep(20)
+    expect(stored(24n)).toBeUndefined()
+  })
+
+  test('of a plant that another changes meanwhile is not carried out', async () => {
+    await using console = await open()
+    await console.button('Delete plant 25').click()
+    await console.button(undo(25)).waitFor()
+    await put(25, 'still wanted')
+
+    await console.page.getByText('Plant 25 was not deleted: someone changed it').waitFor()
+    await console.row(25).getByText('still wanted').waitFor()
+    expect(stored(25n)?.name).toBe('still wanted')
+    await console.isClean()
+  })
+})

@@ -1,0 +1,364 @@
+// The console in a real Chromium, action by action: `bun run test:browser`.
+import { describe, expect, test } from 'bun:test'
+import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { connect, MAX, MIN, openConsole, startChromium } from './console-page'
+import { startPrefixProxy } from './prefix-proxy'
+import { visit } from './visit'
+
+const { daemon, stored } = await startOwnDaemon()
+const browser = await startChromium()
+
+const open = () => openConsole(browser, daemon.url)
+const create = (id: string | number, name: string, tag?: string) =>
+  daemon.create(`{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`)
+
+await create(MIN, 'The first of all')
+await create(MAX, 'The last of all', 'end')
+for (let id = 1; id <= 700; id++)
+  await create(id, `plant ${id}`, id % 7 === 0 ? 'seventh' : undefined)
+
+describe('the token', () => {
+  test('is kept in the memory of the page only', async () => {
+    await using console = await open()
+    const { page } = console
+    await console.row(MIN).waitFor()
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+    )
+
+    expect(kept).not.toContain(TOKEN)
+    expect(await page.context().cookies()).toEqual([])
+    await page.reload()
+    await page.getByLabel('Token', { exact: true }).waitFor()
+    expect(await page.getByLabel('Token', { exact: true }).inputValue()).toBe('')
+    await console.isClean()
+  })
+
+  test('that is unknown is refused beside its field, in the words of the service', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+
+    await connect(page, 'pst_unknown')
+
+    await page.getByText('the token is unknown, expired or revoked').waitFor()
+    const described = await page
+      .getByLabel('Token', { exact: true })
+      .getAttribute('aria-describedby')
+    expect(await page.locator(`#${described}`).textContent()).toBe(
+      'the token is unknown, expired or revoked',
+    )
+    await connect(page, 'not a token ⚠')
+    await page.getByText('a token has only letters, digits').waitFor()
+    await connect(page)
+    await page.getByRole('grid').waitFor()
+    expect(await visited.complaints()).toEqual([])
+  })
+
+  test('is forgotten by Disconnect', async () => {
+    await using console = await open()
+    await console.button('Disconnect').click()
+
+    await console.field('Token').waitFor()
+    expect(await console.grid.count()).toBe(0)
+    await connect(console.page)
+    await console.row(1).waitFor()
+    await console.isClean()
+  })
+
+  test('is masked in a text field, so that no browser offers to store it', async () => {
+    await using visited = await visit(browser, daemon.url)
+    for (const address of [daemon.url, `${daemon.url}/docs`]) {
+      await visited.page.goto(address)
+      const field = visited.page.getByLabel('Token', { exact: true })
+      const masking = field.evaluate((it: HTMLInputElement) => [
+        it.type,
+        it.autocomplete,
+        getComputedStyle(it).getPropertyValue('-webkit-text-security'),
+      ])
+      expect(await masking).toEqual(['text', 'off', 'disc'])
+    }
+  })
+
+  test('leads to the heading of the page, and Disconnect back to its field', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    const focused = () => page.evaluate(() => document.activeElement?.tagName)
+    await page.getByLabel('Token', { exact: true }).fill(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('H1')
+
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Token', { exact: true }).waitFor()
+    expect(await focused()).toBe('INPUT')
+    await page.keyboard.type(TOKEN)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid').waitFor()
+    expect(await focused()).toBe('H1')
+  })
+})
+
+describe('the table', () => {
+  test('shows id, name and tag, from one end of int64 to the other', async () => {
+    await using console = await open()
+    const { page, grid } = console
+    await console.row(7).waitFor()
+
+    expect((await console.rows())[0]).toEqual([MIN, 'The first of all', ''])
+    expect(await console.row(7).getByRole('gridcell').allTextContents()).toEqual([
+      '7',
+      'plant 7',
+      'seventh',
+      'EditDelete',
+    ])
+    await grid.focus()
+    await page.keyboard.press('End')
+    await console.row(MAX).waitFor()
+    expect((await console.rows()).at(-1)).toEqual([MAX, 'The last of all', 'end'])
+    await page.getByText('702 plants', { exact: true }).waitFor()
+    await console.isClean()
+  })
+
+  test('loads further pages as one scrolls', async () => {
+    await using console = await open()
+    const { page, grid } = console
+    await page.getByText('250 plants so far').waitFor()
+    await grid.hover()
+
+    for (let wheel = 0; wheel < 60 && (await console.row(600).count()) === 0; wheel++) {
+      await page.mouse.wheel(0, 1000)
+      await page.waitForTimeout(20)
+    }
+
+    await console.row(600).waitFor()
+    expect((await console.rows()).length).toBeLessThan(60)
+  })
+
+  test('finds a plant by its id, exactly', async () => {
+    await using console = await open()
+    for (const [id, name] of [
+      [MIN, 'The first of all'],
+      [MAX, 'The last of all'],
+      ['123', 'plant 123'],
+    ]) {
+      await console.field('Find ID').fill(` ${id} `)
+      await console.button('Find').click()
+      await console.row(String(id)).waitFor()
+      await console.page.getByText('The plant with this ID').waitFor()
+      expect(await console.rows()).toEqual([[String(id), String(name), expect.any(String)]])
+    }
+    await console.button('Show all plants').click()
+    await console.row(3).waitFor()
+    await console.isClean()
+  })
+
+  test.each([
+    ['9999', 'no plant has this id'],
+    ['9223372036854775808', `id: expected an integer from ${MIN} to ${MAX}`],
+    ['rose', `id: expected an integer from ${MIN} to ${MAX}`],
+    ['1.5', `id: expected an integer from ${MIN} to ${MAX}`],
+  ])('says beside the field that %s leads to no plant', async (id, message) => {
+    await using console = await open()
+    await console.field('Find ID').fill(id)
+    await console.page.keyboard.press('Enter')
+
+    const alert = console.page.getByRole('search').getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.textContent()).toBe(message)
+    expect(await console.field('Find ID').getAttribute('aria-invalid')).toBe('true')
+    await console.isClean()
+  })
+
+  test('is limited to a tag that is typed or pressed', async () => {
+    await using console = await open()
+    await console.field('Filter by tag').fill('seventh')
+    await console.button('Filter').click()
+    await console.page.getByText('100 plants', { exact: true }).waitFor()
+    expect((await console.rows()).every(([, , tag]) => tag === 'seventh')).toBeTrue()
+
+    await console.button('Show all plants').click()
+    await console.row(14).getByRole('button', { name: 'seventh' }).click()
+    await console.page.getByText('100 plants', { exact: true }).waitFor()
+    expect(await console.field('Filter by tag').inputValue()).toBe('seventh')
+
+    await console.field('Filter by tag').fill('<none>')
+    await console.page.keyboard.press('Enter')
+    await console.page.getByText('No plant has the tag <none>.').waitFor()
+    await console.isClean()
+  })
+})
+
+describe('a plant', () => {
+  test('is added, and refused beside the field that is wrong', async () => {
+    await using console = await open()
+    const { page } = console
+    await console.row(1).waitFor()
+    const message = async (text: string) => {
+      const alert = page.getByRole('dialog').getByRole('alert')
+      await alert.filter({ hasText: text }).waitFor()
+      const described = await console.field('ID').getAttribute('aria-describedby')
+      expect(await page.locator(`#${described}`).textContent()).toBe(text)
+    }
+    await console.button('Add plant').click()
+    await console.field('Name').fill('Fern')
+    await console.button('Add').click()
+    await message('id is missing')
+    await console.field('ID').fill('9223372036854775808')
+    await console.button('Add').click()
+    await message(`id: expected an integer from ${MIN} to ${MAX}`)
+    await console.field('ID').fill('5')
+    await console.button('Add').click()
+    await message('this id belongs to a different plant')
+    await console.field('ID').fill('-9223372036854775807')
+    await console.field('Tag').fill('fern')
+    await console.button('Add').click()
+
+    await page.getByText('Plant -9223372036854775807 was created').waitFor()
+    expect(stored(-9223372036854775807n)).toEqual({
+      id: -9223372036854775807n,
+      name: 'Fern',
+      tag: 'fern',
+    })
+    expect((await console.rows())[1]).toEqual(['-9223372036854775807', 'Fern', 'fern'])
+    await console.isClean()
+  })
+
+  test('is edited: only what was touched changes', async () => {
+    await create(801, 'two\r\nlines', 'old')
+    await using console = await open()
+    const { page } = console
+    await console.field('Find ID').fill('801')
+    await console.button('Find').click()
+    await console.button('Edit plant 801').click()
+    await console.field('Tag').fill('')
+    await console.button('Save').click()
+    await page.getByText('Plant 801 was changed').waitFor()
+    expect(stored(801n)).toEqual({ id: 801n, name: 'two\r\nlines', tag: null })
+
+    await console.button('Edit plant 801').click()
+    await console.field('Name').fill('one line')
+    await console.field('Tag').fill('new')
+    await console.button('Save').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await console.row(801).getByText('one line').waitFor()
+    expect(stored(801n)).toEqual({ id: 801n, name: 'one line', tag: 'new' })
+    await console.isClean()
+  })
+
+  test.each([
+    '<img src=x onerror=alert(1)><b>bold</b>',
+    '"><script>alert(1)</script>',
+    'نبتة العنكبوت (خضراء)',
+    '‮evil‬ ordering',
+    '🌵 👩‍🌾 🪴🏽',
+  ])('is shown as text: %s', async (name) => {
+    const id = 900 + name.length
+    await create(id, name, name)
+    await using console = await open()
+    await console.field('Find ID').fill(String(id))
+    await console.button('Find').click()
+    await console.row(id).waitFor()
+
+    expect(await console.rows()).toEqual([[String(id), name, name]])
+    expect(await console.row(id).locator('b, img, script').count()).toBe(0)
+    await console.button(`Edit plant ${id}`).click()
+    expect(await console.field('Name').inputValue()).toBe(name)
+    await console.button('Cancel').click()
+    await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await console.isClean()
+  })
+
+  test('is added, found, edited, deleted and kept by the keyboard alone', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    const { keyboard } = page
+    const tabTo = async (name: string) => {
+      for (let tries = 0; tries < 40; tries++) {
+        const focused = await page.evaluate(() => {
+          const it = document.activeElement
+          return it?.getAttribute('aria-label') ?? it?.textContent ?? ''
+        })
+        if (focused === name) return
+        await keyboard.press('Tab')
+      }
+      throw new Error(`no Tab leads to ${name}`)
+    }
+    await page.waitForFunction(() => document.activeElement?.id === 'token')
+    await keyboard.type(TOKEN)
+    await keyboard.press('Enter')
+    await page.getByRole('row', { name: 'The first of all' }).waitFor()
+
+    await tabTo('Add plant')
+    await keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Add a plant' }).waitFor()
+    await keyboard.type('-50')
+    await keyboard.press('Tab')
+    await keyboard.type('Keyed')
+    await keyboard.press('Enter')
+    await page.getByText('Plant -50 was created').waitFor()
+    expect(stored(-50n)?.name).toBe('Keyed')
+
+    await tabTo('Plants')
+    // Behind the first one, and perhaps one that another test made.
+    for (let row = 0; row < 4; row++) {
+      const id = await page.locator('[aria-selected="true"] .id').textContent()
+      if (id === '-50') break
+      await keyboard.press('ArrowDown')
+    }
+    await keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Edit plant -50' }).waitFor()
+    await keyboard.press('End')
+    await keyboard.type(' in')
+    await keyboard.press('Enter')
+    await page.getByText('Plant -50 was changed').waitFor()
+    expect(stored(-50n)?.name).toBe('Keyed in')
+
+    await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'grid')
+    await keyboard.press('Delete')
+    await page.getByRole('button', { name: 'Undo the deletion of plant -50' }).waitFor()
+    await keyboard.press('Control+z')
+    await page.getByText('Plant -50 was kept').waitFor()
+    await keyboard.press('Delete')
+    await tabTo('Undo the deletion of plant -50')
+    await keyboard.press('Enter')
+    await page.getByText('Plant -50 was kept').waitFor()
+    expect(stored(-50n)?.name).toBe('Keyed in')
+    await keyboard.press('Escape')
+    expect(await visited.complaints()).toEqual([])
+  })
+})
+
+test('an empty store begins with a first step', async () => {
+  using folder = temporaryFolder()
+  await using empty = await startDaemon({ database: folder.file('plants.db') })
+  await using console = await openConsole(browser, empty.url)
+  await console.page.getByRole('heading', { name: 'No plants yet' }).waitFor()
+
+  await console.button('Add plant').click()
+  await console.field('ID').fill('1')
+  await console.field('Name').fill('Monstera')
+  await console.button('Add').click()
+  await console.row(1).waitFor()
+  await console.page.getByText('1 plant', { exact: true }).waitFor()
+  expect(await console.page.getByRole('heading', { name: 'No plants yet' }).count()).toBe(0)
+  await console.isClean()
+})
+
+test('behind a proxy, everything stays below its path prefix', async () => {
+  await using proxy = startPrefixProxy('/garden', daemon.url)
+  await using console = await openConsole(browser, `${proxy.url}/garden/`)
+  await console.row(MIN).waitFor()
+  await console.button('Edit plant 1').click()
+  await console.button('Cancel').click()
+  await console.page.getByText('Healthy').waitFor()
+
+  expect(console.requests().filter((url) => !url.startsWith(`${proxy.url}/garden/`))).toEqual([])
+  const docs = console.page.getByRole('link', { name: 'API reference' })
+  expect(await docs.evaluate((it) => (it as HTMLAnchorElement).href)).toBe(
+    `${proxy.url}/garden/docs`,
+  )
+  await console.isClean()
+})

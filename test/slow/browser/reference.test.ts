@@ -1,0 +1,283 @@
+// The API reference at /docs, in a real Chromium: `bun run test:browser`.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { buildPages } from '../../../build-pages'
+import { TOKEN } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { startPrefixProxy } from './prefix-proxy'
+import { INSTALL_MS, startBrowser, visit } from './visit'
+
+const MAX = '9223372036854775807'
+const MIN = '-9223372036854775808'
+
+// The executable has its own.
+if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
+
+const { daemon, createToken, revokeToken } = await startOwnDaemon()
+const pictures = Bun.env.PICTURES
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await startBrowser()
+}, INSTALL_MS)
+afterAll(() => browser.close())
+
+const open = (options: BrowserContextOptions = {}, url = `${daemon.url}/docs`) =>
+  visit(browser, url, options)
+
+const formOf = (page: Page, operation: string) =>
+  page.getByRole('form', { name: `Try it: ${operation}`, exact: true })
+
+type Fields = Readonly<Record<string, string>>
+
+/** Fills the form of an operation by its labels and sends it; resolves to what it shows of the answer. */
+async function tryIt(page: Page, operation: string, fields: Fields = {}): Promise<string> {
+  const form = formOf(page, operation)
+  for (const [label, value] of Object.entries(fields)) await form.getByLabel(label).fill(value)
+  await form.getByRole('button', { name: 'Send request' }).click()
+  const status = form.locator('.outcome .status')
+  await status.waitFor()
+  // The text of an answer that is not JSON is not in a box of code alone: so all of it is read.
+  return String(await form.locator('.outcome').textContent()).replaceAll(/\s+/g, ' ')
+}
+
+const typeToken = (page: Page, token: string = TOKEN) => page.getByLabel('Token').fill(token)
+
+describe('the reference', () => {
+  test('shows every operation of the description, with its answers and errors', async () => {
+    await using visited = await open()
+    const { page } = visited
+    type Operation = { operationId: string; summary: string; responses: Record<string, object> }
+    const { paths, components } = (await (await daemon.fetch('/openapi.json')).json()) as {
+      paths: Record<string, Record<string, Operation>>
+      components: { schemas: Record<string, object> }
+    }
+    const all = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+    )
+
+    await page.getByRole('heading', { name: 'API reference' }).waitFor()
+    expect(all.length).toBeGreaterThan(8)
+    for (const { path, method, operationId, summary, responses } of all) {
+      const article = page.getByRole('article', { name: summary, exact: true })
+      const text = await article.evaluate((element) => element.textContent)
+      for (const shown of [path, method.toUpperCase(), ...Object.keys(responses)]) {
+        expect({ operationId, text }).toEqual({ operationId, text: expect.stringContaining(shown) })
+      }
+      expect(await formOf(page, operationId).count()).toBe(1)
+    }
+    expect(await page.getByRole('article').count()).toBe(
+      all.length + Object.keys(components.schemas).length,
+    )
+    expect(await page.getByText(`${MIN} to ${MAX}`).count()).toBeGreaterThan(3)
+  })
+
+  test('is read without a token, and asks nothing of another host', async () => {
+    await using visited = await open()
+    await visited.page.getByRole('heading', { name: 'API reference' }).waitFor()
+
+    const origins = visited.requests().map((url) => new URL(url).origin)
+    expect(new Set(origins)).toEqual(new Set([daemon.url]))
+    expect(visited.requests()).toContain(`${daemon.url}/openapi.json`)
+    expect(await visited.complaints()).toEqual([])
+  })
+
+  test('leads to the console, and from the list to an operation', async () => {
+    await using visited = await open()
+    const { page } = visited
+    const list = page.getByRole('navigation', { name: 'Operations' })
+
+    await list.getByRole('link', { name: 'Read a plant' }).click()
+    expect(new URL(page.url()).hash).toBe('#readPlant')
+    await page.locator('.entry[aria-current]', { hasText: 'Read a plant' }).waitFor()
+    await page.evaluate(() => scrollTo(0, 0))
+    await page.locator('.contents:not(:has(.entry[aria-current]))').waitFor()
+    await page.getByRole('link', { name: 'Console' }).click()
+    expect(page.url()).toBe(`${daemon.url}/`)
+  })
+
+  test('opens at the operation that its address names', async () => {
+    await using visited = await open({}, `${daemon.url}/docs#metrics`)
+    const title = visited.page.getByRole('heading', { name: 'Read the metrics' })
+    await title.waitFor()
+
+    expect((await title.boundingBox())?.y).toBeWithin(0, 900)
+  })
+
+  test('works below the path prefix of a proxy', async () => {
+    await using proxy = startPrefixProxy('/garden', daemon.url)
+    await using visited = await open({}, `${proxy.url}/garden/docs`)
+    const { page } = visited
+    await typeToken(page)
+
+    expect(await tryIt(page, 'health')).toContain('"status": "ok"')
+    expect(await tryIt(page, 'listPlants', { limit: '1' })).toContain('200 OK')
+    const paths = visited.requests().map((url) => new URL(url).pathname)
+    expect(paths.filter((path) => !path.startsWith('/garden/'))).toEqual([])
+    expect(await visited.complaints()).toEqual([])
+  })
+})
+
+describe('a form', () => {
+  test.each([MAX, MIN])('creates and reads a plant with the id %s, exactly', async (id) => {
+    await using visited = await open()
+    const { page } = visited
+    await typeToken(page)
+    const name = '<b>Éric</b> 🌿 שושנה'
+    const body = `{"id":${id},"name":${JSON.stringify(name)}}`
+
+    expect(await tryIt(page, 'createPlant', { Body: body })).toContain('200 OK')
+    const shown = await tryIt(page, 'readPlant', { id })
+
+    expect(shown).toContain(`{ "id": ${id}, "name": "${name}" }`)
+    expect(await tryIt(page, 'listPlants')).toContain(id)
+    expect(await (await daemon.fetch(`/plants/${id}`)).text()).toContain(`"id":${id},`)
+    expect(await tryIt(page, 'deletePlant', { id })).toContain('204')
+    expect(await visited.complaints()).toEqual([])
+  })
+
+  test('shows the error of the service with its number and headers', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await typeToken(page)
+
+    const refused = await tryIt(page, 'readPlant', { id: '9223372036854775808' })
+    expect(refused).toContain('400 Bad Request')
+    expect(refused).toContain(`"error": 40002, "message": "id: expected an integer from ${MIN}`)
+    expect(await tryIt(page, 'createPlant', { Body: '{"id":1' })).toContain('"error": 40001')
+    expect(await tryIt(page, 'readPlant', { id: '404' })).toContain('"error": 40402')
+    const form = formOf(page, 'readPlant')
+    await form.getByText('Headers', { exact: true }).click()
+    expect(await form.textContent()).toContain('content-type: application/json')
+    expect(await visited.complaints()).toEqual([])
+  })
+
+  test('sends the token of the bar, of now, and to what needs one only', async () => {
+    await using visited = await open()
+    const { page } = visited
+    const token = await createToken('reader', '--scope', 'read')
+
+    expect(await formOf(page, 'listPlants').textContent()).toContain('This operation needs a token')
+    expect(await tryIt(page, 'listPlants')).toContain('"error": 40101')
+    // As it is copied from a page, with a space that does not break.
+    await typeToken(page, `\u00a0${token} `)
+    expect(await tryIt(page, 'listPlants')).toContain('200 OK')
+    expect(await tryIt(page, 'createPlant')).toContain('"error": 40301')
+    await revokeToken('reader')
+    expect(await tryIt(page, 'listPlants')).toContain('"error": 40102')
+    const health = page.waitForRequest('**/health')
+    expect(await tryIt(page, 'health')).toContain('200 OK')
+    expect(await (await health).headerValue('authorization')).toBeNull()
+  })
+
+  test('keeps the token in the memory of the page alone, and out of the command', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await typeToken(page)
+    await tryIt(page, 'listPlants')
+
+    const stored = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+    )
+    expect(stored).not.toContain(TOKEN)
+    expect(await page.locator('main').textContent()).not.toContain(TOKEN)
+    await formOf(page, 'listPlants').getByText('As a curl command').click()
+    expect(await formOf(page, 'listPlants').textContent()).toContain(
+      `curl '${daemon.url}/plants' \\\n  -H "Authorization: Bearer $TOKEN"`,
+    )
+    await page.reload()
+    expect(await page.getByLabel('Token').inputValue()).toBe('')
+  })
+
+  test('says which field is missing, and sends nothing', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await page.getByRole('heading', { name: 'API reference' }).waitFor()
+    const before = visited.requests().length
+    const form = formOf(page, 'readPlant')
+
+    await form.getByRole('button', { name: 'Send request' }).click()
+
+    await form.getByText('id is required').waitFor()
+    expect(await form.getByLabel('id').evaluate((it) => it === document.activeElement)).toBeTrue()
+    expect(visited.requests().length).toBe(before)
+  })
+
+  test('says which field no header can have, and sends nothing', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await page.getByRole('heading', { name: 'API reference' }).waitFor()
+    const before = visited.requests().length
+    const form = formOf(page, 'readPlant')
+    await form.getByLabel('id').fill('1')
+
+    await typeToken(page, 'pst_\u2713')
+    await form.getByRole('button', { name: 'Send request' }).click()
+    await form.getByText('The token has a character that is not allowed in a header.').waitFor()
+    await typeToken(page)
+    await form.getByLabel('If-Match').fill('"\u2713"')
+    await form.getByRole('button', { name: 'Send request' }).click()
+    await form.getByText('If-Match has a character that is not allowed in a header.').waitFor()
+    expect(await form.textContent()).not.toContain('still running')
+    expect(visited.requests().length).toBe(before)
+  })
+
+  test('is used with the keyboard alone', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await typeToken(page)
+    const form = formOf(page, 'readPlant')
+    await form.getByLabel('id').focus()
+
+    await page.keyboard.type('12')
+    await page.keyboard.press('Enter')
+
+    await form.getByText('404 Not Found').waitFor()
+    await page.getByLabel('Token').focus()
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.locator('main a:focus').count()).toBe(1)
+  })
+
+  test('says that no answer came where the daemon is gone', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await page.route('**/plants', (route) => route.abort())
+    const form = formOf(page, 'listPlants')
+
+    await form.getByRole('button', { name: 'Send request' }).click()
+
+    await form.getByText('Is plantstore still running?').waitFor()
+  })
+})
+
+const LOOKS: [name: string, options: BrowserContextOptions][] = [
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
+  // As a window of 1280 pixels is at 200 %.
+  ['large', { viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 }],
+]
+
+test.each(LOOKS)('the reference has no barrier and no overflow: %s', async (name, options) => {
+  await using visited = await open(options)
+  const { page } = visited
+  await typeToken(page)
+  await daemon.create('{"id":7,"name":"Monstera deliciosa","tag":"aroid"}')
+  await tryIt(page, 'readPlant', { id: '7' })
+  await tryIt(page, 'createPlant', { Body: '{"id":7,"name":"Ficus"}' })
+  for (const summary of await page.locator('main summary').all()) await summary.click()
+
+  expect(await visited.barriers()).toEqual([])
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+  expect(await visited.complaints()).toEqual([])
+  if (!pictures) return
+  for (const summary of await page.locator('main summary').all()) await summary.click()
+  await page.evaluate(() => scrollTo(0, 0))
+  await page.screenshot({ path: `${pictures}/reference-${name}.png` })
+  await formOf(page, 'readPlant').scrollIntoViewIfNeeded()
+  await page.screenshot({ path: `${pictures}/reference-${name}-form.png` })
+})

@@ -1,0 +1,129 @@
+// What faults need of the machine: tools, loop devices, mounts; and how all of it is undone.
+import { join } from 'node:path'
+import * as harness from '../../harness/folder.ts'
+import { run } from '../../harness/process.ts'
+import { Skipped } from './fault.ts'
+
+type Undo = () => unknown
+
+const undos: Undo[] = []
+
+/** Registers a clean-up for the end of the fault; the last runs first. Returns a function that runs it sooner. */
+export function after(undo: Undo): () => Promise<void> {
+  undos.push(undo)
+  return async () => {
+    const at = undos.indexOf(undo)
+    if (at < 0) return
+    undos.splice(at, 1)
+    await undo()
+  }
+}
+
+export async function undoAll(): Promise<void> {
+  for (let undo = undos.pop(); undo !== undefined; undo = undos.pop()) {
+    try {
+      await undo()
+    } catch (error) {
+      console.error(`while cleaning up: ${error}`)
+    }
+  }
+}
+
+/** A folder that is removed at the end of the fault. */
+export function temporaryFolder(): string {
+  const folder = harness.temporaryFolder()
+  after(folder[Symbol.dispose])
+  return folder.path
+}
+
+/** Runs a command with this machine's environment; returns what it prints, and throws if it fails. */
+export async function sh(...command: string[]): Promise<string> {
+  const { out, err, code } = await run(command, { env: process.env })
+  if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${err.trim()}`)
+  return out.trim()
+}
+
+const packages: Record<string, string> = {
+  strace: 'strace',
+  gcc: 'gcc',
+  prlimit: 'util-linux',
+  setpriv: 'util-linux',
+  losetup: 'mount',
+  'mkfs.ext4': 'e2fsprogs',
+  'mkfs.xfs': 'xfsprogs',
+  xfs_io: 'xfsprogs',
+  nbdkit: 'nbdkit',
+  nbdfuse: 'libnbd-bin',
+  fusermount3: 'fuse3',
+  nginx: 'nginx-light',
+  'dpkg-deb': 'dpkg',
+  'ssh-keygen': 'openssh-client',
+  'systemd-analyze': 'systemd',
+  unshare: 'util-linux',
+  nsenter: 'util-linux',
+  pip: 'python3-pip',
+  'qemu-aarch64-static': 'qemu-user-static',
+  'qemu-x86_64-static': 'qemu-user-static',
+  '/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1': 'libc6-arm64-cross',
+}
+
+let updated = false
+
+/** Installs the tools that are missing; skips the fault if it cannot. */
+export async function need(...tools: string[]): Promise<void> {
+  if (process.platform !== 'linux') throw new Skipped('needs Linux')
+  if (process.getuid?.() !== 0) throw new Skipped('needs root')
+  const missing = tools.filter((tool) => Bun.which(tool) === null)
+  if (missing.length === 0) return
+  if (Bun.which('apt-get') === null) throw new Skipped(`needs ${missing.join(', ')}`)
+  const wanted = new Set(missing.map((tool) => packages[tool] ?? tool))
+  if (wanted.has('gcc')) wanted.add('libc6-dev')
+  try {
+    if (!updated) await sh('apt-get', 'update', '-qq')
+    updated = true
+    const env = ['env', 'DEBIAN_FRONTEND=noninteractive']
+    await sh(...env, 'apt-get', 'install', '-qq', '--no-install-recommends', ...wanted)
+  } catch (error) {
+    throw new Skipped(`cannot install ${[...wanted].join(', ')}: ${error}`)
+  }
+}
+
+const here = import.meta.dir
+
+/** Compiles a C file of this folder to a shared object for LD_PRELOAD. */
+export async function preload(folder: string, name: string): Promise<string> {
+  await need('gcc')
+  const object = join(folder, `${name}.so`)
+  await sh('gcc', '-O2', '-Wall', '-shared', '-fPIC', '-o', object, join(here, `${name}.c`), '-ldl')
+  return object
+}
+
+export async function attachLoop(file: string): Promise<{ device: string; detach: () => unknown }> {
+  let device: string
+  try {
+    device = await sh('losetup', '--find', '--show', file)
+  } catch (error) {
+    throw new Skipped(`no loop device here: ${error}`)
+  }
+  return { device, detach: after(() => sh('losetup', '--detach', device)) }
+}
+
+/** Mounts; unmounts at the end of the fault, lazily if a dying process still holds a file. */
+export async function mount(at: string, ...options: string[]): Promise<() => Promise<void>> {
+  await sh('mkdir', '-p', at)
+  try {
+    await sh('mount', ...options, at)
+  } catch (error) {
+    throw new Skipped(`cannot mount here: ${error}`)
+  }
+  return after(async () => {
+    for (let i = 0; i < 50; i++) {
+      try {
+        return await sh('umount', at)
+      } catch {
+        await Bun.sleep(100)
+      }
+    }
+    return sh('umount', '--lazy', at)
+  })
+}

@@ -1,0 +1,214 @@
+// Clients that compete for a few plants, and write down what they asked and were told.
+
+import { type Answer, type Connection, connect, request } from '../../harness/http.ts'
+import type { Daemon } from './daemon.ts'
+import { within } from './fault.ts'
+import {
+  type Fields,
+  type History,
+  joinFields,
+  type Outcome,
+  type Request,
+  startHistory,
+} from './history.ts'
+
+const CLIENTS = 64
+const GROUPS = 4
+const GROUP = 5
+const IDS = Array.from({ length: GROUPS * GROUP }, (_, index) => index + 1)
+// The client that reads every plant in the end.
+const READER = CLIENTS
+
+const below = (n: number) => Math.floor(Math.random() * n)
+
+// A batch takes its plants of one group, so that a history need only be explained group by group.
+function pickBatch(fields: string): Request {
+  const first = 1 + GROUP * below(GROUPS)
+  const group = Array.from({ length: GROUP }, (_, index) => first + index)
+  const ids = group.sort(() => Math.random() - 0.5).slice(0, 2 + below(GROUP - 1))
+  return { kind: 'batch', plants: ids.map((id) => ({ id, fields })) }
+}
+
+/** What was last seen of a plant by any client. */
+type Seen = Map<number, { expected: Fields; entityTag: string }>
+
+/** More deletes than creates, so that a batch finds its ids free now and then. */
+function pickRequest(fields: string, seen: Seen): Request {
+  const id = 1 + below(IDS.length)
+  const last = seen.get(id)
+  const dice = Math.random()
+  if (dice < 0.2) return { kind: 'create', id, fields }
+  if (dice < 0.3) return { kind: 'replace', id, fields }
+  if (dice < 0.45 && last) return { kind: 'swap', id, ...last, fields }
+  if (dice < 0.55) return { kind: 'patch', id, tag: fields }
+  if (dice < 0.75) return { kind: 'delete', id }
+  if (dice < 0.9) return { kind: 'read', id }
+  return pickBatch(fields)
+}
+
+const plantOf = (fields: string) => ({ name: fields, tag: fields })
+
+function textOf(token: string, it: Request): string {
+  const send = (method: string, path: string, body?: unknown, headers = {}) =>
+    request(method, path, token, body === undefined ? undefined : JSON.stringify(body), headers)
+  switch (it.kind) {
+    case 'create':
+      return send('POST', '/plants', { id: it.id, ...plantOf(it.fields) })
+    case 'replace':
+      return send('PUT', `/plants/${it.id}`, plantOf(it.fields))
+    case 'swap':
+      return send('PUT', `/plants/${it.id}`, plantOf(it.fields), { 'if-match': it.entityTag })
+    case 'patch':
+      return send('PATCH', `/plants/${it.id}`, { tag: it.tag })
+    case 'delete':
+      return send('DELETE', `/plants/${it.id}`)
+    case 'read':
+      return send('GET', `/plants/${it.id}`)
+    case 'batch': {
+      const plants = it.plants.map(({ id, fields }) => ({ id, ...plantOf(fields) }))
+      return send('POST', '/plants/batch', { plants })
+    }
+  }
+}
+
+/** What an answer says; undefined where it is not one that the service documents. */
+function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
+  if (status === 204) return it.kind === 'delete' ? { is: 'done' } : undefined
+  const { error, message, name, tag } = JSON.parse(body)
+  if (status === 200) {
+    const isShown = it.kind === 'read' || it.kind === 'patch'
+    return isShown ? { is: 'done', fields: joinFields(name, tag) } : { is: 'done' }
+  }
+  if (error === 40402) return { is: 'absent' }
+  if (error === 41201) return it.kind === 'swap' ? { is: 'mismatch' } : undefined
+  if (error === 40901 || error === 40902) {
+    const id = it.kind === 'batch' ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
+    const [taken] = it.kind === 'batch' ? it.plants.filter((plant) => plant.id === id) : [it]
+    return taken && { is: 'exists', id: taken.id, same: error === 40901 }
+  }
+  return status >= 500 && error !== 50001 ? { is: 'refused', error } : undefined
+}
+
+export interface LinearLoad {
+  history: History
+  /** Answers that should not have come, and reads in the end that had none. */
+  strange: string[]
+  refusals: () => number
+  /** Changes that were acknowledged. */
+  changes: () => number
+  /** Those of them that had to find what was expected. */
+  swaps: () => number
+  /** The daemon that is asked from now on, in the place of one of the first. */
+  turnTo: (daemon: Daemon, place?: number) => void
+  /** The daemon of a place is not asked any more. */
+  turnAway: (place?: number) => void
+  /** The process has ended, and all that works for it; nobody is asked until another is there. */
+  processEnded: (daemon: Daemon, place?: number) => void
+  /** Ends the load when every client has its answer, and reads every plant. */
+  finish: () => Promise<void>
+  /** Reads every plant once. */
+  readAll: () => Promise<void>
+}
+
+/** 64 clients on connections that they keep, each with one operation under way, shared out to daemons of one store. */
+export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): LinearLoad {
+  const history = startHistory()
+  const strange: string[] = []
+  const targets: (Daemon | undefined)[] = [...daemons]
+  const placeOf = (client: number) => client % targets.length
+  const ended = new Set<Daemon | undefined>()
+  const seen: Seen = new Map()
+  let stopped = false
+  let written = 0
+
+  function remember(it: Request, { headers, body }: Answer): void {
+    if (headers.etag === undefined || !('id' in it)) return
+    const { name, tag } = JSON.parse(body)
+    seen.set(it.id, { expected: joinFields(name, tag), entityTag: headers.etag })
+  }
+
+  /** Asks, and writes down what came of it. */
+  async function ask(client: number, daemon: Daemon, connection: Connection, it: Request) {
+    const operation = history.call(client, it)
+    const answer = await connection.send(textOf(daemon.token, it))
+    if (answer === undefined) {
+      if (ended.has(daemon)) history.abandon(operation)
+      return { is: 'unknown' } as const
+    }
+    const outcome = outcomeOf(it, answer)
+    remember(it, answer)
+    if (outcome === undefined) strange.push(`${it.kind} -> ${answer.status} ${answer.body}`)
+    history.answer(operation, outcome ?? { is: 'unknown' })
+    return outcome
+  }
+
+  async function converse(client: number, current: Daemon, again?: Request) {
+    const connection = await connect(current.port)
+    let next = again
+    while (!stopped && !connection.closed()) {
+      const it = next ?? pickRequest(`v${++written}`, seen)
+      next = undefined
+      const outcome = await ask(client, current, connection, it)
+      // As clients are told to: what had no answer is sent again.
+      if (outcome?.is === 'unknown') next = it
+      if (outcome?.is === 'refused') await Bun.sleep(20)
+      await Bun.sleep(Math.random() * pauseMs)
+    }
+    connection.end()
+    return next
+  }
+
+  async function runClient(client: number): Promise<void> {
+    let again: Request | undefined
+    while (!stopped) {
+      const current = targets[placeOf(client)]
+      if (current) again = await converse(client, current, again).catch(() => again)
+      // Its connection was closed: it waits a little, as clients should.
+      if (!stopped) await Bun.sleep(50 + Math.random() * 100)
+    }
+  }
+
+  async function readAll(): Promise<void> {
+    for (const target of targets) {
+      if (target === undefined) throw new Error('there is no daemon to be read')
+      const connection = await connect(target.port)
+      for (const id of IDS) {
+        const outcome = await ask(READER, target, connection, { kind: 'read', id })
+        const isRead = outcome?.is === 'done' || outcome?.is === 'absent'
+        if (!isRead) strange.push(`plant ${id} cannot be read: ${JSON.stringify(outcome)}`)
+      }
+      connection.end()
+    }
+  }
+
+  const endedAs = (is: Outcome['is']) =>
+    history.operations.filter(
+      ({ outcome, request }) => outcome.is === is && request.kind !== 'read',
+    )
+
+  const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(client))
+  return {
+    history,
+    strange,
+    refusals: () => endedAs('refused').length,
+    changes: () => endedAs('done').length,
+    swaps: () => endedAs('done').filter(({ request }) => request.kind === 'swap').length,
+    turnTo(next, place = 0) {
+      targets[place] = next
+    },
+    turnAway(place = 0) {
+      targets[place] = undefined
+    },
+    processEnded(daemon, place = 0) {
+      ended.add(daemon)
+      targets[place] = undefined
+      history.processEnded((client) => placeOf(client) === place)
+    },
+    async finish() {
+      stopped = true
+      await within(20_000, 'the last answers', Promise.all(clients))
+      await readAll()
+    },
+    readAll,
+  }
+}

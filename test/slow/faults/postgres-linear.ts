@@ -1,0 +1,157 @@
+// Whether one order of all operations explains what clients of two daemons before one PostgreSQL server were told.
+import { PASSWORD } from '../../../tools/postgres/server.ts'
+import type { Daemon } from './daemon.ts'
+import { type Fault, type Outcome, until } from './fault.ts'
+import { type LinearLoad, startLinearLoad } from './linear-load.ts'
+import { isEnough, reportOn } from './linear-report.ts'
+import {
+  DATABASE,
+  failOver,
+  metricsOf,
+  type Server,
+  serveBefore,
+  signalAll,
+  startServer,
+  startStandby,
+  urlOf,
+} from './postgres-server.ts'
+
+// Each daemon has a user of its own, so that its backends are known.
+const USERS = ['one', 'two'] as const
+const OLDEST = 0
+const NEWEST = 1
+
+interface Scene {
+  server: Server
+  standby: Server | undefined
+  load: LinearLoad
+  problems: string[]
+  /** Kills the daemon of a place, and starts another. */
+  restart: (place: number) => Promise<void>
+}
+
+type Hurt = (scene: Scene) => Promise<unknown>
+
+/** The backends of the daemon of a place; `commits`: only the one that commits. */
+async function backendsOf(server: Server, place: number, commits = false): Promise<number[]> {
+  const rows: { pid: number }[] = await server.query(
+    `SELECT pid FROM pg_stat_activity WHERE usename = '${USERS[place]}'
+     ${commits ? "AND query ~ 'lanes|COMMIT|UPDATE'" : ''}`,
+  )
+  return rows.map(({ pid }) => pid)
+}
+
+async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise<Outcome> {
+  // The newest is without what makes a standby.
+  const server = await startServer({}, isGuarded ? OLDEST : NEWEST)
+  await server.createDatabase(DATABASE)
+  for (const user of USERS) {
+    await server.query(`CREATE ROLE ${user} SUPERUSER LOGIN PASSWORD '${PASSWORD}'`)
+  }
+  const standby = isGuarded ? await startStandby(server, true) : undefined
+  const hosts = standby ? [server, standby] : [server]
+  const start = (place: number) => serveBefore(urlOf(hosts, USERS[place]))
+  const daemons: Daemon[] = await Promise.all(USERS.map((_, place) => start(place)))
+  const load = startLinearLoad(daemons, PAUSE_MS)
+  const problems: string[] = []
+  const scene: Scene = {
+    server,
+    standby,
+    load,
+    problems,
+    async restart(place) {
+      const old = daemons[place]
+      if (old === undefined) throw new Error('there is no such daemon')
+      load.turnAway(place)
+      await old.kill()
+      // Its backends may yet commit what it has sent.
+      const isGone = async () => (await backendsOf(server, place)).length === 0
+      if (!(await until(5000, isGone))) problems.push('backends outlive their daemon')
+      load.processEnded(old, place)
+      const next = await start(place)
+      daemons[place] = next
+      load.turnTo(next, place)
+    },
+  }
+  await Bun.sleep(500)
+  await hurt(scene)
+  await Bun.sleep(300)
+  // On a busy machine the faults are over before enough was done beside them.
+  await until(15_000, () => isEnough(load))
+  await load.finish()
+  let inDoubt = 0
+  for (const daemon of daemons) {
+    const metrics = await metricsOf(daemon)
+    for (const made of [true, false]) inDoubt += metrics(`commits_in_doubt_total{made="${made}"}`)
+    if (metrics('acknowledged_commits_lost_total') > 0) problems.push('a lane tells of a loss')
+    if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  }
+  const outcome = reportOn(about, load, [...problems, ...load.strange])
+  return { ...outcome, many: `${server.installation.name}, ${outcome.many}, ${inDoubt} in doubt` }
+}
+
+/** Waits until changes are made again. */
+async function heals({ load, problems }: Scene): Promise<void> {
+  const changes = load.changes()
+  if (!(await until(15_000, () => load.changes() > changes + 300))) problems.push('it did not heal')
+  // Not in step with the commits.
+  await Bun.sleep(Math.random() * 200)
+}
+
+const killDaemons: Hurt = async (scene) => {
+  for (let i = 0; i < 4; i++) {
+    await Bun.sleep(300 + Math.random() * 300)
+    await scene.restart(i % USERS.length)
+  }
+}
+
+/** Those of one daemon; the server ends all others, too. */
+const killBackends: Hurt = async (scene) => {
+  for (let i = 0; i < 2; i++) {
+    signalAll(await backendsOf(scene.server, i % USERS.length, true), 'SIGKILL')
+    await heals(scene)
+  }
+}
+
+const killServer: Hurt = async (scene) => {
+  for (let i = 0; i < 2; i++) {
+    await scene.server.killAll()
+    await scene.server.restart()
+    await heals(scene)
+  }
+}
+
+// What one has not answered when it is killed may come anywhere in what the other goes on to do: not too much of that.
+const PAUSE_MS = 12
+const HANG_MS = 7000
+
+/** For longer than the daemon waits for its commit; then it goes on. */
+const stopBackend: Hurt = async (scene) => {
+  const pids = await backendsOf(scene.server, 0, true)
+  signalAll(pids, 'SIGSTOP')
+  await Bun.sleep(HANG_MS)
+  signalAll(pids, 'SIGCONT')
+  await heals(scene)
+}
+
+const failOverOnce: Hurt = async (scene) => {
+  if (!scene.standby) throw new Error('there is no standby')
+  await heals(scene)
+  await failOver(scene.server, scene.standby)
+  for (let i = 0; i < 3; i++) await heals(scene)
+}
+
+const explained = 'one order of all operations explains every answer of two daemons'
+
+const scenes = [
+  ['kill', 'kill -9 of each of them', killDaemons, false],
+  ['backend', 'kill -9 of backends', killBackends, false],
+  ['server', 'kill -9 of all of PostgreSQL, and a restart', killServer, false],
+  ['stopped', 'a backend stands still for 7 s, and goes on', stopBackend, false],
+  ['failover', 'a failover to the synchronous standby', failOverOnce, true],
+] as const
+
+export const postgresLinearFaults: Fault[] = scenes.map(([name, what, hurt, isGuarded]) => {
+  const about = `${explained}: ${what}`
+  return { name: `postgres-linear-${name}`, about, run: () => underFault(about, hurt, isGuarded) }
+})

@@ -1,0 +1,179 @@
+// PostgreSQL servers that faults are injected into, and daemons before them.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type Installation,
+  installations,
+  isInstalled,
+  PASSWORD,
+  type PostgresServer,
+  type ServerOptions,
+  startPostgres,
+} from '../../../tools/postgres/server.ts'
+import { root } from '../../harness/daemon.ts'
+import type { StoredPlant } from '../../harness/plants.ts'
+import { type Daemon, launch, type Run, type Start, serve } from './daemon.ts'
+import { Skipped, until } from './fault.ts'
+import { after, sh } from './lab.ts'
+import type { Ledger } from './load.ts'
+import { judge, type Verdict } from './verify.ts'
+
+export interface Server extends PostgresServer {
+  installation: Installation
+  /** Stops all its processes between two instructions; returns a function that resumes them. */
+  freeze: () => () => void
+  /** kill -9 of all its processes. */
+  killAll: () => Promise<void>
+}
+
+/** The parent of a process, and whether it has ended; null: there is none. */
+function statusOf(pid: number): { parent: number; ended: boolean } | null {
+  try {
+    const [state, parent] =
+      readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return { parent: Number(parent), ended: state === 'Z' || state === 'X' }
+  } catch {
+    return null
+  }
+}
+
+const isRunning = (pid: number): boolean => statusOf(pid)?.ended === false
+
+/** The processes of a server: its first one, and the children of that. */
+export function processesOf(pid: number): number[] {
+  const children = readdirSync('/proc')
+    .map(Number)
+    .filter((it) => it > 0 && statusOf(it)?.parent === pid)
+  return [pid, ...children].filter(isRunning)
+}
+
+/** Signals processes that may have ended. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+/**
+ * Ends a server at once, and waits until all of its processes are gone. The first one is stopped before its children are
+ * looked up: one that it forks meanwhile would live on, and answer from memory that the next server does not share.
+ */
+async function killServer(pid: number): Promise<void> {
+  signalAll([pid], 'SIGSTOP')
+  const pids = processesOf(pid)
+  signalAll(pids, 'SIGKILL')
+  if (!(await until(5000, () => !pids.some(isRunning)))) throw new Error('it outlives kill -9')
+}
+
+let installing: Promise<string> | undefined
+
+/** A version that is installed, the one of that place if it can be had. */
+async function need(place: number): Promise<Installation> {
+  if (process.platform !== 'linux') throw new Skipped('needs Linux')
+  if (!installations.every(isInstalled)) {
+    installing ??= sh(process.execPath, join(root, 'tools/postgres/install.ts'))
+    await installing
+  }
+  const installed = installations.filter(isInstalled)
+  const chosen = installed[place] ?? installed[0]
+  if (!chosen) throw new Skipped('needs PostgreSQL')
+  return chosen
+}
+
+/** Starts a server, by default of the oldest version; at the end of the fault it is killed. */
+export async function startServer(options: ServerOptions = {}, version = 0): Promise<Server> {
+  const installation = await need(version)
+  const server = await startPostgres(installation, options)
+  const all = () => processesOf(server.pid())
+  after(async () => {
+    await killServer(server.pid())
+    await server[Symbol.asyncDispose]()
+  })
+  return {
+    ...server,
+    installation,
+    freeze() {
+      const pids = all()
+      signalAll(pids, 'SIGSTOP')
+      return () => signalAll(pids, 'SIGCONT')
+    },
+    killAll: () => killServer(server.pid()),
+  }
+}
+
+/** Starts a standby of a server, and waits until it streams. `synchronous`: no commit is confirmed without it. */
+export async function startStandby(primary: Server, isSynchronous: boolean): Promise<Server> {
+  const version = installations.indexOf(primary.installation)
+  if (!existsSync(join(primary.installation.bin, 'pg_basebackup'))) {
+    throw new Skipped(`${primary.installation.name} is without pg_basebackup`)
+  }
+  const standby = await startServer({ standbyOf: primary }, version)
+  if (isSynchronous) {
+    await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    await primary.query('SELECT pg_reload_conf()')
+  }
+  const wanted = isSynchronous ? 'sync' : 'async'
+  const isThere = await until(15_000, async () => {
+    const [row] = await primary.query('SELECT sync_state AS state FROM pg_stat_replication')
+    return row?.state === wanted
+  })
+  if (!isThere) throw new Error('the standby does not follow')
+  return standby
+}
+
+/** The only server goes away, and its standby becomes the server. */
+export async function failOver(primary: Server, standby: Server): Promise<void> {
+  await primary.killAll()
+  await standby.query('SELECT pg_promote()')
+}
+
+export const DATABASE = 'plants'
+
+/** The URL of a database on servers, without a password: it is in the environment of each daemon. */
+export const urlOf = (servers: readonly Server[], user = 'admin'): string =>
+  `postgres://${user}@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${DATABASE}`
+
+const withPassword = (start: Start): Start => ({
+  ...start,
+  env: { PGPASSWORD: PASSWORD, ...start.env },
+})
+
+/** Starts a daemon before a server, and waits until it listens. */
+export const serveBefore = (url: string, start: Start = {}): Promise<Daemon> =>
+  serve(url, withPassword(start))
+
+/** Runs the program before a server, without waiting for it. */
+export const launchBefore = (url: string, start: Start = {}): Run =>
+  launch(url, withPassword(start))
+
+async function plantsOf(server: Server): Promise<Map<bigint, StoredPlant>> {
+  const rows: { id: string; name: string; tag: string | null }[] = await server.query(
+    'SELECT id::text AS id, name, tag FROM plants',
+    DATABASE,
+  )
+  return new Map(rows.map(({ id, ...rest }) => [BigInt(id), { id: BigInt(id), ...rest }]))
+}
+
+/** Compares every plant of a server with what the clients were told; "plantstore check" says whether it is whole. */
+export async function verifyServer(server: Server, ledger: Ledger): Promise<Verdict> {
+  const check = launchBefore(urlOf([server]), { command: 'check' })
+  const code = await check.finished
+  const integrity = code === 0 ? 'ok' : `check ends with ${code}: ${check.out()}${check.stderr()}`
+  return { ...judge(await plantsOf(server), ledger), integrity }
+}
+
+/** The samples of a daemon's metrics by their names. */
+export async function metricsOf(daemon: Daemon): Promise<(name: string) => number> {
+  const text = await (await daemon.fetch('/metrics')).text()
+  const samples = new Map(
+    text.split('\n').map((line) => {
+      const end = line.lastIndexOf(' ')
+      return [line.slice(0, end), Number(line.slice(end + 1))] as const
+    }),
+  )
+  return (name) => samples.get(`plantstore_${name}`) ?? Number.NaN
+}

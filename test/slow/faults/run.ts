@@ -1,0 +1,138 @@
+// Injects every fault into dist/plantstore: `bun test/slow/faults/run.ts [--list] [--only NAME[,NAME]]`.
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { clientFaults } from './clients.ts'
+import { clockFaults } from './clock.ts'
+import { commandFaults } from './commands.ts'
+import { plantstore } from './daemon.ts'
+import { type Fault, Skipped } from './fault.ts'
+import { fileFaults } from './files.ts'
+import { fullDiskFaults } from './full-disk.ts'
+import { ioErrorFaults } from './io-errors.ts'
+import { killFaults } from './kill.ts'
+import { temporaryFolder, undoAll } from './lab.ts'
+import { linearizabilityFaults } from './linearizability.ts'
+import { longFileFaults } from './long-files.ts'
+import { lyingCacheFaults } from './lying-cache.ts'
+import { memoryFaults } from './memory.ts'
+import { postgresFaults } from './postgres.ts'
+import { postgresDaemonFaults } from './postgres-daemon.ts'
+import { postgresDiskFaults } from './postgres-disk.ts'
+import { postgresLaneFaults } from './postgres-lane.ts'
+import { postgresLinearFaults } from './postgres-linear.ts'
+import { powerFaults } from './power.ts'
+import { proxyFaults } from './proxies.ts'
+import { replayFaults } from './replay.ts'
+import { restoreFaults } from './restore.ts'
+import { sigtermFaults } from './sigterm.ts'
+import { stallFaults } from './stall.ts'
+import { traceFaults } from './trace.ts'
+import { unreadFaults } from './unread.ts'
+
+const faults: Fault[] = [
+  ...killFaults,
+  ...traceFaults,
+  ...ioErrorFaults,
+  ...fullDiskFaults,
+  ...commandFaults,
+  ...powerFaults,
+  ...replayFaults,
+  ...restoreFaults,
+  ...lyingCacheFaults,
+  ...stallFaults,
+  ...linearizabilityFaults,
+  ...sigtermFaults,
+  ...clientFaults,
+  ...proxyFaults,
+  ...fileFaults,
+  ...memoryFaults,
+  ...unreadFaults,
+  ...longFileFaults,
+  ...clockFaults,
+  ...postgresFaults,
+  ...postgresDiskFaults,
+  ...postgresLaneFaults,
+  ...postgresLinearFaults,
+  ...postgresDaemonFaults,
+]
+
+const { values } = parseArgs({
+  options: { list: { type: 'boolean' }, only: { type: 'string' } },
+})
+
+function chosen(): Fault[] {
+  if (values.only === undefined) return faults
+  const names = values.only.split(',')
+  const unknown = names.filter((name) => !faults.some((fault) => fault.name === name))
+  if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')}; see --list`)
+  return faults.filter((fault) => names.includes(fault.name))
+}
+
+function line(word: string, fault: Fault, ms: number, text: string): void {
+  const seconds = `${(ms / 1000).toFixed(1)} s`.padStart(7)
+  console.log(`${word.padEnd(7)} ${fault.name.padEnd(22)} ${seconds}  ${text}`)
+}
+
+function summary(problems: string[]): string {
+  const distinct = [...new Set(problems)]
+  const more = distinct.length > 5 ? [`and ${distinct.length - 5} more`] : []
+  return [...distinct.slice(0, 5), ...more].join('; ')
+}
+
+const results = { passed: 0, failed: 0, skipped: 0 }
+
+async function inject(fault: Fault, folder: string): Promise<void> {
+  const start = performance.now()
+  const took = () => performance.now() - start
+  mkdirSync(folder)
+  try {
+    const { tried, many, lost, problems } = await fault.run(folder)
+    const text = `${tried} | ${many} | ${lost}`
+    if (problems.length === 0) {
+      results.passed++
+      line('passed', fault, took(), text)
+    } else {
+      results.failed++
+      line('FAILED', fault, took(), `${text} | ${summary(problems)}`)
+    }
+  } catch (error) {
+    if (error instanceof Skipped) {
+      results.skipped++
+      line('skipped', fault, took(), `${fault.about} | ${error.message}`)
+    } else {
+      results.failed++
+      line('FAILED', fault, took(), `${fault.about} | ${error}`)
+    }
+  } finally {
+    await undoAll()
+  }
+}
+
+async function main(): Promise<number> {
+  if (values.list) {
+    for (const { name, about } of faults) console.log(`${name.padEnd(22)} ${about}`)
+    return 0
+  }
+  const program = plantstore[0] ?? ''
+  if (!existsSync(program)) {
+    console.error(`${program} does not exist; run: bun run build`)
+    return 2
+  }
+  for (const fault of chosen()) {
+    const folder = temporaryFolder()
+    await inject(fault, join(folder, fault.name))
+  }
+  const { passed, failed, skipped } = results
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  return failed > 0 ? 1 : 0
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, async () => {
+    await undoAll()
+    process.exit(130)
+  })
+}
+
+process.exit(await main())

@@ -1,0 +1,85 @@
+// Compares a database with what its clients were told.
+import { Database } from 'bun:sqlite'
+import { copyFileSync, existsSync } from 'node:fs'
+import { temporaryFolder } from '../../harness/folder.ts'
+import type { StoredPlant } from '../../harness/plants.ts'
+import { count } from './fault.ts'
+import { type Ledger, plantOf } from './load.ts'
+
+export interface Verdict {
+  /** Acknowledged, but not in the database. */
+  lost: number
+  /** Stored with other fields than acknowledged. */
+  altered: number
+  /** Refused with an error, but stored. */
+  returned: number
+  /** Stored, but never sent. */
+  strange: number
+  integrity: string
+}
+
+/**
+ * Compares every field of every plant with what the clients were told. It reads a copy, so that
+ * the daemon recovers the file itself. No daemon may be running.
+ */
+export function verify(database: string, ledger: Ledger): Verdict {
+  using folder = temporaryFolder()
+  const copy = folder.file('copy.db')
+  for (const suffix of ['', '-wal', '-journal']) {
+    if (existsSync(database + suffix)) copyFileSync(database + suffix, copy + suffix)
+  }
+  return compare(copy, ledger)
+}
+
+/** The same on the file itself, which SQLite recovers. */
+export function compare(database: string, ledger: Ledger): Verdict {
+  const rows = new Map<bigint, StoredPlant>()
+  let integrity = 'ok'
+  try {
+    const db = new Database(database, { readwrite: true, safeIntegers: true })
+    try {
+      integrity = db
+        .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
+        .all()
+        .map((row) => row.integrity_check)
+        .join('; ')
+      for (const row of db.query<StoredPlant, []>('SELECT id, name, tag FROM plants').all()) {
+        rows.set(row.id, row)
+      }
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    integrity = `${error}`
+  }
+  return { ...judge(rows, ledger), integrity }
+}
+
+/** Compares plants by their ids, all that there are, with what the clients were told. */
+export function judge(rows: ReadonlyMap<bigint, StoredPlant>, ledger: Ledger): Verdict {
+  const verdict: Verdict = { lost: 0, altered: 0, returned: 0, strange: 0, integrity: 'ok' }
+  let known = 0
+  for (const [n, { fate }] of ledger) {
+    const plant = plantOf(n)
+    const row = rows.get(plant.id)
+    if (row !== undefined) known++
+    if (row === undefined) {
+      if (fate === 'stored') verdict.lost++
+    } else if (fate === 'refused') verdict.returned++
+    else if (row.name !== plant.name || row.tag !== (plant.tag ?? null)) verdict.altered++
+  }
+  verdict.strange = rows.size - known
+  return verdict
+}
+
+/** What is wrong, in words. */
+export function faultsOf(verdict: Verdict): string[] {
+  const problems: string[] = []
+  const { lost, altered, returned, strange, integrity } = verdict
+  if (lost > 0) problems.push(`${count(lost, 'acknowledged plant')} lost`)
+  if (altered > 0) problems.push(`${count(altered, 'plant')} altered`)
+  if (returned > 0) problems.push(`${count(returned, 'refused plant')} stored`)
+  if (strange > 0) problems.push(`${count(strange, 'plant')} that nobody sent`)
+  if (integrity !== 'ok') problems.push(`integrity: ${integrity.slice(0, 200)}`)
+  return problems
+}

@@ -1,0 +1,37 @@
+// Caddy in front of plantstore.
+import { writeFileSync } from 'node:fs'
+import { head } from '../../harness/http.ts'
+import { until } from '../faults/fault.ts'
+import { need, sh } from '../faults/lab.ts'
+import { type Case, expect, HOST, startServer, writeFiles } from './case.ts'
+import { checkConnections, checkErrors, checkRestarts, send, startPlantstore } from './proxy.ts'
+
+// Here nobody gives certificates: Caddy makes its own.
+const OWN = '/etc/caddy/own'
+
+export const caddy: Case = {
+  name: 'caddy',
+  about:
+    'Caddy keeps connections, passes errors on, and lets requests wait for a restart of plantstore',
+  install: () => need('caddy'),
+  async run() {
+    const [file = ''] = writeFiles('Behind Caddy')
+    writeFileSync(OWN, `{\n\tlocal_certs\n\tskip_install_trust\n}\nimport ${file}\n`)
+    await sh('caddy', 'validate', '--config', file, '--adapter', 'caddyfile')
+    const version = await sh('caddy', 'version')
+    // An older one cannot wait with a request that has a body (caddyserver/caddy#7546).
+    const canWait = Bun.semver.satisfies(version.replace(/^v| .*$/g, ''), '>=2.11.2')
+    const daemon = await startPlantstore()
+    startServer('caddy', 'run', '--config', OWN, '--adapter', 'caddyfile')
+    const answers = () =>
+      send(head('GET /health', { host: HOST })).then(
+        ({ status }) => status === 200,
+        () => false,
+      )
+    expect(await until(20_000, answers), 'Caddy does not answer')
+    const kept = await checkConnections()
+    await checkErrors()
+    const restarts = await checkRestarts(daemon, { reads: [], creates: canWait ? [] : [502] })
+    return `${kept}; ${restarts}; Caddy ${version}`
+  },
+}

@@ -1,0 +1,80 @@
+// A case of docs/hosting.md, and what every case needs: the page's files and commands, and a machine of its own.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { root } from '../../harness/daemon.ts'
+import { startProcess } from '../../harness/process.ts'
+import { after, sh } from '../faults/lab.ts'
+
+export type Case = {
+  readonly name: string
+  /** What is tested, as a sentence. */
+  readonly about: string
+  /** Installs what it needs, on this machine. Throws a `Skipped` where that cannot be. */
+  install(): Promise<void>
+  /** Runs in namespaces of its own, where it may write to /etc, /run and /var. Resolves to what it saw. */
+  run(): Promise<string>
+}
+
+/** The host name of the page. */
+export const HOST = 'plants.example.org'
+
+/** The database of the page. */
+export const DATABASE = '/var/lib/plantstore/plants.db'
+
+export const page = readFileSync(join(root, 'docs/hosting.md'), 'utf8')
+
+function blocks(heading: string): string[] {
+  const [, section] = page.split(new RegExp(`^## ${heading}$`, 'm'))
+  if (section === undefined) throw new Error(`docs/hosting.md has no section "${heading}"`)
+  const [text = ''] = section.split(/^## /m)
+  return [...text.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, block = '']) => block)
+}
+
+/** Writes the files of a section to the paths in their first lines; returns the paths. */
+export function writeFiles(heading: string): string[] {
+  return blocks(heading).flatMap((block) => {
+    const [, path] = /^# (\/\S+)\n/.exec(block) ?? []
+    if (path === undefined) return []
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, block)
+    return [path]
+  })
+}
+
+/** The commands of a section, as one script. */
+export function script(heading: string): string {
+  return `set -e\n${blocks(heading)
+    .filter((block) => !/^# \//.test(block))
+    .join('')}`
+}
+
+/** Makes the private copies of /etc, /run and /var, and a network of its own, with the host of the page in it. */
+export async function prepareMachine(folder: string): Promise<void> {
+  await sh('ip', 'link', 'set', 'lo', 'up')
+  await sh('mount', '-t', 'tmpfs', 'tmpfs', folder)
+  // With the namespace goes the mount; until then its folder is busy.
+  after(() => sh('umount', '--lazy', folder))
+  for (const name of ['etc', 'var']) {
+    const [upper, work] = [join(folder, name), join(folder, `${name}.work`)]
+    mkdirSync(upper)
+    mkdirSync(work)
+    const layers = `lowerdir=/${name},upperdir=${upper},workdir=${work}`
+    await sh('mount', '-t', 'overlay', 'overlay', '-o', layers, `/${name}`)
+  }
+  await sh('mount', '-t', 'tmpfs', 'tmpfs', '/run')
+  writeFileSync('/etc/hosts', `127.0.0.1 localhost ${HOST}\n::1 localhost\n`)
+  mkdirSync(dirname(DATABASE), { recursive: true })
+  mkdirSync('/run/plantstore')
+}
+
+/** Starts a program that runs until the end of the case. */
+export function startServer(...command: string[]) {
+  const child = startProcess(command)
+  after(child.kill)
+  return child
+}
+
+/** Fails the case unless something holds. */
+export function expect(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(what)
+}

@@ -1,0 +1,74 @@
+// Prometheus scrapes plantstore with a token that can only read.
+
+import { run } from '../../harness/process.ts'
+import { until } from '../faults/fault.ts'
+import { need, sh } from '../faults/lab.ts'
+import { type Case, expect, script, startServer, writeFiles } from './case.ts'
+import { startPlantstore } from './proxy.ts'
+
+const PLANTS = 7
+// Two scrapes and two evaluations of rules.
+const PATIENCE_MS = 60_000
+
+type Sample = { readonly value: readonly [number, string] }
+type Rule = { readonly name: string; readonly health: string; readonly state: string }
+
+async function ask<T>(path: string): Promise<T> {
+  const answer = await fetch(`http://127.0.0.1:9090/api/v1/${path}`)
+  const { data } = (await answer.json()) as { data: T }
+  return data
+}
+
+async function sample(query: string): Promise<string | undefined> {
+  try {
+    const path = `query?query=${encodeURIComponent(query)}`
+    const { result } = await ask<{ result: Sample[] }>(path)
+    return result[0]?.value[1]
+  } catch {
+    // Prometheus does not listen yet.
+    return undefined
+  }
+}
+
+const rules = async (): Promise<Rule[]> =>
+  (await ask<{ groups: { rules: Rule[] }[] }>('rules')).groups.flatMap((group) => group.rules)
+
+export const prometheus: Case = {
+  name: 'prometheus',
+  about: 'Prometheus scrapes with a read token, and its alerts see that plantstore is gone',
+  install: () => need('prometheus'),
+  async run() {
+    const daemon = await startPlantstore()
+    writeFiles('Prometheus')
+    await sh('sh', '-c', script('Prometheus'))
+    await sh('promtool', 'check', 'config', '/etc/prometheus/prometheus.yml')
+    const metrics = await (await daemon.fetch('/metrics')).text()
+    const { code, err } = await run(['promtool', 'check', 'metrics'], { stdin: metrics })
+    expect(code === 0, `promtool check metrics: ${err}`)
+
+    const asUser = ['setpriv', '--reuid=prometheus', '--regid=prometheus', '--clear-groups']
+    const config = '--config.file=/etc/prometheus/prometheus.yml'
+    const storage = '--storage.tsdb.path=/var/lib/prometheus/metrics2'
+    startServer(...asUser, 'prometheus', config, storage, '--web.listen-address=127.0.0.1:9090')
+    for (let id = 1; id <= PLANTS; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
+    const is = (query: string, value: string) =>
+      until(PATIENCE_MS, async () => (await sample(query)) === value)
+    expect(await is('up{job="plantstore"}', '1'), 'no scrape succeeded')
+    expect(await is('plantstore_plants_created_total', String(PLANTS)), 'plants are not counted')
+
+    await daemon.stop()
+    const isPending = async () =>
+      (await rules()).some(({ name, state }) => name === 'PlantstoreDown' && state === 'pending')
+    expect(await until(PATIENCE_MS, isPending), 'no alert that plantstore is down')
+    const all = await rules()
+    expect(
+      all.every(({ health }) => health === 'ok'),
+      'a rule cannot be evaluated',
+    )
+    const others = all.filter(
+      ({ name, state }) => name !== 'PlantstoreDown' && state !== 'inactive',
+    )
+    expect(others.length === 0, `alerts: ${others.map(({ name }) => name)}`)
+    return `${PLANTS} plants counted, ${all.length} alerts evaluated`
+  },
+}

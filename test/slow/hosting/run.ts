@@ -1,0 +1,113 @@
+// bun test/slow/hosting/run.ts [--only name[,name]] : runs what docs/hosting.md says, each program as Debian or Go install it.
+// Each case has namespaces of its own: a network, and private copies of /etc, /run and /var. It needs root.
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { parseArgs } from 'node:util'
+import { builtProgram } from '../../harness/daemon.ts'
+import { run, startProcess } from '../../harness/process.ts'
+import { Skipped } from '../faults/fault.ts'
+import { need, temporaryFolder, undoAll } from '../faults/lab.ts'
+import { caddy } from './caddy.ts'
+import { type Case, prepareMachine } from './case.ts'
+import { litestream } from './litestream.ts'
+import { nginx } from './nginx.ts'
+import { prometheus } from './prometheus.ts'
+
+const cases: readonly Case[] = [nginx, caddy, prometheus, litestream]
+// Debian starts the daemons that it installs, unless this file says no.
+const POLICY = '/usr/sbin/policy-rc.d'
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, inside: { type: 'string' } },
+})
+
+const [program = ''] = builtProgram
+const unshare = ['unshare', '--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
+
+/** Throws a `Skipped` where this machine has no namespaces or no overlays, as in most containers. */
+async function checkNamespaces(): Promise<void> {
+  const { code, err } = await run([...unshare, process.execPath, import.meta.path, '--inside', ''])
+  if (code !== 0) throw new Skipped(`needs namespaces and overlays: ${err.trim().split('\n')[0]}`)
+}
+
+async function install({ install }: Case): Promise<string | null> {
+  try {
+    await need('unshare', 'ip')
+    await checkNamespaces()
+    const isOurs = !existsSync(POLICY)
+    if (isOurs) writeFileSync(POLICY, '#!/bin/sh\nexit 101\n')
+    if (isOurs) chmodSync(POLICY, 0o755)
+    try {
+      await install()
+    } finally {
+      if (isOurs) rmSync(POLICY)
+    }
+    return null
+  } catch (error) {
+    if (error instanceof Skipped) return error.message
+    throw error
+  }
+}
+
+function show(word: string, { name, about }: Case, started: number, text: string): void {
+  const seconds = `${((performance.now() - started) / 1000).toFixed(1)} s`.padStart(7)
+  console.log(`${word.padEnd(7)} ${name.padEnd(11)} ${seconds}  ${about} | ${text}`)
+}
+
+type Result = 'passed' | 'FAILED' | 'skipped'
+
+/** Runs a case in a process of its own, in its own namespaces. */
+async function runApart(it: Case): Promise<Result> {
+  const started = performance.now()
+  const env = {
+    PLANTSTORE_BINARY: program,
+    PATH: `${dirname(program)}:${dirname(program)}/hosting:${Bun.env.PATH}`,
+  }
+  const self = [process.execPath, import.meta.path, '--inside', it.name]
+  await using child = startProcess([...unshare, ...self], { env })
+  const code = await child.finished
+  const result = code === 0 ? 'passed' : 'FAILED'
+  show(result, it, started, (child.out() + child.err()).trim())
+  return result
+}
+
+/** Runs a case in the namespaces of this process; with an empty name, it only prepares them. */
+async function runInside(name: string): Promise<number> {
+  try {
+    await prepareMachine(temporaryFolder())
+    const it = cases.find((one) => one.name === name)
+    console.log(await it?.run())
+    return 0
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error))
+    return 1
+  } finally {
+    await undoAll()
+  }
+}
+
+async function main(): Promise<number> {
+  if (!existsSync(program)) {
+    console.error(`${program} does not exist; run: bun run build`)
+    return 2
+  }
+  const names = values.only?.split(',') ?? cases.map(({ name }) => name)
+  const running: Promise<Result>[] = []
+  for (const name of names) {
+    const it = cases.find((one) => one.name === name)
+    if (!it) throw new Error(`unknown case: ${name}`)
+    const reason = await install(it)
+    if (reason !== null) show('skipped', it, performance.now(), reason)
+    // Most of their time they wait: so they run together.
+    running.push(reason === null ? runApart(it) : Promise.resolve('skipped'))
+  }
+  const results = await Promise.all(running)
+  const count = (result: Result) => results.filter((one) => one === result).length
+  const skipped = count('skipped')
+  console.log(
+    `${count('passed')} passed, ${count('FAILED')} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+  )
+  return count('FAILED') > 0 ? 1 : 0
+}
+
+process.exit(values.inside === undefined ? await main() : await runInside(values.inside))

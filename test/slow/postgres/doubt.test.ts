@@ -1,0 +1,303 @@
+// Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Store } from '../../../src/store'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { turns } from '../../harness/ledger'
+import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { allPlants, range } from '../../harness/tested-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** A store whose connections the test can cut, and one beside it that is never cut. */
+async function openCuttable(server: PostgresServer) {
+  const url = await newDatabase(server)
+  const database = url.slice(url.lastIndexOf('/') + 1)
+  const proxy = startProxy(server.port)
+  const events: Logged[] = []
+  const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
+  const other = await openAt(url)
+  // Once: tokens, pages and the first commit have their statements prepared.
+  await store.createPlants([
+    { id: 1n, name: 'one' },
+    { id: 2n, name: 'two', tag: 'x' },
+    { id: 3n, name: 'three' },
+  ])
+  await store.createPlant({ id: 4n, name: 'four' })
+  return {
+    store,
+    other,
+    proxy,
+    events,
+    query: (statement: string) => server.query(statement, database),
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      await other.close()
+      proxy[Symbol.dispose]()
+    },
+  }
+}
+
+type Change = (store: Store) => Promise<unknown>[]
+
+const creates: Change = (store) => [
+  store.createPlant({ id: 2n, name: 'two', tag: 'x' }),
+  store.createPlant({ id: 3n, name: 'another' }),
+  store.createPlant({ id: 9n, name: 'nine' }),
+]
+const mixed: Change = (store) => [
+  store.patchPlant(1n, { tag: 'new' }),
+  store.deletePlant(2n),
+  store.deletePlant(2n),
+  store.createPlants(range(10, 3)),
+  store.replacePlant({ id: 77n, name: 'nobody' }),
+  store.createPlant({ id: 3n, name: 'three' }),
+]
+
+/** How each ended: what it resolved to, or the number of its error. */
+const endsOf = async (changes: readonly Promise<unknown>[]) =>
+  (await Promise.allSettled(changes)).map((it) =>
+    it.status === 'fulfilled' ? (it.value ?? null) : it.reason.error,
+  )
+
+const expected = {
+  creates: [40901, 40902, null],
+  mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
+}
+
+describe.each(installations.map((it) => [it.name, it] as const))('a lost answer of %s', (_, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not tested: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test.each([
+    ['creates', creates, expected.creates, 'answers', 'UPDATE', true],
+    ['creates', creates, expected.creates, 'requests', '', false],
+    ['changes of all kinds', mixed, expected.mixed, 'answers', 'COMMIT', true],
+    ['changes of all kinds', mixed, expected.mixed, 'answers', 'BEGIN', false],
+    ['changes of all kinds', mixed, expected.mixed, 'requests', '', false],
+  ] as const)('leaves %s as they would have ended', async (...row) => {
+    const [, changes, ends, way, word, isMade] = row
+    await using it = await openCuttable(await starting)
+    it.proxy.hold(way, word)
+
+    const ended = endsOf(changes(it.store))
+    await it.proxy.untilHeld()
+    it.proxy.cut()
+
+    expect(await ended).toEqual([...ends])
+    expect(await allPlants(it.store)).toEqual(await allPlants(it.other))
+    expect(it.events.filter(({ event }) => event === 'commit-settled')).toHaveLength(1)
+    const [made, notMade] = isMade ? [1, 0] : [0, 1]
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: made, inDoubtNotMade: notMade })
+  })
+
+  test('is settled before the changes behind it are sent', async () => {
+    await using it = await openCuttable(await starting)
+    it.proxy.hold('answers', 'UPDATE')
+    const inDoubt = endsOf([it.store.createPlant({ id: 30n, name: 'new' })])
+    await it.proxy.untilHeld()
+
+    const behind = endsOf([
+      it.store.createPlant({ id: 30n, name: 'other' }),
+      it.store.createPlant({ id: 31n, name: 'new' }),
+    ])
+    it.proxy.cut()
+
+    expect(await inDoubt).toEqual([null])
+    expect(await behind).toEqual([40902, null])
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 1, inDoubtNotMade: 0 })
+  })
+
+  test('keeps the order of the changes behind one that the server refuses', async () => {
+    await using it = await openCuttable(await starting)
+    await it.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE 'no weeds' USING ERRCODE = '23514'; END $$;
+       CREATE TRIGGER no_weed BEFORE INSERT ON plants FOR EACH ROW WHEN (new.name = 'Weed')
+       EXECUTE FUNCTION refuse()`,
+    )
+
+    const waves: Promise<unknown>[] = []
+    for (const plant of [
+      { id: 40n, name: 'first' },
+      { id: 41n, name: 'Weed' },
+      { id: 42n, name: 'mine' },
+      { id: 42n, name: 'too late' },
+    ]) {
+      waves.push(it.store.createPlant(plant))
+      await turns()
+    }
+
+    expect(await endsOf(waves)).toEqual([null, 50001, null, 40902])
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, lostCommits: 0 })
+  })
+
+  test('is told as made, with what a plant was refused for, once all of it was', async () => {
+    await using it = await openCuttable(await starting)
+    it.proxy.hold('answers', 'UPDATE')
+
+    const ended = endsOf(creates(it.store))
+    await it.proxy.untilHeld()
+    // It was made: others change the plant before its end is known.
+    while ((await it.other.readPlant(9n)) === null) await Bun.sleep(5)
+    await it.other.deletePlant(9n)
+    await it.other.deletePlant(3n)
+    it.proxy.cut()
+
+    // The refused create is tried again, where what refused it is gone.
+    expect(await ended).toEqual([40901, null, null])
+    expect(await it.other.readPlant(9n)).toBeNull()
+    expect(await it.other.readPlant(3n)).toEqual({ id: 3n, name: 'another' })
+  })
+
+  test('keeps a commit from being made later, once it counts as not made', async () => {
+    const server = await starting
+    await using it = await openCuttable(server)
+    const [backend] = await it.query(
+      `SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '%lanes%' AND client_port IN
+         (SELECT client_port FROM pg_stat_activity WHERE application_name = 'plantstore')
+       ORDER BY query_start DESC LIMIT 1`,
+    )
+    process.kill(Number(backend.pid), 'SIGSTOP')
+    try {
+      const ended = endsOf([it.store.createPlant({ id: 9n, name: 'nine' })])
+      await Bun.sleep(200)
+      // The server has the statement, and its backend does not run.
+      it.proxy.cut(true)
+      expect(await ended).toEqual([null])
+      await it.store.deletePlant(9n)
+    } finally {
+      process.kill(Number(backend.pid), 'SIGCONT')
+    }
+
+    await Bun.sleep(300)
+    expect(await it.other.readPlant(9n)).toBeNull()
+    expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 1 })
+  })
+
+  test('sends a change again whose transaction the server has put out', async () => {
+    await using it = await openCuttable(await starting)
+    await it.store.patchPlant(1n, { name: 'first' })
+    it.proxy.hold('answers', 'BEGIN')
+
+    const ended = endsOf([it.store.patchPlant(1n, { tag: 'new' })])
+    await it.proxy.untilHeld()
+    // The row is locked, until the server finds that nothing comes any more: nobody waits for this process for ever.
+    await it.other.patchPlant(1n, { name: 'other' })
+    it.proxy.cut()
+
+    expect(await ended).toEqual([{ id: 1n, name: 'other', tag: 'new' }])
+  })
+
+  test('tells that a server has lost what it had confirmed', async () => {
+    await using it = await openCuttable(await starting)
+    for (const plant of range(20, 5)) await it.store.createPlant(plant)
+    await it.query('UPDATE lanes SET seq = seq - 3 WHERE seq > 3')
+
+    it.proxy.cut()
+    await it.store.createPlant({ id: 9n, name: 'nine' })
+
+    expect(it.events).toContainEqual({ event: 'acknowledged-lost', commits: 3 })
+    expect(it.store.stats().server?.lostCommits).toBe(3)
+  })
+
+  test('goes on in a new lane if its own is gone, without an alarm of lost commits', async () => {
+    await using it = await openCuttable(await starting)
+    await it.query('DELETE FROM lanes')
+
+    await it.store.createPlant({ id: 9n, name: 'nine' })
+    await it.store.deletePlant(9n)
+
+    expect(it.events.map(({ event }) => event)).toContain('lane-gone')
+    expect(it.events.map(({ event }) => event)).not.toContain('acknowledged-lost')
+    expect(it.store.stats().server?.lostCommits).toBe(0)
+
+    expect(await it.other.readPlant(9n)).toBeNull()
+  })
+
+  test.each([
+    ['creates', creates, 'UPDATE'],
+    ['changes of all kinds', mixed, 'COMMIT'],
+  ] as const)(
+    'is an error of its own for %s whose lane is gone, as nobody knows',
+    async (...row) => {
+      const [, changes, word] = row
+      await using it = await openCuttable(await starting)
+      it.proxy.hold('answers', word)
+
+      const ended = endsOf(changes(it.store))
+      await it.proxy.untilHeld()
+      await it.query('TRUNCATE lanes')
+      it.proxy.cut()
+
+      for (const end of await ended) expect(end).toBe(50001)
+      expect(it.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
+      expect(it.store.stats().server).toMatchObject({ inDoubtMade: 0, inDoubtNotMade: 0 })
+      // Those that come later are answered as ever.
+      await it.store.createPlant({ id: 50n, name: 'fifty' })
+      expect(await allPlants(it.store)).toEqual(await allPlants(it.other))
+    },
+  )
+
+  test('waits for the standby, whatever the database sets', async () => {
+    const server = await starting
+    const setStandby = async (name: string) => {
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await server.query('SELECT pg_reload_conf()')
+    }
+    try {
+      await using it = await openCuttable(server)
+      await it.query(
+        `DO $$ BEGIN EXECUTE format(
+           'ALTER DATABASE %I SET statement_timeout = ''200ms'';
+            ALTER DATABASE %1$I SET synchronous_commit = off', current_database()
+         ); END $$`,
+      )
+      it.proxy.cut()
+      await it.store.deletePlant(4n)
+      await setStandby('nobody')
+      await Bun.sleep(200)
+      let isAnswered = false
+      const creating = it.store.createPlant({ id: 9n, name: 'nine' }).then(() => {
+        isAnswered = true
+      })
+
+      await Bun.sleep(1500)
+      expect(isAnswered).toBeFalse()
+      await setStandby('')
+      await creating
+    } finally {
+      await setStandby('')
+    }
+  })
+
+  test('refuses changes and reads while the server is away, and stores none of them later', async () => {
+    const server = await starting
+    await using it = await openCuttable(server)
+    await server.stop()
+    const change = endsOf([it.store.createPlant({ id: 9n, name: 'nine' })])
+    const read = endsOf([it.store.readPlant(1n)])
+
+    expect(await read).toEqual([50302])
+    expect(it.store.probe()).rejects.toHaveProperty('error', 50302)
+    expect(await change).toEqual([50302])
+    expect(it.store.stats().isWritable).toBeFalse()
+    await server.restart()
+
+    while (!it.store.stats().isWritable) await Bun.sleep(20)
+    await it.store.probe()
+    expect(await it.store.readPlant(9n)).toBeNull()
+    expect(it.store.stats().server).toMatchObject({ reconnects: 1, failovers: 0, lostCommits: 0 })
+  })
+})

@@ -1,0 +1,57 @@
+// The tests of the HTTP API and of the commands, as they are, on PostgreSQL: each file in a process of its own.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { installations, isInstalled, PASSWORD, startPostgres } from '../../../tools/postgres/server'
+import { root } from '../../harness/daemon'
+import { run } from '../../harness/process'
+
+setDefaultTimeout(600_000)
+
+/** Tests that speak of plants, requests and tokens, and not of a file. */
+const files = [
+  'http/auth',
+  'http/batch',
+  'http/body-size',
+  'http/create',
+  'http/errors',
+  'http/expiry',
+  'http/fields',
+  'http/health',
+  'http/leaks',
+  'http/list',
+  'http/methods',
+  'http/openapi',
+  'http/order',
+  'http/patch',
+  'http/precondition',
+  'http/rate-limit',
+  'http/read',
+  'http/request-log',
+  'commands/health',
+  'commands/import-csv',
+  'shutdown',
+  'sockets/tls',
+  'sockets/unix-socket',
+]
+
+describe.each(installations.map((it) => [it.name, it] as const))('on %s', (_, it) => {
+  if (!isInstalled(it) || Bun.which('psql') === null) {
+    test.skip('the tests of the HTTP API: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test.each(files)('test/%s.test.ts passes', async (file) => {
+    const { port } = await starting
+    const env = {
+      PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
+      PGPASSWORD: PASSWORD,
+      ...(Bun.env.PLANTSTORE_BINARY ? { PLANTSTORE_BINARY: Bun.env.PLANTSTORE_BINARY } : {}),
+    }
+    const command = [process.execPath, 'test', `./test/${file}.test.ts`]
+
+    const { code, err } = await run(command, { cwd: root, env })
+
+    expect(code === 0 ? '' : err).toBe('')
+  })
+})

@@ -1,0 +1,91 @@
+// The fence of a lane: a step that was not made before it never will be.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { stepOf } from '../../../src/engine/postgres/apply-changes'
+import { connect } from '../../../src/engine/postgres/connection'
+import { fence, makeLane } from '../../../src/engine/postgres/lane-row'
+import { parsePostgresUrl } from '../../../src/engine/postgres/url'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../../tools/postgres/server'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { newDatabase, openAt } from '../../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** A lane with two connections, as of a writer that has lost the first one. */
+async function openLane(server: PostgresServer) {
+  const url = await newDatabase(server)
+  const store = await openAt(url)
+  const target = parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null })
+  const old = await connect(target)
+  const current = await connect(target)
+  const lane = await makeLane(old.sql)
+  return {
+    store,
+    current,
+    lane,
+    create: (id: number, seq: number) =>
+      stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq }),
+    remove: (id: number, seq: number) =>
+      stepOf([['delete', id, null]]).send(old.sql, { lane, seq }),
+    async [Symbol.asyncDispose]() {
+      await old.close()
+      await current.close()
+      await store.close()
+    },
+  }
+}
+
+describe.each(installations.map((it) => [it.name, it] as const))('the fence of %s', (_, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not tested: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test('keeps every step from being made later that was not made before it', async () => {
+    await using it = await openLane(await starting)
+    await it.create(1, 1)
+
+    // Step 2 was sent, and has not arrived.
+    const top = { lane: it.lane, seq: 2 }
+    const found = await fence(it.current.sql, top)
+
+    expect(found.made).toBe(1)
+    // As if its answer was lost.
+    expect(await fence(it.current.sql, top)).toEqual(found)
+    expect(await it.create(2, 2)).toBe('elsewhere')
+    expect(await it.remove(1, 2)).toBe('elsewhere')
+    expect(await it.store.readPlant(2n)).toBeNull()
+    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'Rose' })
+    expect(await it.create(3, 4)).toEqual({ refused: '' })
+  })
+
+  test('finds the last step that was made, with its refusals, and the same when it is sent again', async () => {
+    await using it = await openLane(await starting)
+    await it.create(1, 1)
+    await it.create(1, 2)
+    const top = { lane: it.lane, seq: 2 }
+
+    const found = await fence(it.current.sql, top)
+
+    expect(found).toEqual({ made: 2, refused: '1' })
+    expect(await fence(it.current.sql, top)).toEqual(found)
+  })
+
+  test('works for a lane of more than 2^31 steps', async () => {
+    const server = await starting
+    await using it = await openLane(server)
+    const seq = 2 ** 40
+    expect(await fence(it.current.sql, { lane: it.lane, seq })).toMatchObject({ made: 0 })
+
+    expect(await it.create(1, seq + 2)).toEqual({ refused: '' })
+    expect(await it.remove(1, seq + 3)).toEqual({ refused: '' })
+    const found = await fence(it.current.sql, { lane: it.lane, seq: seq + 5 })
+    expect(found.made).toBe(seq + 3)
+  })
+})

@@ -1,0 +1,145 @@
+// What a store does while its server hangs, is away, or refuses every write.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../../src/engine/engine'
+import { connect } from '../../../src/engine/postgres/connection'
+import { parsePostgresUrl } from '../../../src/engine/postgres/url'
+import { command } from '../../../src/engine/role'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { newDatabase, openAt } from '../../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** A store behind a proxy, which has made a plant. */
+async function openCuttable(server: PostgresServer) {
+  const url = await newDatabase(server)
+  const proxy = startProxy(server.port)
+  const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`))
+  await store.createPlant({ id: 1n, name: 'one' })
+  return {
+    store,
+    proxy,
+    query: (statement: string) => server.query(statement, url.slice(url.lastIndexOf('/') + 1)),
+    async [Symbol.asyncDispose]() {
+      await store.close()
+      proxy[Symbol.dispose]()
+    },
+  }
+}
+
+const errorOf = (change: Promise<unknown>): Promise<number | null> =>
+  change.then(
+    () => null,
+    ({ error }) => error,
+  )
+
+describe.each(installations.map((it) => [it.name, it] as const))('an outage of %s', (_, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not tested: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test('refuses the changes that come after one in doubt, which is answered once that is settled', async () => {
+    const server = await starting
+    await using it = await openCuttable(server)
+    it.proxy.hold('requests', 'nine')
+    const inDoubt = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
+    await it.proxy.untilHeld()
+    await server.stop()
+    it.proxy.cut()
+    await Bun.sleep(50)
+
+    const later = errorOf(it.store.createPlant({ id: 10n, name: 'ten' }))
+
+    expect(await later).toBe(50302)
+    expect(await errorOf(it.store.createPlant({ id: 11n, name: 'eleven' }))).toBe(50302)
+    await server.restart()
+    // It waited longer than a change may, and was not made.
+    expect(await inDoubt).toBe(50302)
+    while (!it.store.stats().isWritable) await Bun.sleep(20)
+    await it.store.createPlant({ id: 12n, name: 'twelve' })
+    for (const id of [9n, 10n, 11n]) expect(await it.store.readPlant(id)).toBeNull()
+  })
+
+  test('ends where a new connection hangs before it is used', async () => {
+    await using it = await openCuttable(await starting)
+    it.proxy.cut()
+    it.proxy.hold('requests', 'lock_timeout')
+    const change = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
+    await it.proxy.untilHeld()
+    it.proxy.release()
+
+    expect(await change).toBeNull()
+  })
+
+  test('is over for a command once its commit in doubt is settled', async () => {
+    const url = await newDatabase(await starting)
+    using proxy = startProxy(Number(new URL(url).port))
+    const through = url.replace(/:\d+\//, `:${proxy.port}/`)
+    const store = await openStore(through, command({ makesDatabase: true }))
+    await store.createPlant({ id: 1n, name: 'one' })
+    proxy.hold('requests', 'two')
+    const inDoubt = store.createPlant({ id: 2n, name: 'two' })
+    await proxy.untilHeld()
+    const cutAt = performance.now()
+    proxy.cut()
+    await inDoubt
+
+    // As long as a command waits for a server, and longer.
+    for (let id = 3n; performance.now() < cutAt + 11_000; id += 1n) {
+      await store.createPlant({ id, name: 'later' })
+    }
+    await store.close()
+  })
+
+  test('is not a queue of queries that the server answers one after another', async () => {
+    const server = await starting
+    const secrets = { databasePassword: null, databasePasswordFile: null }
+    const connection = await connect(parsePostgresUrl(await newDatabase(server), secrets))
+    const ask = (seconds: number) =>
+      connection.within(500, connection.sql.unsafe('SELECT pg_sleep($1)', [seconds]))
+
+    await Promise.all(Array.from({ length: 8 }, () => ask(0.2)))
+
+    expect(connection.isLost).toBeFalse()
+    expect(ask(5)).rejects.toThrow('no answer within 0.5 s')
+    expect(ask(0.1)).rejects.toThrow()
+    await Bun.sleep(1000)
+    expect(connection.isLost).toBeTrue()
+  })
+
+  test('fails the probe while the server refuses every write', async () => {
+    await using it = await openCuttable(await starting)
+    await it.query('ALTER TABLE lanes ADD CONSTRAINT full_lane CHECK (seq < 0) NOT VALID')
+    await Bun.sleep(1000)
+
+    expect(await errorOf(it.store.probe())).toBe(50001)
+    expect(await errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))).toBe(50001)
+    await it.query('ALTER TABLE lanes DROP CONSTRAINT full_lane')
+    await it.store.probe()
+  })
+
+  test('is said at the first start, where no standby confirms', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const setStandby = async (name: string) => {
+      await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+      await server.query('SELECT pg_reload_conf()')
+      await Bun.sleep(200)
+    }
+    await setStandby('nobody')
+    try {
+      expect(await openAt(url).catch(({ message }) => message)).toContain('no answer within')
+    } finally {
+      await setStandby('')
+    }
+  })
+})

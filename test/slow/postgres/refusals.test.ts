@@ -1,0 +1,269 @@
+// A server that is there and refuses what plantstore asks: health, log, metric, what a client gets, and what heals it.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { checkServer } from '../../../src/engine/postgres/check'
+import { parsePostgresUrl } from '../../../src/engine/postgres/url'
+import {
+  installations,
+  isInstalled,
+  type PostgresServer,
+  startPostgres,
+} from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { allPlants, range } from '../../harness/tested-store'
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const UNHEALTHY_WITHIN_MS = 15_000
+
+const errorOf = (asked: Promise<unknown>): Promise<number | null> =>
+  asked.then(
+    () => null,
+    ({ error }) => error,
+  )
+
+async function until(holds: () => Promise<boolean>): Promise<number> {
+  const started = performance.now()
+  while (!(await holds())) await Bun.sleep(100)
+  return performance.now() - started
+}
+
+let roles = 0
+
+/** A store whose role is no superuser, as in production. */
+async function openPlain(server: PostgresServer, port = server.port) {
+  const admin = await newDatabase(server)
+  const database = admin.slice(admin.lastIndexOf('/') + 1)
+  roles += 1
+  const role = `plain_${roles}`
+  const query = (statement: string) => server.query(statement.replaceAll('$role', role), database)
+  await query(`CREATE ROLE $role LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO $role`)
+  const url = `postgres://${role}:secret@127.0.0.1:${port}/${database}`
+  const events: Logged[] = []
+  const store = await openAt(url, events)
+  await store.createPlant({ id: 1n, name: 'one' })
+  return {
+    store,
+    events,
+    query,
+    isHealthy: async () => (await errorOf(store.probe())) === null,
+    check: async () =>
+      (
+        await checkServer(
+          parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }),
+        )
+      ).problems,
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+}
+
+const forced = 'ALTER TABLE plants FORCE ROW LEVEL SECURITY; ALTER TABLE plants'
+
+/** What was lost, how, how it is healed, the SQLSTATE, and whether only a write shows it. */
+const refusals = [
+  [
+    'INSERT',
+    'REVOKE INSERT ON plants FROM $role',
+    'GRANT INSERT ON plants TO $role',
+    '42501',
+    false,
+  ],
+  [
+    'UPDATE',
+    'REVOKE UPDATE ON plants FROM $role',
+    'GRANT UPDATE ON plants TO $role',
+    '42501',
+    false,
+  ],
+  ['lanes', 'REVOKE UPDATE ON lanes FROM $role', 'GRANT UPDATE ON lanes TO $role', '42501', false],
+  [
+    'tokens',
+    'REVOKE SELECT ON tokens FROM $role',
+    'GRANT SELECT ON tokens TO $role',
+    '42501',
+    false,
+  ],
+  [
+    'a column',
+    'ALTER TABLE lanes DROP COLUMN refused',
+    `ALTER TABLE lanes ADD COLUMN refused text NOT NULL DEFAULT ''`,
+    '42703',
+    false,
+  ],
+  ['a table', 'ALTER TABLE plants RENAME TO p', 'ALTER TABLE p RENAME TO plants', '42P01', false],
+  [
+    'its ownership',
+    'ALTER TABLE plants OWNER TO admin',
+    'ALTER TABLE plants OWNER TO $role',
+    '42501',
+    false,
+  ],
+  [
+    'its policy',
+    `${forced} ENABLE ROW LEVEL SECURITY`,
+    `${forced} DISABLE ROW LEVEL SECURITY`,
+    '42501',
+    true,
+  ],
+] as const
+
+/** What keeps a new session from being used, how it is healed, and the reason in the log. */
+const closed = [
+  ['a password', `ALTER ROLE $role PASSWORD 'x'`, `ALTER ROLE $role PASSWORD 'secret'`, 'password'],
+  [
+    'its connections',
+    'ALTER ROLE $role CONNECTION LIMIT 1',
+    'ALTER ROLE $role CONNECTION LIMIT -1',
+    'too many connections',
+  ],
+  ['its login', 'ALTER ROLE $role NOLOGIN', 'ALTER ROLE $role LOGIN', 'not permitted to log in'],
+  [
+    'the right to write',
+    'ALTER ROLE $role SET default_transaction_read_only = on',
+    'ALTER ROLE $role RESET default_transaction_read_only',
+    'read-only',
+  ],
+] as const
+
+describe.each(installations.map((it) => [it.name, it] as const))('what %s refuses', (_, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not tested: it is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  test.concurrent.each(refusals)(
+    'to a role that lost %s is in the log, and makes the store unhealthy until it is given back',
+    async (_, lose, heal, sqlstate, isSeenByWrites) => {
+      await using it = await openPlain(await starting)
+      expect(await it.isHealthy()).toBeTrue()
+      expect(await it.check()).toEqual([])
+      await it.query(lose)
+
+      if (isSeenByWrites)
+        expect(await errorOf(it.store.createPlant({ id: 2n, name: 'x' }))).toBe(50302)
+      const waited = await until(async () => !(await it.isHealthy()))
+
+      expect(waited).toBeLessThan(UNHEALTHY_WITHIN_MS)
+      expect(await errorOf(it.store.probe())).toBe(50302)
+      expect(it.store.stats().isWritable).toBeFalse()
+      expect(it.events).toContainEqual({
+        event: 'statement-refused',
+        sqlstate,
+        detail: expect.any(String),
+      })
+      if (!isSeenByWrites) expect(await it.check()).not.toEqual([])
+      await it.query(heal)
+      expect(await until(it.isHealthy)).toBeLessThan(UNHEALTHY_WITHIN_MS)
+      await it.store.createPlant({ id: 9n, name: 'nine' })
+      expect(await allPlants(it.store)).toHaveLength(2)
+    },
+  )
+
+  test.concurrent.each(closed)(
+    'to a role that lost %s is in the log at once, and makes the store unhealthy',
+    async (_, lose, heal, reason) => {
+      await using it = await openPlain(await starting)
+      await it.query(lose)
+      await it.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'`,
+      )
+
+      const started = performance.now()
+      await errorOf(it.store.readPlant(1n))
+      await until(async () => it.events.some((event) => `${event.detail}`.includes(reason)))
+
+      expect(performance.now() - started).toBeLessThan(5000)
+      expect(await it.isHealthy()).toBeFalse()
+      expect(it.store.stats().isWritable).toBeFalse()
+      await it.query(heal)
+      await until(it.isHealthy)
+      await it.store.createPlant({ id: 9n, name: 'nine' })
+    },
+  )
+
+  test('by a trigger that discards rows is 50001 for those alone, and nothing of their group', async () => {
+    await using it = await openPlain(await starting)
+    await it.query(
+      `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+       CREATE TRIGGER discards BEFORE INSERT ON plants FOR EACH ROW WHEN (new.id = 13)
+       EXECUTE FUNCTION discard();
+       CREATE TRIGGER keeps BEFORE UPDATE OR DELETE ON plants FOR EACH ROW WHEN (old.id = 1)
+       EXECUTE FUNCTION discard()`,
+    )
+    const [before] = await it.query('SELECT seq FROM lanes')
+
+    const ended = await Promise.all([
+      ...range(10, 5).map((plant) => errorOf(it.store.createPlant(plant))),
+      errorOf(it.store.createPlants(range(13, 1).concat(range(20, 2)))),
+      errorOf(it.store.replacePlant({ id: 1n, name: 'other' })),
+      errorOf(it.store.deletePlant(1n)),
+    ])
+
+    expect(ended).toEqual([null, null, null, 50001, null, 50001, 50001, 50001])
+    expect((await allPlants(it.store)).map(({ id }) => id)).toEqual([1n, 10n, 11n, 12n, 14n])
+    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+    expect(it.events).toContainEqual({
+      event: 'unexpected',
+      detail: 'a trigger, rule or policy of the table "plants" discards rows',
+    })
+    const [after] = await it.query('SELECT seq FROM lanes')
+    expect(Number(after.seq) - Number(before.seq)).toBeLessThan(20)
+  })
+
+  test('while the table is locked is a read within 5 s; tokens do not wait, and no connection is lost', async () => {
+    await using it = await openPlain(await starting)
+    const locking = it.query('BEGIN; LOCK TABLE plants; SELECT pg_sleep(12); COMMIT')
+    await Bun.sleep(300)
+    const started = performance.now()
+
+    const reads = Array.from({ length: 3 }, async (_, index) => {
+      await Bun.sleep(index * 20)
+      const error = await errorOf(
+        index === 0
+          ? it.store.listPlants({ after: null, limit: 1, tag: null, name: null })
+          : it.store.readPlant(1n),
+      )
+      return { error, milliseconds: performance.now() - started }
+    })
+    expect(await it.store.findToken('unknown')).toBeNull()
+    expect(performance.now() - started).toBeLessThan(2000)
+    for (const { error, milliseconds } of await Promise.all(reads)) {
+      expect(error).toBe(50302)
+      expect(milliseconds).toBeLessThan(5800)
+    }
+    await locking
+
+    expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
+    expect(it.events.map(({ event }) => event)).not.toContain('server-lost')
+    await until(it.isHealthy)
+  })
+
+  test('is nothing at all on connections that are half open, which are found while nobody reads', async () => {
+    const server = await starting
+    using proxy = startProxy(server.port)
+    await using it = await openPlain(server, proxy.port)
+    proxy.hold('answers')
+
+    const waited = await until(async () => it.events.some(({ event }) => event === 'server-lost'))
+    proxy.release()
+
+    expect(waited).toBeLessThan(11_000)
+    await until(it.isHealthy)
+  })
+
+  test('to a check is a constraint or a column of another program that makes writes fail', async () => {
+    await using it = await openPlain(await starting)
+    await it.query(
+      `ALTER TABLE plants ADD CONSTRAINT short CHECK (length(name) < 9);
+       ALTER TABLE tokens ADD COLUMN mine int NOT NULL`,
+    )
+
+    expect(await it.check()).toEqual([
+      "column tokens.mine is not plantstore's and must not be null; every write fails",
+      "constraint short on plants is not plantstore's; writes may fail",
+    ])
+  })
+})

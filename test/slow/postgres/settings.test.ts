@@ -1,0 +1,111 @@
+// What a role or a database sets for its sessions, and plantstore does not rely on.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { connect } from '../../../src/engine/postgres/connection'
+import { parsePostgresUrl } from '../../../src/engine/postgres/url'
+import { installations, isInstalled, type PostgresServer } from '../../../tools/postgres/server'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { ownServer } from '../../harness/own-server'
+import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const open = (url: string) =>
+  connect(parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }))
+
+const careless = {
+  synchronous_commit: 'off',
+  statement_timeout: '100ms',
+  lock_timeout: '100ms',
+  idle_in_transaction_session_timeout: '100ms',
+  idle_session_timeout: '100ms',
+  default_transaction_isolation: 'serializable',
+}
+
+/** A database whose sessions have these settings, and one session of before. */
+async function databaseOf(server: PostgresServer, settings: Readonly<Record<string, string>>) {
+  const url = await newDatabase(server)
+  const name = url.slice(url.lastIndexOf('/') + 1)
+  const before = await open(url)
+  for (const [setting, value] of Object.entries(settings)) {
+    await server.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`)
+  }
+  return {
+    url,
+    name,
+    before,
+    [Symbol.asyncDispose]: () => before.close(),
+  }
+}
+
+describe.each(installations.map((it) => [it.name, it] as const))(
+  'a session of %s',
+  (_, installation) => {
+    if (!isInstalled(installation)) {
+      test.skip('is not tested: it is not installed', () => {})
+      return
+    }
+    const started = ownServer(installation)
+
+    test('has the settings that are relied on, whatever the role and the database say', async () => {
+      const server = await started()
+      const newer = installation.name === 'PostgreSQL 18' ? { transaction_timeout: '100ms' } : {}
+      await using it = await databaseOf(server, { ...careless, ...newer })
+      await server.query(`ALTER ROLE admin IN DATABASE ${it.name} SET synchronous_commit = local`)
+      const names = Object.keys({ ...careless, ...newer })
+
+      const connection = await open(it.url)
+      const found: Record<string, string>[] = await connection.sql.unsafe(
+        `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`)}`,
+      )
+      await connection.close()
+
+      expect(found).toEqual([
+        {
+          ...Object.fromEntries(names.map((name) => [name, '0'])),
+          synchronous_commit: 'on',
+          default_transaction_isolation: 'read committed',
+        },
+      ])
+    })
+
+    test('without prepare=false takes those of the role where they will do, and refuses others', async () => {
+      const server = await started()
+      for (const [setting, value, isRefused] of [
+        ['synchronous_commit', 'off', true],
+        ['synchronous_commit', 'local', true],
+        ['synchronous_commit', 'remote_write', true],
+        ['synchronous_commit', 'remote_apply', false],
+        ['statement_timeout', '1min', true],
+        ['default_transaction_isolation', 'serializable', true],
+        ['lock_timeout', '1s', false],
+      ] as const) {
+        await using it = await databaseOf(server, { [setting]: value })
+        const ended = await open(`${it.url}?prepare=false`).then(
+          (connection) => connection.close(),
+          ({ message }: Error) => message,
+        )
+        if (isRefused) expect(ended).toContain(`: ${setting} is ${value}: run ALTER ROLE … SET`)
+        else expect(ended).toBeUndefined()
+      }
+    })
+
+    test('reads slowly, and is idle, for as long as it takes', async () => {
+      await using it = await databaseOf(await started(), careless)
+      const events: Logged[] = []
+      const store = await openAt(it.url, events)
+      await store.createPlant({ id: 1n, name: 'one' })
+      await it.before.sql`BEGIN`
+      await it.before.sql`LOCK TABLE plants`
+
+      const page = store.listPlants({ after: null, limit: 10, tag: null, name: null })
+      page.catch(() => {})
+      await Bun.sleep(500)
+      await it.before.sql`COMMIT`
+
+      expect((await page).plants).toHaveLength(1)
+      await Bun.sleep(500)
+      expect(events).toEqual([])
+      await store.close()
+    })
+  },
+)

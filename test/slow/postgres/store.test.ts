@@ -1,0 +1,183 @@
+// The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../../src/engine/engine'
+import { command } from '../../../src/engine/role'
+import type { NewPlant } from '../../../src/plant'
+import { hashToken, type Token } from '../../../src/token'
+import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
+import { testStore } from '../../engine/store-contract'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { newDatabase, openAt, openTested } from '../../harness/postgres-store'
+import { allPlants, range } from '../../harness/tested-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const token: Token = {
+  name: 'x',
+  hash: hashToken('secret'),
+  scope: 'read',
+  createdAt: 1,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+}
+
+describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  testStore(name, async () => openTested(await starting))
+
+  test('is made once by processes that start at the same time', async () => {
+    const url = await newDatabase(await starting)
+
+    const stores = await Promise.all(Array.from({ length: 6 }, () => openAt(url)))
+
+    await stores[0]?.createPlant({ id: 1n, name: 'Rose' })
+    for (const store of stores) expect(await allPlants(store)).toHaveLength(1)
+    for (const store of stores) await store.close()
+  })
+
+  test('keeps no lane of a process that has ended, and removes those of long ago', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const database = url.slice(url.lastIndexOf('/') + 1)
+    const lanes = async () =>
+      (await server.query('SELECT lane FROM lanes ORDER BY lane', database)).length
+    const store = await openAt(url)
+    await store.createPlant({ id: 1n, name: 'Rose' })
+    expect(await lanes()).toBe(1)
+    await store.close()
+    expect(await lanes()).toBe(0)
+    await server.query(
+      `INSERT INTO lanes (lane, seq, seen_at) VALUES
+       ('old', 1, now() - interval '31 days'), ('recent', 1, now() - interval '29 days')`,
+      database,
+    )
+
+    await (await openAt(url)).close()
+
+    expect(await lanes()).toBe(1)
+  })
+
+  test('refuses a schema of a newer plantstore, and tables of another program', async () => {
+    const server = await starting
+    const newer = await newDatabase(server)
+    await (await openAt(newer)).close()
+    await server.query(
+      'UPDATE plantstore_schema SET version = 99',
+      newer.slice(newer.lastIndexOf('/') + 1),
+    )
+    const foreign = await newDatabase(server)
+    await server.query('CREATE TABLE plants (id int)', foreign.slice(foreign.lastIndexOf('/') + 1))
+
+    expect(openAt(newer)).rejects.toThrow('written by a newer plantstore (schema 99;')
+    expect(openAt(foreign)).rejects.toThrow("another program's tables are in the database")
+  })
+
+  test('is not made by a command that only looks', async () => {
+    const url = await newDatabase(await starting)
+
+    expect(openStore(url, command({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
+  })
+
+  test('refuses a token in one process, once another has revoked it', async () => {
+    const url = await newDatabase(await starting)
+    const [one, other] = await Promise.all([openAt(url), openAt(url)])
+    expect(await one.findToken(token.hash)).toBeNull()
+    await other.createToken(token)
+    expect(await one.findToken(token.hash)).toEqual(token)
+    let isRevoked = false
+    const accepted: boolean[] = []
+    const asking = (async () => {
+      while (accepted.length < 10) {
+        const wasRevoked = isRevoked
+        const found = await one.findToken(token.hash)
+        if (wasRevoked) accepted.push(found?.revokedAt === null)
+        await Bun.sleep(5)
+      }
+    })()
+
+    expect(await other.revokeToken('x', 2)).toBeTrue()
+    isRevoked = true
+
+    await asking
+    expect(accepted).not.toContain(true)
+    await one.close()
+    await other.close()
+  })
+
+  test('asks the server once for a token that many requests bring at a time', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const store = await openAt(url)
+    await store.createToken(token)
+
+    const found = await Promise.all(Array.from({ length: 100 }, () => store.findToken(token.hash)))
+
+    expect(new Set(found).size).toBe(1)
+    expect(found[0]).toEqual(token)
+    await store.close()
+  })
+
+  test('has one of many processes create a plant', async () => {
+    const url = await newDatabase(await starting)
+    const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
+    const attempts = range(0, 200).flatMap((plant) =>
+      stores.map(async (store, index) => {
+        const mine: NewPlant = { ...plant, name: `by ${index}` }
+        // A group, a patch or a delete beside it takes another way to the same rows.
+        if (index === 0 && plant.id % 3n === 0n) return store.createPlants([mine])
+        return store.createPlant(mine)
+      }),
+    )
+
+    const results = await Promise.allSettled(attempts)
+
+    const [first] = stores
+    const stored = first ? await allPlants(first) : []
+    expect(stored).toHaveLength(200)
+    for (const [index, plant] of stored.entries()) {
+      const outcomes = results.slice(index * 3, index * 3 + 3)
+      const made = outcomes.flatMap((it, process) => (it.status === 'fulfilled' ? [process] : []))
+      expect(made).toHaveLength(1)
+      expect(plant.name).toBe(`by ${made[0]}`)
+      const refused = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason.error] : []))
+      expect(refused).toEqual([40902, 40902])
+    }
+    for (const store of stores) await store.close()
+  })
+
+  test('counts every change of a plant that processes contend for', async () => {
+    const url = await newDatabase(await starting)
+    const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
+    const counts = new Map(range(1, 4).map(({ id }) => [id, 0]))
+    const balance = async (store: (typeof stores)[number], seed: number) => {
+      for (let turn = 0; turn < 60; turn += 1) {
+        const id = BigInt(1 + ((turn * 7 + seed) % 4))
+        const made = await store.createPlant({ id, name: `${seed}` }).then(
+          () => 1,
+          () => 0,
+        )
+        const removed = await store.deletePlant(id).then(
+          () => -1,
+          () => 0,
+        )
+        counts.set(id, (counts.get(id) ?? 0) + made + removed)
+      }
+    }
+
+    await Promise.all(
+      stores.flatMap((store) => range(0, 8).map(({ id }) => balance(store, Number(id)))),
+    )
+
+    const [first] = stores
+    const stored = new Set((first ? await allPlants(first) : []).map(({ id }) => id))
+    for (const [id, count] of counts) expect(count).toBe(stored.has(id) ? 1 : 0)
+    for (const store of stores) await store.close()
+  })
+})

@@ -1,0 +1,112 @@
+// The files of a release: reproducible, listed, signed. `bun run test:release` makes them first.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unknownParts } from '../../../deploy/sbom'
+import { root, temporaryFolder } from '../../harness/daemon'
+import { run } from '../../harness/process'
+import { has, released, sh, version } from './lab'
+
+setDefaultTimeout(300_000)
+
+const hasSsh = await has('ssh-keygen')
+const folder = temporaryFolder()
+const copy = folder.file('another folder/with a longer path/plantstore')
+const key = folder.file('key')
+const validator = join(import.meta.dir, 'sbom')
+const sums = readFileSync(released('SHA256SUMS'), 'utf8')
+
+// A second release of the same files: another folder, umask, time zone and language; signed.
+beforeAll(async () => {
+  mkdirSync(copy, { recursive: true })
+  await sh(['sh', '-c', `cd ${root} && git ls-files -z | tar -c --null -T - | tar -x -C "${copy}"`])
+  if (hasSsh) await sh(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', key])
+  const epoch = (await sh(['git', '-C', root, 'log', '-1', '--format=%ct'])).trim()
+  const maintainer = (await sh(['git', '-C', root, 'log', '-1', '--format=%cn <%ce>'])).trim()
+  const flags = `${hasSsh ? `--sign-key ${key} ` : ''}--maintainer "${maintainer}"`
+  const release = `"${process.execPath}" run release ${flags}`
+  const env = { SOURCE_DATE_EPOCH: epoch, TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }
+  await sh(['sh', '-c', `umask 077 && cd "${copy}" && ${release}`], env)
+  await sh(['sh', '-c', `cd ${validator} && "${process.execPath}" install --frozen-lockfile`])
+})
+
+afterAll(folder[Symbol.dispose])
+
+test('SHA256SUMS lists every file, and each has its sum', async () => {
+  expect(sums.match(/\S+$/gm)).toEqual([
+    'compose.yaml',
+    `plantstore-${version}-linux-arm64`,
+    `plantstore-${version}-linux-arm64-musl`,
+    `plantstore-${version}-linux-x64`,
+    `plantstore-${version}-linux-x64-baseline`,
+    `plantstore-${version}-linux-x64-musl`,
+    `plantstore-${version}.cdx.json`,
+    `plantstore-${version}.licenses.txt`,
+    `plantstore-client-${version}.tgz`,
+    'plantstore.env',
+    'plantstore.service',
+    `plantstore_${version}_amd64.deb`,
+    `plantstore_${version}_arm64.deb`,
+  ])
+  await sh(['sh', '-c', `cd ${root}/dist && sha256sum --check --strict SHA256SUMS`])
+})
+
+test('a release of the same commit has the same bytes, in whatever folder it is made', () => {
+  expect(readFileSync(join(copy, 'dist/SHA256SUMS'), 'utf8')).toBe(sums)
+})
+
+test.skipIf(!hasSsh)('the signature verifies, and not for a list that was changed', async () => {
+  const list = join(copy, 'dist/SHA256SUMS')
+  const signers = folder.file('allowed_signers')
+  writeFileSync(signers, `plantstore ${readFileSync(`${key}.pub`, 'utf8')}`)
+  const verify = async () => {
+    const flags = `-f "${signers}" -I plantstore -n plantstore-release -s "${list}.sig"`
+    return (await run(['sh', '-c', `ssh-keygen -Y verify ${flags} < "${list}"`])).code
+  }
+  expect(await verify()).toBe(0)
+  appendFileSync(list, '\n')
+  expect(await verify()).not.toBe(0)
+})
+
+type Sbom = {
+  readonly components: readonly { readonly name: string; readonly version?: string }[]
+}
+
+test('the SBOM names Bun, its libraries and the npm packages, with their versions', async () => {
+  const sbom: Sbom = await Bun.file(released(`plantstore-${version}.cdx.json`)).json()
+  const versions = Object.fromEntries(sbom.components.map((it) => [it.name, it.version]))
+  expect(versions).toMatchObject({
+    Bun: Bun.version,
+    JavaScriptCore: process.versions.webkit,
+    SQLite: process.versions.sqlite,
+    BoringSSL: process.versions.boringssl,
+    elysia: (await Bun.file(join(root, 'node_modules/elysia/package.json')).json()).version,
+  })
+  expect(Object.keys(versions)).not.toContain('typescript')
+  // A new Bun may bring a library that deploy/sbom.ts does not know.
+  expect(unknownParts()).toEqual([])
+})
+
+test('the list of licenses has the terms and the source of every part of the SBOM', async () => {
+  const sbom: Sbom = await Bun.file(released(`plantstore-${version}.cdx.json`)).json()
+  const text = readFileSync(released(`plantstore-${version}.licenses.txt`), 'utf8')
+  const sections = text.split(/^## /m)
+  for (const { name, version } of sbom.components) {
+    const head = [name, version].filter(Boolean).join(' ')
+    const section = sections.find((it) => it.startsWith(`${head}\n`)) ?? ''
+    expect(section).toMatch(/\nLicense: \S+\nSource: \S+\n\n\S/)
+  }
+  expect(text).toContain(`https://github.com/oven-sh/webkit/tree/${process.versions.webkit}\n`)
+  expect(text).toContain(`https://github.com/oven-sh/tinycc/tree/${process.versions.tinycc}\n`)
+  expect(text).toContain('\n## LGPL-2\n\n\t\t  GNU LIBRARY GENERAL PUBLIC LICENSE\n')
+  expect(text).toContain('\n## LGPL-2.1\n')
+})
+
+test("CycloneDX's own validator accepts the SBOM", async () => {
+  const text = readFileSync(released(`plantstore-${version}.cdx.json`), 'utf8')
+  const validate = (stdin: string) =>
+    run([process.execPath, join(validator, 'validate.js')], { stdin })
+  expect(await validate(text)).toEqual({ out: '', err: '', code: 0 })
+  const { out } = await validate(text.replace('"application"', '"no such type"'))
+  expect(out).toContain('must be equal to one of the allowed values')
+})

@@ -1,0 +1,29 @@
+// The systemd unit, as systemd's own tools judge it. deb.ts runs it.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, temporaryFolder } from '../../harness/daemon'
+import { run } from '../../harness/process'
+import { has } from './lab'
+
+setDefaultTimeout(300_000)
+
+const unit = join(root, 'deploy/plantstore.service')
+const hasSystemd = await has('systemd-analyze')
+
+test.skipIf(!hasSystemd)('systemd-analyze verify is silent', async () => {
+  using folder = temporaryFolder()
+  const verify = async (text: string) => {
+    writeFileSync(folder.file('plantstore.service'), text)
+    return await run(['systemd-analyze', 'verify', folder.file('plantstore.service')])
+  }
+  // It looks for the program, which is not installed here.
+  const text = readFileSync(unit, 'utf8').replaceAll('/usr/bin/plantstore', process.execPath)
+  expect(await verify(text)).toEqual({ out: '', err: '', code: 0 })
+  expect((await verify(text.replace('RestartSec', 'RestartSeconds'))).err).toContain('Unknown key')
+})
+
+test.skipIf(!hasSystemd)('systemd-analyze security scores it at most 1.5', async () => {
+  const { out } = await run(['systemd-analyze', 'security', '--offline=yes', '--no-pager', unit])
+  expect(Number(/exposure level for \S+: ([\d.]+)/.exec(out)?.[1])).toBeLessThanOrEqual(1.5)
+})

@@ -1,0 +1,163 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
+import { createLogWriter } from '../../src/terminal/log-writer'
+import { PATIENCE_MS, program, TOKEN, temporaryFolder } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const notice = (lines: number) => `dropped ${lines}\n`
+
+/** A pipe whose reader reads only when it is told to. */
+function openPipe(path: string, flags = constants.O_RDWR) {
+  expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
+  const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  const fd = openSync(path, flags)
+  const buffer = Buffer.alloc(65_536)
+  const read = (): string => {
+    try {
+      return buffer.toString('utf8', 0, readSync(reader, buffer))
+    } catch {
+      return ''
+    }
+  }
+  return {
+    fd,
+    read,
+    /** Reads until that matches; returns all that was read. */
+    async readUntil(pattern: RegExp): Promise<string> {
+      for (let text = ''; ; await Bun.sleep(1)) {
+        for (let more = read(); more !== ''; more = read()) text += more
+        if (pattern.test(text)) return text
+      }
+    },
+    [Symbol.dispose]: () => {
+      closeSync(fd)
+      closeSync(reader)
+    },
+  }
+}
+
+test('writes every line in its order', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('log')
+  const fd = openSync(file, 'a')
+  const lines = Array.from({ length: 5000 }, (_, index) => `line ${index} ☘\n`)
+
+  const writer = createLogWriter(fd, notice)
+  for (const line of lines) writer.write(line)
+
+  expect(await writer.flush(10_000)).toBeTrue()
+  closeSync(fd)
+  expect(readFileSync(file, 'utf8')).toBe(lines.join(''))
+  expect(writer.dropped()).toBe(0)
+})
+
+test('does not wait for a reader that stops, and says how many lines it dropped', async () => {
+  using folder = temporaryFolder()
+  using pipe = openPipe(folder.file('pipe'))
+  const writer = createLogWriter(pipe.fd, notice)
+  const lines = Array.from({ length: 20_000 }, (_, index) =>
+    `${index}`.padStart(99, ' ').concat('\n'),
+  )
+  for (const line of lines) writer.write(line)
+
+  expect(await writer.flush(50)).toBeFalse()
+  const dropped = writer.dropped()
+  expect(dropped).toBeGreaterThan(lines.length / 3)
+  expect(dropped).toBeLessThan(lines.length)
+
+  const kept = lines.slice(0, lines.length - dropped)
+  const text = await pipe.readUntil(new RegExp(`${kept.at(-1)}$`))
+  writer.write('next\n')
+  const rest = await pipe.readUntil(/next\n$/)
+
+  const all = (text + rest).split('\n')
+  expect(all.filter((line) => line.startsWith('dropped'))).toEqual([`dropped ${dropped}`])
+  expect(all.filter((line) => /\d$/.test(line) && !line.startsWith('dropped'))).toEqual(
+    kept.map((line) => line.trimEnd()),
+  )
+  writer.write('last\n')
+  expect(await pipe.readUntil(/last\n$/)).toBe('last\n')
+})
+
+test('writes no more at a time than a pipe takes whole, so that lines of programs do not mix', async () => {
+  using folder = temporaryFolder()
+  using pipe = openPipe(folder.file('pipe'))
+  const writers = ['a', 'b'].map((name) => ({ name, writer: createLogWriter(pipe.fd, notice) }))
+  for (let line = 0; line < 2000; line++) {
+    for (const { name, writer } of writers) writer.write(`${name.repeat(99)}\n`)
+  }
+  for (const { name, writer } of writers) writer.write(`end ${name}\n`)
+
+  const text = await pipe.readUntil(/end a\n(.|\n)*end b\n|end b\n(.|\n)*end a\n/)
+
+  const mixed = text
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !/^(a{99}|b{99}|end [ab])$/.test(line))
+  expect(mixed).toEqual([])
+})
+
+test('waits for a pipe that another program made non-blocking', async () => {
+  using folder = temporaryFolder()
+  using pipe = openPipe(folder.file('pipe'), constants.O_RDWR | constants.O_NONBLOCK)
+  const writer = createLogWriter(pipe.fd, notice)
+  const lines = Array.from({ length: 5000 }, () => `${'x'.repeat(99)}\n`)
+  for (const line of [...lines, 'end\n']) writer.write(line)
+
+  const text = await pipe.readUntil(/end\n$/)
+
+  expect(text.length).toBe(lines.join('').length + 'end\n'.length)
+  expect(writer.dropped()).toBe(0)
+})
+
+test('counts what a full disk does not take', async () => {
+  const fd = openSync('/dev/full', 'w')
+  const writer = createLogWriter(fd, notice)
+  writer.write('one\n')
+  writer.write('two\n')
+
+  expect(await writer.flush(10_000)).toBeTrue()
+
+  closeSync(fd)
+  expect(writer.dropped()).toBe(2)
+})
+
+test('answers and stops where nobody reads its log', async () => {
+  using folder = temporaryFolder()
+  using pipe = openPipe(folder.file('pipe'))
+  const args = ['--port', '0', '--database', folder.file('plants.db'), '--log-requests']
+  const child = Bun.spawn([...program, 'serve', ...args], {
+    env: { PATH: Bun.env.PATH ?? '', PLANTSTORE_TOKEN: TOKEN },
+    stdout: 'pipe',
+    stderr: pipe.fd,
+  })
+  const { value } = await child.stdout.getReader().read()
+  const [url] = /http:\S+/.exec(Buffer.from(value ?? []).toString()) ?? []
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  const longPath = `${url}/${'x'.repeat(2000)}`
+
+  for (let round = 0; round < 50; round++) {
+    const answers = Array.from({ length: 20 }, () => fetch(longPath, { headers }))
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(404)
+  }
+  const countDropped = async () => {
+    const page = await (await fetch(`${url}/metrics`, { headers })).text()
+    return Number(/^plantstore_log_lines_dropped_total (\d+)$/m.exec(page)?.[1])
+  }
+  expect(await countDropped()).toBeGreaterThan(0)
+
+  // It is read again, and then no more.
+  let log = ''
+  while (!log.includes('"/health"')) {
+    await fetch(`${url}/health`)
+    log += pipe.read()
+  }
+  const notices = [...log.matchAll(/"level":"warn","event":"log-dropped","lines":(\d+)}\n/g)]
+  expect(notices.reduce((sum, [, lines]) => sum + Number(lines), 0)).toBe(await countDropped())
+  for (let round = 0; round < 50; round++) {
+    await Promise.all(Array.from({ length: 20 }, () => fetch(longPath, { headers })))
+  }
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})

@@ -1,0 +1,57 @@
+// The session of the console, with a real daemon.
+import { describe, expect, spyOn, test } from 'bun:test'
+import { createSession } from '../../../src/web/console/session'
+import { TOKEN } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+
+const { daemon } = await startOwnDaemon()
+
+test('does not take a token that is forgotten before the service has answered', async () => {
+  const session = createSession(new URL(`${daemon.url}/`))
+
+  const connecting = session.connect(TOKEN)
+  session.disconnect()
+  await connecting
+
+  expect(session.isConnected.value).toBeFalse()
+  expect(session.isKnown.value).toBeFalse()
+  expect(session.token()).toBeNull()
+})
+
+test('says nothing of a token that was given before the one of now', async () => {
+  const session = createSession(new URL(`${daemon.url}/`))
+
+  await Promise.all([session.connect('wrong-but-first'), session.connect(TOKEN)])
+
+  expect(session.token()).toBe(TOKEN)
+  expect(session.refusal.value).toBeNull()
+})
+
+describe('a call that waits', () => {
+  const answer = async () => ({ ok: true, status: 200, value: null }) as const
+
+  test('leaves no listener on the signal that can stop it', async () => {
+    const session = createSession(new URL(`${daemon.url}/`))
+    await session.connect(TOKEN)
+    const { signal } = new AbortController()
+    const added = spyOn(signal, 'addEventListener')
+    const removed = spyOn(signal, 'removeEventListener')
+
+    for (let batch = 0; batch < 100; batch++) await session.persist(answer, signal)
+
+    expect(removed.mock.calls.length).toBe(added.mock.calls.length)
+  })
+
+  test('ends when it is stopped, also before it waits', async () => {
+    const session = createSession(new URL(`${daemon.url}/`))
+    await session.connect(TOKEN)
+    session.isReachable.value = false
+    const abort = new AbortController()
+
+    const waiting = session.persist(answer, abort.signal)
+    abort.abort()
+
+    expect(await waiting).toMatchObject({ ok: false, message: 'stopped' })
+    expect(await session.persist(answer, abort.signal)).toMatchObject({ message: 'stopped' })
+  })
+})

@@ -1,0 +1,143 @@
+// The API reference at /docs as it is delivered; test/slow/browser looks at it in a browser.
+import { expect, test } from 'bun:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { buildPages } from '../../../build-pages'
+import { startDaemon } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { expectError } from '../../harness/plants'
+
+const LARGEST_PAGE_BYTES = 40_000
+
+// The executable has its own.
+if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
+
+const { daemon } = await startOwnDaemon()
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
+
+const files = ['/docs', '/docs/main.js', '/docs/style.css', '/docs/icon.svg']
+
+test('is a page with a script, a style sheet and an icon, by relative links', async () => {
+  const html = await (await get('/docs')).text()
+  const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => `${link}`)
+
+  expect(links.toSorted()).toEqual([
+    'docs/icon.svg',
+    'docs/main.js',
+    'docs/style.css',
+    'openapi.json',
+  ])
+  // Behind a proxy with a prefix they are found below it.
+  const base = 'https://example.org/garden/docs'
+  expect(links.map((link) => new URL(link, base).pathname.startsWith('/garden/'))).not.toContain(
+    false,
+  )
+  expect(html).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/)
+})
+
+test('loads nothing from elsewhere', async () => {
+  for (const path of files) {
+    const text = await (await get(path)).text()
+    const hosts = text.match(/(?:https?:)?\/\/[\w-]+(?:\.[\w-]+)+/g) ?? []
+    // Names of XML, which nobody fetches.
+    expect(hosts.filter((host) => host !== 'http://www.w3.org')).toEqual([])
+  }
+})
+
+test('needs no credentials, and takes no notice of bad ones', async () => {
+  expect((await get('/docs')).status).toBe(200)
+  expect((await get('/docs', { authorization: 'Bearer wrong' })).status).toBe(200)
+})
+
+test.each(files)('serves %s as it is asked for: brotli, gzip or plain', async (path) => {
+  const plain = await get(path)
+  const text = await plain.text()
+  const gzip = await get(path, { 'accept-encoding': 'gzip' })
+  const brotli = await get(path, { 'accept-encoding': 'gzip, br' })
+
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  expect(gzip.headers.get('content-encoding')).toBe('gzip')
+  expect(brotli.headers.get('content-encoding')).toBe('br')
+  expect(gunzipSync(await gzip.bytes()).toString()).toBe(text)
+  expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
+})
+
+test.each(files)('answers 304 to whoever has %s', async (path) => {
+  for (const coding of ['identity', 'gzip', 'br']) {
+    const asked = { 'accept-encoding': coding }
+    const tag = String((await get(path, asked)).headers.get('etag'))
+    const answer = await get(path, { ...asked, 'if-none-match': tag })
+
+    expect(tag).toMatch(/^"[\w-]+"$/)
+    expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 304, body: '' })
+    expect((await get(path, { ...asked, 'if-none-match': '"other"' })).status).toBe(200)
+  }
+})
+
+test.each(files)('locks %s down by the same headers as the console', async (path) => {
+  const names = [
+    'content-security-policy',
+    'x-content-type-options',
+    'x-frame-options',
+    'referrer-policy',
+    'cross-origin-opener-policy',
+    'cross-origin-resource-policy',
+    'permissions-policy',
+    'cache-control',
+    'vary',
+  ]
+  const [{ headers: console }, { headers }] = [await get('/'), await get(path)]
+
+  for (const name of names) {
+    expect({ [name]: headers.get(name) }).toEqual({ [name]: console.get(name) })
+    expect(headers.get(name)).not.toBeNull()
+  }
+  const policy = String(headers.get('content-security-policy'))
+  expect(policy).toStartWith("default-src 'none'; ")
+  expect(policy).not.toMatch(/unsafe|data:|blob:|\*/)
+})
+
+test('takes at most 40 kB, compressed', async () => {
+  const sizes = files.map(async (path) => {
+    const { headers } = await get(path, { 'accept-encoding': 'br' }, 'HEAD')
+    return Number(headers.get('content-length'))
+  })
+  const all = await Promise.all(sizes)
+
+  expect(all.every((bytes) => bytes > 0)).toBeTrue()
+  expect(all.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(LARGEST_PAGE_BYTES)
+})
+
+test('answers HEAD as GET without the body, and no other method', async () => {
+  for (const path of files) {
+    const head = await get(path, {}, 'HEAD')
+    const whole = await get(path)
+    expect(head.status).toBe(200)
+    expect(head.headers.get('etag')).toBe(whole.headers.get('etag'))
+    expect(await head.text()).toBe('')
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const refused = await get(path, {}, method)
+      expect(refused.headers.get('allow')).toBe('GET, HEAD')
+      await expectError(refused, 40501)
+    }
+  }
+})
+
+test('has no other files, and none of the console', async () => {
+  for (const path of ['/docs/nope.js', '/docs/main.tsx', '/docs/..%2fconsole%2fmain.js'])
+    await expectError(await get(path), 40401)
+})
+
+test('is not described itself: the description is of the API', async () => {
+  const { paths } = (await (await get('/openapi.json')).json()) as { paths: object }
+
+  expect(Object.keys(paths).filter((path) => path.includes('docs'))).toEqual([])
+})
+
+test('is left out with --no-console, while the description stays', async () => {
+  await using bare = await startDaemon({ args: ['--no-console'] })
+
+  for (const path of files) await expectError(await bare.fetch(path), 40401)
+  expect((await bare.fetch('/openapi.json')).status).toBe(200)
+})

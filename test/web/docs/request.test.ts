@@ -1,0 +1,160 @@
+// What the API reference sends and shows: requests, commands of curl, JSON with all its digits.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import {
+  type Description,
+  groupsOf,
+  loadDescription,
+  type Operation,
+} from '../../../src/web/docs/description'
+import { indent, parseExact, writeExact } from '../../../src/web/docs/json-text'
+import { firstDraft, missingIn, toCurl, toRequest } from '../../../src/web/docs/request'
+import { exampleOf, limitsOf, typeText } from '../../../src/web/docs/schema'
+import { TOKEN } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+
+const { daemon } = await startOwnDaemon()
+const description: Description = await loadDescription(new URL(`${daemon.url}/openapi.json`))
+const schemas = description.components?.schemas ?? {}
+const operations = groupsOf(description).flatMap((group) => group.operations)
+const server = new URL('https://example.org/garden/')
+
+function operationOf(id: string): Operation {
+  const found = operations.find(({ operationId }) => operationId === id)
+  if (!found) throw new Error(`no operation ${id}`)
+  return found
+}
+
+const MAX = '9223372036854775807'
+
+describe('requests', () => {
+  test('have every parameter in its place, under the prefix of the service', () => {
+    const list = operationOf('listPlants')
+    const values = { limit: '2', after: '-1', tag: 'a b&c=d' }
+    const { url } = toRequest(list, { ...firstDraft(list, schemas), values }, server)
+    const read = operationOf('readPlant')
+    const one = toRequest(read, { ...firstDraft(read, schemas), values: { id: '1/2?x' } }, server)
+
+    expect(url).toBe('https://example.org/garden/plants?limit=2&after=-1&tag=a+b%26c%3Dd')
+    expect(one).toMatchObject({ method: 'GET', url: 'https://example.org/garden/plants/1%2F2%3Fx' })
+    expect(one.body).toBeNull()
+  })
+
+  test('are not made while a required parameter is empty', () => {
+    const read = operationOf('readPlant')
+    const draft = firstDraft(read, schemas)
+
+    expect(missingIn(read, draft)).toEqual(['id'])
+    expect(missingIn(read, { ...draft, values: { id: '0' } })).toEqual([])
+    expect(missingIn(operationOf('listPlants'), draft)).toEqual([])
+  })
+
+  test('start with a body that the service takes as it is', async () => {
+    const send = (id: string, values: Record<string, string> = {}) => {
+      const operation = operationOf(id)
+      const draft = { ...firstDraft(operation, schemas), values }
+      const { method, url, headers, body } = toRequest(operation, draft, new URL(`${daemon.url}/`))
+      const sent = { ...Object.fromEntries(headers), Authorization: `Bearer ${TOKEN}` }
+      return fetch(url, { method, headers: sent, body })
+    }
+
+    expect((await send('createPlant')).status).toBe(200)
+    // The id is in the path: a body that had another would be refused.
+    await send('createPlant')
+    expect((await send('replacePlant', { id: '1' })).status).toBe(200)
+    expect((await send('replacePlant', { id: '2' })).status).toBe(404)
+    expect((await send('deletePlant', { id: '1' })).status).toBe(204)
+    expect((await send('createPlants')).status).toBe(200)
+  })
+
+  test('are commands of curl that a shell reads as they are, without the token', () => {
+    const create = operationOf('createPlant')
+    const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
+    const request = toRequest(create, { ...firstDraft(create, schemas), body }, server)
+    const script = `curl() { printf '%s\\0' "$@"; }\n${toCurl(request, true)}`
+    const { stdout } = Bun.spawnSync(['sh', '-c', script], { env: { TOKEN: 'secret' } })
+
+    expect(stdout.toString().split('\0').slice(0, -1)).toEqual([
+      'https://example.org/garden/plants',
+      '-H',
+      'Authorization: Bearer secret',
+      '-H',
+      'Content-Type: application/json',
+      '--data-raw',
+      body,
+    ])
+    expect(toCurl(request, false)).not.toContain('Authorization')
+    const remove = operationOf('deletePlant')
+    const removal = toRequest(remove, firstDraft(remove, schemas), server)
+    expect(toCurl(removal, false)).toBe(
+      `curl 'https://example.org/garden/plants/ID' \\\n  -X DELETE`,
+    )
+  })
+})
+
+describe('JSON', () => {
+  test('keeps integers of any size, in and out', () => {
+    const text = `{"id":${MAX},"ids":[-9223372036854775808,1,0.5],"name":"${MAX}"}`
+
+    expect(parseExact(text)).toEqual({
+      id: BigInt(MAX),
+      ids: [-(2n ** 63n), 1, 0.5],
+      name: MAX,
+    })
+    expect(writeExact(parseExact(text)).replaceAll(/\s/g, '')).toBe(text)
+  })
+
+  test('is indented without a change of any of its digits', () => {
+    const shown = indent(`{"id":${MAX},"tags":[],"of":{},"all":[1.0,1e3,-0]}`)
+
+    expect(shown?.map(({ text }) => text).join('')).toBe(
+      `{\n  "id": ${MAX},\n  "tags": [],\n  "of": {},\n  "all": [\n    1.0,\n    1e3,\n    -0\n  ]\n}`,
+    )
+    expect(shown?.filter(({ kind }) => kind === 'key').map(({ text }) => text)).toEqual([
+      '"id"',
+      '"tags"',
+      '"of"',
+      '"all"',
+    ])
+  })
+
+  test('of any kind is the same after it is indented', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
+        const text = JSON.stringify(value, null, space)
+        const shown = indent(text)
+          ?.map((token) => token.text)
+          .join('')
+        expect(shown).toBe(JSON.stringify(value, null, 2))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('that is none is left as it is', () => {
+    for (const text of ['', 'plantstore_up 1', '{"id":', '{"id":1}}'])
+      expect(indent(text)).toBeNull()
+  })
+})
+
+describe('schemas', () => {
+  test('are words, with limits in all their digits', () => {
+    const { NewPlant, PlantPage, PlantBatch } = schemas
+    const id = NewPlant?.properties?.id ?? {}
+
+    expect(typeText(id)).toBe('integer (int64)')
+    expect(limitsOf(id)).toEqual([`-9223372036854775808 to ${MAX}`])
+    expect(typeText(PlantPage?.properties?.next ?? {})).toBe('Cursor or null')
+    expect(typeText(PlantPage?.properties?.plants ?? {})).toBe('array of NewPlant')
+    expect(limitsOf(PlantBatch?.properties?.plants ?? {})).toEqual(['1 to 1000 items'])
+    expect(typeText({ enum: ['read', 'write'] })).toBe('"read" or "write"')
+    expect(typeText({ type: ['string', 'null'] })).toBe('string or null')
+  })
+
+  test('have examples of their fields', () => {
+    const plant = { id: 1, name: 'Monstera deliciosa', tag: 'aroid' }
+
+    expect(exampleOf({ $ref: '#/components/schemas/NewPlant' }, schemas)).toEqual(plant)
+    expect(exampleOf(schemas.PlantBatch ?? {}, schemas)).toEqual({ plants: [plant] })
+  })
+})
