@@ -158,7 +158,8 @@ export const memoryFaults: Fault[] = [
           }
           return judged
         },
-        { wrap: [...strace, '-e', 'trace=fsync,fdatasync', ...slow] },
+        // On a busy machine what strace holds up is killed at 128 MB every second time.
+        { wrap: [...strace, '-e', 'trace=fsync,fdatasync', ...slow], megabytes: 256 },
       )
     },
   },
