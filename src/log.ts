@@ -1,6 +1,8 @@
 // The log of the daemon: one line for each event of its life.
 
-export type Level = 'info' | 'warn' | 'error'
+/** The levels of events, the least important first. */
+export const levels = ['info', 'warn', 'error'] as const
+export type Level = (typeof levels)[number]
 export type LogFormat = 'json' | 'text'
 type Fields = Readonly<Record<string, unknown>>
 
@@ -27,11 +29,15 @@ export function formatEvent(
   return `${[time, level.padEnd(5), event, ...rest].join('  ')}\n`
 }
 
-/** A log that hands each line, newline included, to `write`. `now`: milliseconds since 1970. */
+/** A log that hands each line of this level or above, newline included, to `write`. `now`: milliseconds since 1970. */
 export function createLog(
   write: (line: string) => void,
   format: LogFormat,
   now: () => number,
+  least: Level = 'info',
 ): Log {
-  return (level, event, fields) => write(formatEvent(format, now(), level, event, fields))
+  return (level, event, fields) => {
+    if (levels.indexOf(level) < levels.indexOf(least)) return
+    write(formatEvent(format, now(), level, event, fields))
+  }
 }

@@ -2,6 +2,7 @@
 
 import { parseDatabase } from './database-url'
 import { type Format, formats } from './format'
+import { type Level, levels } from './log'
 import { LONGEST_BODY_BYTES } from './plant-json'
 import { parseDuration, type Scope, scopes } from './token'
 
@@ -98,6 +99,14 @@ export const options = {
     default: null,
     ...nonEmpty,
   }),
+  hsts: option<number | null>({
+    env: 'PLANTSTORE_HSTS',
+    value: 'DURATION',
+    help: 'with --tls-cert: browsers use only HTTPS for so long',
+    default: null,
+    ...duration,
+    rule: 'takes 1s to 1000y, such as 1y',
+  }),
   database: option<string>({
     env: 'PLANTSTORE_DATABASE',
     value: 'FILE|URL',
@@ -140,6 +149,13 @@ export const options = {
     help: 'log every request',
     default: false,
     ...isSet,
+  }),
+  logLevel: option<Level>({
+    env: 'PLANTSTORE_LOG_LEVEL',
+    value: 'LEVEL',
+    help: 'least level to log: info, warn or error',
+    default: 'info',
+    ...oneOf(...levels),
   }),
   console: option<boolean>({
     env: 'PLANTSTORE_CONSOLE',

@@ -1,6 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createLog } from '../src/log'
-import { PATIENCE_MS, program, startDaemon, TOKEN, temporaryFolder } from './harness/daemon'
+import {
+  PATIENCE_MS,
+  program,
+  startDaemon,
+  startProgram,
+  TOKEN,
+  temporaryFolder,
+} from './harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -81,6 +88,28 @@ test('logs no requests by default', async () => {
   await daemon.stop()
 
   expect(daemon.err()).not.toContain('"request"')
+})
+
+test('logs only what --log-level asks for', async () => {
+  using folder = temporaryFolder()
+  const args = ['serve', '--port', '0', '--database', folder.file('plants.db')]
+  const child = startProgram([...args, '--log-requests', '--log-level', 'warn'])
+  await child.prints(() => child.out().includes('to make another token'))
+  const [, token, url] = /(pst_\S+)'.* (http:\S+)\n/.exec(child.out()) ?? []
+  const answer = await fetch(`${url}`, { headers: { authorization: `Bearer ${token}` } })
+  expect(answer.status).toBe(200)
+  process.kill(child.pid, 'SIGTERM')
+
+  expect(await child.exited).toBe(0)
+  expect(child.err()).toBe('')
+})
+
+test('logs warnings and errors at the level warn, and no more', () => {
+  const lines: string[] = []
+  const log = createLog((line) => lines.push(line), 'json', Date.now, 'warn')
+  for (const level of ['info', 'warn', 'error'] as const) log(level, `an-event-of-${level}`)
+
+  expect(lines.map((line) => JSON.parse(line).level)).toEqual(['warn', 'error'])
 })
 
 const hasScript = Bun.spawnSync(['sh', '-c', 'script --version']).stdout.includes('util-linux')

@@ -37,6 +37,7 @@ const deps = {
   logRequests: false,
   rateLimit: null,
   cors: null,
+  hsts: null,
   loadPages: null,
   clientOf: () => null,
   timeOut: () => {},

@@ -41,6 +41,7 @@ const app = createApp({
   logRequests: false,
   rateLimit: null,
   cors: null,
+  hsts: null,
   loadPages: null,
   clientOf: () => null,
   timeOut: () => {},

@@ -26,7 +26,8 @@ const STDERR = 2
 const LAST_LINES_MS = 500
 
 /** The certificate of the configuration, and the port that servers with newer ones take over; null: plain HTTP. */
-async function openTls({ tlsCert, tlsKey, unix }: Config, log: Log) {
+async function openTls({ tlsCert, tlsKey, hsts, unix }: Config, log: Log) {
+  if (tlsCert === null && hsts !== null) throw new UsageError('--hsts needs --tls-cert')
   if (tlsCert === null && tlsKey === null) return null
   if (tlsCert === null || tlsKey === null) {
     throw new UsageError('--tls-cert and --tls-key need each other')
@@ -103,12 +104,14 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'unixMode',
     'tlsCert',
     'tlsKey',
+    'hsts',
     'database',
     'databasePasswordFile',
     'databasePassword',
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
+    'logLevel',
     'console',
     'backupFolder',
     'backupEvery',
@@ -125,7 +128,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
     )
     const out = createLogWriter(STDOUT, () => '')
-    const log = createLog(lines.write, format, Date.now)
+    const log = createLog(lines.write, format, Date.now, config.logLevel)
     const { version } = packageJson
     const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
     if (config.unix === null) checkHost(config.host)
@@ -165,6 +168,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         logRequests,
         rateLimit,
         cors,
+        hsts: config.hsts,
         loadPages: config.console ? loadPages : null,
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),

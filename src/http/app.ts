@@ -40,6 +40,8 @@ export type AppDeps = {
   readonly rateLimit: number | null
   /** Which pages of other origins may call; null: none. */
   readonly cors: Cors | null
+  /** How long browsers shall use only HTTPS, in milliseconds (RFC 6797); null: it is not said. */
+  readonly hsts: number | null
   /** The files of the pages for people; null: there are no pages. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
   /** Whether the daemon is stopping: its clients are told to close their connections. */
@@ -67,7 +69,7 @@ function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
 }
 
 export function createApp(deps: AppDeps) {
-  const { store, metrics, log, now, cors, isStopping } = deps
+  const { store, metrics, log, now, cors, hsts, isStopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const unsent = createUnsent(deps.timeOut)
@@ -86,6 +88,9 @@ export function createApp(deps: AppDeps) {
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
     // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
     if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
+    if (hsts !== null) {
+      response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
+    }
     if (isStopping()) response.headers.set('connection', 'close')
   }
 

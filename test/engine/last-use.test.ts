@@ -34,6 +34,7 @@ async function startService() {
     logRequests: false,
     rateLimit: null,
     cors: null,
+    hsts: null,
     loadPages: null,
     clientOf: () => null,
     timeOut: () => {},

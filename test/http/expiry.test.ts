@@ -25,6 +25,7 @@ const app = createApp({
   logRequests: false,
   rateLimit: null,
   cors: null,
+  hsts: null,
   loadPages: null,
   clientOf: () => null,
   timeOut: () => {},

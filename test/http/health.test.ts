@@ -28,6 +28,7 @@ function appOf(store: Partial<Store>) {
     logRequests: false,
     rateLimit: null,
     cors: null,
+    hsts: null,
     loadPages: null,
     clientOf: () => null,
     timeOut: () => {},

@@ -38,6 +38,7 @@ function createService(rateLimit: number | null) {
     logRequests: false,
     rateLimit,
     cors: null,
+    hsts: null,
     loadPages: null,
     clientOf: () => null,
     timeOut: () => {},

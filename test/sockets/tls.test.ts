@@ -57,6 +57,30 @@ async function servedName(daemon: Daemon): Promise<string> {
   return String(CN)
 }
 
+test.skipIf(!hasOpenssl)('says HSTS with --hsts, on every answer, and not without', async () => {
+  using folder = temporaryFolder()
+  const { args } = usePair(folder, makePair(folder, 'first'))
+  const header = 'strict-transport-security'
+  {
+    await using daemon = await startDaemon({ args, database: folder.file('plants.db') })
+    const answer = await fetch(`${daemon.url}/health`, insecure)
+    expect(answer.headers.has(header)).toBeFalse()
+  }
+  const flags = [...args, '--hsts', '1y']
+  await using daemon = await startDaemon({ args: flags, database: folder.file('plants.db') })
+  for (const path of ['/health', '/plants', '/', '/nowhere']) {
+    const answer = await fetch(daemon.url + path, insecure)
+    expect(answer.headers.get(header)).toBe('max-age=31536000')
+  }
+})
+
+test('refuses --hsts without a certificate', async () => {
+  using folder = temporaryFolder()
+  expect((await runProgram(['serve', '--hsts', '1y'], { cwd: folder.path })).err).toBe(
+    'plantstore: --hsts needs --tls-cert; see "plantstore serve --help"\n',
+  )
+})
+
 /** Sends SIGHUP and waits until it has taken effect; resolves to the event that says how. */
 async function reload(daemon: Daemon) {
   const events = () => daemon.events().filter(({ event }) => /^certificate-/.test(event))

@@ -31,6 +31,7 @@ const older = folder.file('older.deb')
 const newer = released(`plantstore_${version}_amd64.deb`)
 const data = 'var/lib/plantstore/plants.db'
 const hosting = readFileSync(join(repository, 'docs/hosting.md'), 'utf8')
+const configuration = readFileSync(join(repository, 'docs/configuration.md'), 'utf8')
 const settings = 'etc/plantstore/plantstore.env'
 
 // As an earlier release would be: a lower version, another file.
@@ -142,6 +143,8 @@ test.skipIf(!isBootable)(
     const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(journal) ?? []
     const second = /pst_[\w-]{43}/.exec(await it.run('sh', '-c', hint))?.[0] ?? 'none'
     expect(await it.request(second, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    const [, withSettings = 'none'] = /\nsudo (systemd-run [^`]+)/.exec(configuration) ?? []
+    expect(await it.run('sh', '-c', withSettings)).toContain('laptop')
     const status = await it.run('cat', `/proc/${await pid()}/status`)
     expect(status).toMatch(/^Seccomp:\t2$/m)
     expect(status).toMatch(/^CapBnd:\t0+$/m)
