@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { invocation, type Surroundings } from '../src/terminal/invocation'
+import { invocation, type Surroundings } from '../../src/terminal/invocation'
 
 const compiled: Surroundings = {
   executable: '/srv/my plants/plantstore',
