@@ -34,8 +34,9 @@ async function count(): Promise<{ readonly open: number; readonly sockets: numbe
 }
 
 /**
- * Logs, at most once a minute, that no more can be opened; returns what counts. To be called before the daemon listens: its
- * own sockets are those open now, and the one it will listen on. Without `/proc`, as in a chroot, nothing is counted.
+ * Logs, at most once a minute, that no more can be opened; returns what counts, once for all who ask meanwhile. To be called
+ * before the daemon listens: its own sockets are those open now, and the one it will listen on. Without `/proc`, as in a
+ * chroot, nothing is counted.
  */
 export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles | null>> {
   if (!existsSync('/proc/self/fd')) return async () => null
@@ -53,7 +54,7 @@ export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles 
   }
   setInterval(look, LOOK_EVERY_MS).unref()
 
-  return async () => {
+  async function countNow(): Promise<OpenFiles> {
     try {
       const { open, sockets } = await count()
       return { open, limit, connections: Math.max(0, sockets - own) }
@@ -61,5 +62,14 @@ export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles 
       if (isExhausted(error)) return { open: limit, limit, connections: null }
       throw error
     }
+  }
+
+  // Each count takes a few hundred bytes a connection: one for each of 4000 clients would take a gigabyte.
+  let counting: Promise<OpenFiles> | undefined
+  return () => {
+    counting ??= countNow().finally(() => {
+      counting = undefined
+    })
+    return counting
   }
 }
