@@ -24,7 +24,7 @@ function sourceOf({ name, version, purl }: Part): string {
     return purl.startsWith('pkg:npm/') ? `https://www.npmjs.com/package/${name}/v/${version}` : purl
   }
   const [, revision] = purl.split('@')
-  return `https://github.com/${repository}${revision ? `/tree/${revision}` : ''}`
+  return `https://github.com/${repository}${revision ? `/tree/${revision.replace('#', '/')}` : ''}`
 }
 
 async function termsOf({ name, version, licenses }: Part, isPackage: boolean): Promise<string> {

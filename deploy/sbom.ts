@@ -3,7 +3,13 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 
-type Native = { readonly name: string; readonly license: string; readonly repository?: string }
+type Native = {
+  readonly name: string
+  readonly license: string
+  readonly repository?: string
+  /** Its place in the repository, if it is not all of it. */
+  readonly folder?: string
+}
 
 // By the names of `process.versions`. Most versions there are commits of the repository that Bun builds from.
 const natives: Readonly<Record<string, Native>> = {
@@ -19,8 +25,18 @@ const natives: Readonly<Record<string, Native>> = {
   picohttpparser: { name: 'picohttpparser', license: 'MIT', repository: 'h2o/picohttpparser' },
   sqlite: { name: 'SQLite', license: 'blessing' },
   tinycc: { name: 'TinyCC', license: 'LGPL-2.1-only', repository: 'oven-sh/tinycc' },
-  usockets: { name: 'uSockets', license: 'Apache-2.0', repository: 'oven-sh/uSockets' },
-  uwebsockets: { name: 'uWebSockets', license: 'Apache-2.0', repository: 'oven-sh/uWebSockets' },
+  usockets: {
+    name: 'uSockets',
+    license: 'Apache-2.0',
+    repository: 'oven-sh/bun',
+    folder: 'packages/bun-usockets',
+  },
+  uwebsockets: {
+    name: 'uWebSockets',
+    license: 'Apache-2.0',
+    repository: 'oven-sh/bun',
+    folder: 'packages/bun-uws',
+  },
   webkit: { name: 'JavaScriptCore', license: 'LGPL-2.0-or-later', repository: 'oven-sh/WebKit' },
   zlib: { name: 'zlib-ng', license: 'Zlib', repository: 'zlib-ng/zlib-ng' },
   zstd: { name: 'Zstandard', license: 'BSD-3-Clause', repository: 'facebook/zstd' },
@@ -68,25 +84,28 @@ function nativeComponents(): Component[] {
     const purl = `pkg:github/${repository}`
     return { type: 'library', 'bom-ref': purl, name, licenses: licensed(license), purl }
   })
-  const versioned = Object.entries(natives).flatMap(([key, { name, license, repository }]) => {
-    const version = process.versions[key]
-    if (version === undefined) return []
-    const purl = repository
-      ? `pkg:github/${repository.toLowerCase()}@${version}`
-      : `pkg:generic/${name.toLowerCase()}@${version}`
-    const cpe = key === 'sqlite' ? { cpe: `cpe:2.3:a:sqlite:sqlite:${version}:*:*:*:*:*:*:*` } : {}
-    const licenses = licensed(license)
-    const component: Component = {
-      type: 'library',
-      'bom-ref': purl,
-      name,
-      version,
-      licenses,
-      purl,
-      ...cpe,
-    }
-    return [component]
-  })
+  const versioned = Object.entries(natives).flatMap(
+    ([key, { name, license, repository, folder }]) => {
+      const version = process.versions[key]
+      if (version === undefined) return []
+      const purl = repository
+        ? `pkg:github/${repository.toLowerCase()}@${version}${folder ? `#${folder}` : ''}`
+        : `pkg:generic/${name.toLowerCase()}@${version}`
+      const cpe =
+        key === 'sqlite' ? { cpe: `cpe:2.3:a:sqlite:sqlite:${version}:*:*:*:*:*:*:*` } : {}
+      const licenses = licensed(license)
+      const component: Component = {
+        type: 'library',
+        'bom-ref': purl,
+        name,
+        version,
+        licenses,
+        purl,
+        ...cpe,
+      }
+      return [component]
+    },
+  )
   return [...versioned, ...without]
 }
 
