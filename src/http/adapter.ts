@@ -6,7 +6,7 @@ export type Handler = (request: Request) => Response | Promise<Response>
 
 /**
  * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun matches the path as it was
- * sent; Elysia would look for it in a URL that also contains the client's Host.
+ * sent; `app.listen` answers `GET /health/../metrics` with 401, where 404 is right.
  */
 export function routesOf(app: AnyElysia): Record<string, Handler> {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
