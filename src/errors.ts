@@ -13,10 +13,14 @@ export const catalogue = {
   40301: 'this token is read-only; use a write token',
   40401: 'no such path; see GET /openapi.json',
   40402: 'no plant has this id',
+  40403:
+    'no log of changes is kept; start the daemon with --keep-changes, such as --keep-changes 30d',
   40501: 'method not allowed',
   40901:
     'this plant is already stored, with the same fields; an earlier attempt may have succeeded',
   40902: 'this id belongs to a different plant',
+  41001:
+    'the log of changes no longer has this place; list the plants again, then follow from now on',
   41201: 'the plant is not as If-Match or If-None-Match requires; read it again',
   41301: 'the body is too large',
   41501: 'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',

@@ -1,3 +1,4 @@
+import type { ChangeLog, Origin } from './changes'
 import type { Precondition } from './entity-tag'
 import type { ChangedTexts, Int64, NewPlant } from './plant'
 import type { Token } from './token'
@@ -14,9 +15,15 @@ export type PlantQuery = {
 /** Plants in ascending order of ids; the next page begins after the id `next`. null: no more follow. */
 export type Page = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
 
-/** How a change of a stored plant is made. */
-export type ChangeOptions = {
+/** How plants are created. */
+export type CreateOptions = {
   readonly signal?: AbortSignal
+  /** For the log of changes. */
+  readonly origin?: Origin
+}
+
+/** How a stored plant is changed. */
+export type ChangeOptions = CreateOptions & {
   /** Checked in the commit that makes the change, so that no other change comes between. */
   readonly precondition?: Precondition
 }
@@ -69,10 +76,12 @@ export type ServerStats = {
  * A change whose signal is aborted before it is written, because its client has gone, is not made.
  */
 export interface Store {
+  /** undefined: none is kept. Ask again for each use: another process may begin or end it. */
+  readonly changes?: ChangeLog
   /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
-  createPlant(plant: NewPlant, signal?: AbortSignal): Promise<void>
+  createPlant(plant: NewPlant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
-  createPlants(plants: readonly NewPlant[], signal?: AbortSignal): Promise<void>
+  createPlants(plants: readonly NewPlant[], options?: CreateOptions): Promise<void>
   /** Replaces the name and the tag of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
   replacePlant(plant: NewPlant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the plant as it left it. Refuses like `replacePlant`. */

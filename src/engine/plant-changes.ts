@@ -25,8 +25,9 @@ type PlantChanges = Pick<
 
 /** The methods that change plants, through a group commit. */
 export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
-  createPlant: (plant, signal) => changes.submit(['create', toRow(plant)], sizeOf(plant), signal),
-  createPlants: (plants, signal) => {
+  createPlant: (plant, { signal } = {}) =>
+    changes.submit(['create', toRow(plant)], sizeOf(plant), signal),
+  createPlants: (plants, { signal } = {}) => {
     const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
     return changes.submit(['createAll', plants.map(toRow)], bytes, signal)
   },

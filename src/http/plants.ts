@@ -108,7 +108,7 @@ export function plants({ store, metrics, bodies, unsent }: PlantDeps) {
       async ({ body, request }) => {
         const plant = toNewPlant(body.id, body)
         unsent.expect(plant)
-        await store.createPlant(plant, request.signal)
+        await store.createPlant(plant, { signal: request.signal })
         metrics.created(1)
         // Without the id.
         return unsent.answer(request, JSON.stringify({ ...plant, id: undefined }))
@@ -135,7 +135,7 @@ export function plants({ store, metrics, bodies, unsent }: PlantDeps) {
       async ({ body, request }) => {
         requireDistinctIds(body.plants)
         const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
-        await store.createPlants(all, request.signal)
+        await store.createPlants(all, { signal: request.signal })
         metrics.created(all.length)
         return answerJson({ created: all.length })
       },
