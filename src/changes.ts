@@ -24,6 +24,17 @@ export type Change = Origin & {
   readonly after: Plant | null
 }
 
+/** How long changes are kept, in milliseconds; `off`: no log is kept; null: as the store has it. */
+export type KeepChanges = number | 'off' | null
+
+/** The state of a log, for metrics. */
+export type LogStats = {
+  readonly entries: number
+  /** When the oldest change took effect, in milliseconds since 1970; null: the log is empty. */
+  readonly oldestAt: number | null
+  readonly bytes: number
+}
+
 /** The cursor that stands for the end of the log. */
 export const NOW = 'now'
 
@@ -32,6 +43,7 @@ export const NOW = 'now'
  * sees a new one before it.
  *
  * A cursor names a log and a place in it. 40002: it is malformed. 41001: it is of another log, or its place was removed.
+ * 40403: another process has ended the log.
  */
 export interface ChangeLog {
   /**
@@ -52,4 +64,5 @@ export interface ChangeLog {
    * for others. Returns a function that ends it.
    */
   watch(listener: () => void): () => void
+  stats(): Promise<LogStats>
 }

@@ -1,5 +1,6 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
+import type { LogStats } from './changes'
 import { createHistogram, type Sample } from './histogram'
 import type { StoreStats } from './store'
 
@@ -31,8 +32,12 @@ export type OpenFiles = {
   readonly limit: number
 }
 
-/** What clients keep: `files` is null where it cannot be counted. */
-export type Kept = { readonly unsentBytes: number; readonly files: OpenFiles | null }
+/** What is kept for clients; null where it cannot be counted. */
+export type Kept = {
+  readonly unsentBytes: number
+  readonly files: OpenFiles | null
+  readonly changes: LogStats | null
+}
 
 /** Every family of metrics: its type, and what it counts. */
 const FAMILIES = {
@@ -57,6 +62,10 @@ const FAMILIES = {
   plantstore_server_failovers_total: 'counter Times that another database server took over.',
   plantstore_acknowledged_commits_lost_total:
     'counter Acknowledged commits that the database server has lost.',
+  plantstore_changes_kept: 'gauge Entries of the log of changes.',
+  plantstore_changes_oldest_timestamp_seconds:
+    'gauge Time of the oldest entry, in seconds since 1970; 0 if there is none.',
+  plantstore_changes_bytes: 'gauge Size of the log of changes.',
   plantstore_log_lines_dropped_total:
     'counter Log lines dropped because nobody read them or the disk was full.',
   plantstore_tls_certificate_expiry_timestamp_seconds:
@@ -111,7 +120,7 @@ const UNKNOWN: About = {
   countFiles: async () => null,
 }
 
-const NOTHING: Kept = { unsentBytes: 0, files: null }
+const NOTHING: Kept = { unsentBytes: 0, files: null, changes: null }
 
 /** The counters of a daemon. */
 export function createMetrics(about: About = UNKNOWN) {
@@ -168,7 +177,7 @@ export function createMetrics(about: About = UNKNOWN) {
         ['{made="true"}', server.inDoubtMade],
         ['{made="false"}', server.inDoubtNotMade],
       ]
-      const { unsentBytes, files } = kept
+      const { unsentBytes, files, changes } = kept
       const expiry = certificateExpiry && certificateExpiry() / 1000
       const lastBackup = backups && backups.lastAt / 1000
       const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
@@ -188,6 +197,9 @@ export function createMetrics(about: About = UNKNOWN) {
         plantstore_server_reconnects_total: server?.reconnects,
         plantstore_server_failovers_total: server?.failovers,
         plantstore_acknowledged_commits_lost_total: server?.lostCommits,
+        plantstore_changes_kept: changes?.entries,
+        plantstore_changes_oldest_timestamp_seconds: changes && (changes.oldestAt ?? 0) / 1000,
+        plantstore_changes_bytes: changes?.bytes,
         plantstore_log_lines_dropped_total: droppedLogLines(),
         plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
         plantstore_backup_last_success_timestamp_seconds: lastBackup,

@@ -1,5 +1,6 @@
 // Every option of every command: its flag, its environment variable, its default.
 
+import type { KeepChanges } from './changes'
 import { parseDatabase } from './database-url'
 import { type Format, formats } from './format'
 import { type Level, levels } from './log'
@@ -128,6 +129,14 @@ export const options = {
     help: 'the password of the URL',
     default: null,
     ...nonEmpty,
+  }),
+  keepChanges: option<KeepChanges>({
+    env: 'PLANTSTORE_KEEP_CHANGES',
+    value: 'DURATION',
+    help: 'keep a log of changes, such as 30d; off ends it',
+    default: null,
+    parse: (text) => (text === 'off' ? text : (parseDuration(text) ?? undefined)),
+    rule: 'takes 1s to 1000y, such as 30d, or off',
   }),
   maxBodyBytes: option<number>({
     env: 'PLANTSTORE_MAX_BODY_BYTES',

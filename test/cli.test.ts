@@ -93,6 +93,8 @@ test.concurrent.each([
   [['serve', '--port=80.5'], '--port'],
   [['serve', '--host', ''], '--host'],
   [['serve', '--database='], '--database'],
+  [['serve', '--keep-changes', '30'], '--keep-changes'],
+  [['serve', '--keep-changes', 'on'], '--keep-changes'],
   [['serve', '--max-body-bytes', '0'], '--max-body-bytes'],
   [['serve', '--max-body-bytes', '1MiB'], '--max-body-bytes'],
   [['serve', '--stop-seconds', '-1'], '--stop-seconds'],

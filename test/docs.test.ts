@@ -270,7 +270,11 @@ describe('docs/configuration.md', () => {
         backups: { lastAt: 0, lastBytes: 0, failures: 0 },
         countFiles: async () => null,
       })
-        .render(stats, { unsentBytes: 0, files: { open: 0, connections: 0, limit: 0 } })
+        .render(stats, {
+          unsentBytes: 0,
+          files: { open: 0, connections: 0, limit: 0 },
+          changes: { entries: 0, oldestAt: null, bytes: 0 },
+        })
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),
     ]
     const documented = rowsOf(page).filter(([, type = '']) =>

@@ -17,20 +17,23 @@ import { tellMigration } from '../terminal/migration'
 import { plants as countOf, createProgress } from '../terminal/progress'
 import { suspendBetweenCommits } from '../terminal/suspend'
 
+// For the log of changes.
+const origin = { token: null, address: null, request: 'import' }
+
 const REFUSED_SHOWN = 20
 
 type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
 async function importPlant(store: Store, plant: NewPlant, replace: boolean): Promise<Result> {
   try {
-    await store.createPlant(plant)
+    await store.createPlant(plant, { origin })
     return 'created'
   } catch (error) {
     if (!(error instanceof PlantError)) throw error
     if (error.error === 40901) return 'skipped'
     if (error.error !== 40902) throw error
     if (!replace) return { problem: `id ${plant.id}: ${error.message}` }
-    await store.replacePlant(plant)
+    await store.replacePlant(plant, { origin })
     return 'replaced'
   }
 }
@@ -47,7 +50,7 @@ async function createAll(store: Store, entries: readonly Entry[]): Promise<boole
   try {
     const plants: NewPlant[] = []
     for (const entry of entries) if ('plant' in entry) plants.push(entry.plant)
-    await store.createPlants(plants)
+    await store.createPlants(plants, { origin })
     return true
   } catch (error) {
     if (!(error instanceof PlantError) || error.status !== 409) throw error

@@ -108,6 +108,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     'database',
     'databasePasswordFile',
     'databasePassword',
+    'keepChanges',
     'maxBodyBytes',
     'stopSeconds',
     'logRequests',
@@ -149,7 +150,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
     const { name, files, isNew } = engineOf(config.database).locate(config.database)
-    const role = daemon(log, metrics.committed)
+    const role = daemon(log, metrics.committed, config.keepChanges)
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
     let countFiles: typeof metrics.countFiles = async () => null

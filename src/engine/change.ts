@@ -1,20 +1,33 @@
 // The changes of a store, and their outcomes. Every engine shares them; nothing here knows a database.
 
+import type { Origin } from '../changes'
 import type { Precondition } from '../entity-tag'
 import type { ErrorNumber } from '../errors'
 import type { ChangedTexts } from '../plant'
 import type { Row, RowId } from './row'
 
+// undefined becomes null in JSON.
+type By = Origin | null
+
 /** A change of plants, as a client asks for it. */
 export type PlantChange =
-  | readonly ['create', Row]
-  | readonly ['createAll', readonly Row[]]
-  | readonly ['replace', id: RowId, Precondition | null, Row]
-  | readonly ['patch', id: RowId, Precondition | null, ChangedTexts]
-  | readonly ['delete', id: RowId, Precondition | null]
+  | readonly ['create', Row, by?: By]
+  | readonly ['createAll', readonly Row[], by?: By]
+  | readonly ['replace', id: RowId, Precondition | null, Row, by?: By]
+  | readonly ['patch', id: RowId, Precondition | null, ChangedTexts, by?: By]
+  | readonly ['delete', id: RowId, Precondition | null, by?: By]
 
-/** One change of the store. A `probe` writes to the disk, a `use` records a token's last use: no plant changes. */
-export type Change = PlantChange | readonly ['use', hash: string, hour: number] | readonly ['probe']
+/**
+ * One change of the store. A `probe` writes to the disk, a `use` records a token's last use, `forget` removes some entries of
+ * the log of changes that are older than a time: no plant changes.
+ */
+export type Change =
+  | PlantChange
+  | readonly ['use', hash: string, hour: number]
+  | readonly ['forget', before: number]
+  | readonly ['probe']
+
+const KINDS: readonly Change[0][] = ['create', 'createAll', 'replace', 'patch', 'delete']
 
 /** Why nothing of a change was stored; `detail` is for the log. */
 export type Refusal = {
@@ -31,5 +44,4 @@ export const isDone = (outcome: Outcome | undefined): outcome is { readonly row:
   outcome === null || (outcome !== undefined && 'row' in outcome)
 
 /** Whether a change is one that a client asked for. */
-export const isRequested = (change: Change): change is PlantChange =>
-  change[0] !== 'probe' && change[0] !== 'use'
+export const isRequested = (change: Change): change is PlantChange => KINDS.includes(change[0])

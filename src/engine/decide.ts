@@ -1,7 +1,9 @@
 // Decides how a change ends and what it writes, for every engine.
 
+import type { Origin } from '../changes'
 import { holds } from '../entity-tag'
 import type { Outcome, PlantChange, Refusal } from './change'
+import type { Entry } from './log-entry'
 import { isSame, patchRow, type Row, type RowId, toPlant } from './row'
 
 /** The stored rows, as the changes before have left them. */
@@ -39,30 +41,47 @@ function createAll(rows: readonly Row[], state: State): Refusal | null {
   return null
 }
 
-function changeStored(change: ChangeOfStored, state: State): Outcome {
-  const [kind, id, precondition] = change
-  const stored = state.read(id)
+function changeStored(change: ChangeOfStored, state: State, log?: Entry[]): Outcome {
+  const [action, plant, precondition] = change
+  const before = state.read(plant)
   // A missing plant has no entity tag, so this comes first.
-  if (!stored) return { error: 40402 }
-  if (precondition && !holds(precondition, toPlant(stored))) return { error: 41201 }
-  if (kind === 'delete') {
-    state.remove(id)
+  if (!before) return { error: 40402 }
+  if (precondition && !holds(precondition, toPlant(before))) return { error: 41201 }
+  if (change[0] === 'delete') {
+    state.remove(plant)
+    log?.push({ action, plant, before, after: null, origin: change[3] ?? null })
     return null
   }
-  const row = kind === 'patch' ? patchRow(stored, change[3]) : change[3]
-  state.update(row)
-  return kind === 'patch' ? { row } : null
+  const after = change[0] === 'patch' ? patchRow(before, change[3]) : change[3]
+  state.update(after)
+  log?.push({ action, plant, before, after, origin: change[4] ?? null })
+  return action === 'patch' ? { row: after } : null
 }
 
-/** Makes a change of what is stored, and returns how it ended. */
-export function decide(change: PlantChange, state: State): Outcome {
+/** The entry of a plant that was created. */
+export const creation = (after: Row, origin: Origin | null = null): Entry => ({
+  action: 'create',
+  plant: after[0],
+  before: null,
+  after,
+  origin,
+})
+
+/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `log`. */
+export function decide(change: PlantChange, state: State, log?: Entry[]): Outcome {
   switch (change[0]) {
-    case 'create':
-      return create(change[1], state)
-    case 'createAll':
-      return state.allOrNone((within) => createAll(change[1], within))
+    case 'create': {
+      const refusal = create(change[1], state)
+      if (!refusal) log?.push(creation(change[1], change[2]))
+      return refusal
+    }
+    case 'createAll': {
+      const refusal = state.allOrNone((within) => createAll(change[1], within))
+      if (!refusal) for (const row of change[1]) log?.push(creation(row, change[2]))
+      return refusal
+    }
     default:
-      return changeStored(change, state)
+      return changeStored(change, state, log)
   }
 }
 

@@ -25,20 +25,20 @@ type PlantChanges = Pick<
 
 /** The methods that change plants, through a group commit. */
 export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
-  createPlant: (plant, { signal } = {}) =>
-    changes.submit(['create', toRow(plant)], sizeOf(plant), signal),
-  createPlants: (plants, { signal } = {}) => {
+  createPlant: (plant, { signal, origin = null } = {}) =>
+    changes.submit(['create', toRow(plant), origin], sizeOf(plant), signal),
+  createPlants: (plants, { signal, origin = null } = {}) => {
     const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
-    return changes.submit(['createAll', plants.map(toRow)], bytes, signal)
+    return changes.submit(['createAll', plants.map(toRow), origin], bytes, signal)
   },
-  replacePlant: (plant, { signal, precondition = null } = {}) => {
+  replacePlant: (plant, { signal, precondition = null, origin = null } = {}) => {
     const row = toRow(plant)
-    return changes.submit(['replace', row[0], precondition, row], sizeOf(plant), signal)
+    return changes.submit(['replace', row[0], precondition, row, origin], sizeOf(plant), signal)
   },
-  async patchPlant(id, patch, { signal, precondition = null } = {}) {
-    const change: Change = ['patch', toRowId(id), precondition, patch]
+  async patchPlant(id, patch, { signal, precondition = null, origin = null } = {}) {
+    const change: Change = ['patch', toRowId(id), precondition, patch, origin]
     return toPlant(await changes.submitForRow(change, sizeOf(patch), signal))
   },
-  deletePlant: (id, { signal, precondition = null } = {}) =>
-    changes.submit(['delete', toRowId(id), precondition], CHANGE_BYTES, signal),
+  deletePlant: (id, { signal, precondition = null, origin = null } = {}) =>
+    changes.submit(['delete', toRowId(id), precondition, origin], CHANGE_BYTES, signal),
 })

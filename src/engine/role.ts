@@ -1,5 +1,6 @@
 // Who opens a store: the daemon, which owns it, or a command, which works with or without a daemon beside it.
 
+import type { KeepChanges } from '../changes'
 import type { Log } from '../log'
 
 /** What the process that opens a store may do. Made by {@link daemon} or {@link command}, once per process. */
@@ -10,6 +11,8 @@ export type Role = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
+  /** Begins or ends the log of changes of the store. */
+  readonly keepChanges: KeepChanges
   readonly log: Log
   /** Runs a commit. A command that is stopped from its terminal stops when it has ended, and holds no lock. */
   readonly uninterrupted: <T>(commit: () => Promise<T>) => Promise<T>
@@ -18,10 +21,15 @@ export type Role = {
 }
 
 /** A process that serves a store to clients for as long as it runs. */
-export const daemon = (log: Log, onCommit: Role['onCommit']): Role => ({
+export const daemon = (
+  log: Log,
+  onCommit: Role['onCommit'],
+  keepChanges: KeepChanges = null,
+): Role => ({
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
+  keepChanges,
   uninterrupted: (commit) => commit(),
   log,
   onCommit,
@@ -36,6 +44,7 @@ export const command = ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
+  keepChanges: null,
   uninterrupted,
   log,
   onCommit: () => {},

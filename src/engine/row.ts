@@ -6,6 +6,7 @@ import {
   FIELDS,
   type Int64,
   type NewPlant,
+  type Plant,
   type TEXTS,
   type Text,
   toNewPlant,
@@ -44,6 +45,9 @@ export const toRow = ({ id, name, tag }: NewPlant | StoredPlant): Row => [
 export const plantOf = (stored: StoredPlant): NewPlant => toNewPlant(stored.id, stored)
 
 export const toPlant = ([id, name, tag]: Row): NewPlant => plantOf({ id: BigInt(id), name, tag })
+
+/** The plant of a row, without its id. */
+export const fieldsOf = ([, name, tag]: Row): Plant => (tag === null ? { name } : { name, tag })
 
 /** Whether two rows of one id have the same fields. */
 export const isSame = ([, ...texts]: Row, [, ...others]: Row): boolean =>

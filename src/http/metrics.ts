@@ -11,7 +11,12 @@ export function metricsPage(store: Store, metrics: Metrics, unsent: Unsent) {
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
     async ({ request }) => {
-      const kept = { unsentBytes: unsent.bytes(), files: await metrics.countFiles() }
+      const kept = {
+        unsentBytes: unsent.bytes(),
+        files: await metrics.countFiles(),
+        // In an outage, the other metrics matter most.
+        changes: (await store.changes?.stats().catch(() => null)) ?? null,
+      }
       const answer = unsent.answerZipped(request, metrics.render(store.stats(), kept))
       answer.headers.set('content-type', TEXT_FORMAT)
       return answer

@@ -258,7 +258,7 @@ test('sets no timer for longer than a timer can run', async () => {
 test('a damaged database gets no backup, and no old one is removed', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 5000)
-  writeSync(openSync(database, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * 6)
+  writeSync(openSync(database, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * 20)
   const old = [nameAgo(9000), nameAgo(5000)]
   for (const name of old) writeFileSync(`${backups}/${name}`, 'sound')
 

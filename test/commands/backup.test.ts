@@ -73,7 +73,7 @@ test('finds a damaged page, and neither backs it up nor restores it', async () =
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 5000))
-  writeSync(openSync(database, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * 6)
+  writeSync(openSync(database, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * 20)
 
   const check = await runProgram(['check', '--database', database])
   const backup = await runProgram(['backup', folder.file('copy.db'), '--database', database])

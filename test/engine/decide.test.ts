@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { type Change, isRequested } from '../../src/engine/change'
 import { decide } from '../../src/engine/decide'
+import type { Entry } from '../../src/engine/log-entry'
 import { netOf, overlay } from '../../src/engine/postgres/overlay'
 import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/engine/row'
 import { prepareChanges } from '../../src/engine/sqlite/apply-change'
@@ -64,10 +65,20 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         const before = stored()
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
-        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state) : null))
+        const log: Entry[] = []
+        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state, log) : null))
         const net = netOf(changed, before)
 
-        expect(outcomes).toEqual(changes.map(apply))
+        const entries: Entry[] = []
+        expect(outcomes).toEqual(changes.map((it) => apply(it, entries)))
+        expect(entries).toEqual(log)
+        const replayed = new Map(before)
+        for (const entry of entries) {
+          expect(replayed.get(entry.plant) ?? null).toEqual(entry.before)
+          if (entry.after) replayed.set(entry.plant, entry.after)
+          else replayed.delete(entry.plant)
+        }
+        expect(replayed).toEqual(stored())
         const after = new Map(before)
         for (const it of net.inserted) {
           expect(before.has(it[0])).toBeFalse()

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
 import { createMetrics } from '../../src/metrics'
+import { startDaemon } from '../harness/daemon'
 import { startOwnDaemon } from '../harness/own-daemon'
 
-const { daemon } = await startOwnDaemon()
+const { daemon, folder } = await startOwnDaemon()
 
 type Family = { readonly type: string; readonly samples: Map<string, number> }
 
@@ -124,4 +125,18 @@ test('says that the storage does not work', () => {
   const stats = { queued: 0, databaseBytes: 0, walBytes: 0, isWritable: false }
 
   expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')
+})
+
+test('shows how much a log of changes keeps', async () => {
+  const database = folder.file('logged.db')
+  await using logged = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  await logged.create('{"id":1,"name":"Rose"}')
+  await logged.fetch('/plants/1', { method: 'DELETE' })
+
+  const families = parseMetrics(await (await logged.fetch('/metrics')).text())
+  const value = (name: string) => Number(families.get(name)?.samples.get(name))
+  expect(value('plantstore_changes_kept')).toBe(2)
+  expect(value('plantstore_changes_bytes')).toBeGreaterThan(100)
+  const oldest = value('plantstore_changes_oldest_timestamp_seconds')
+  expect(Math.abs(oldest - Date.now() / 1000)).toBeLessThan(60)
 })

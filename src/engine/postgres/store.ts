@@ -1,6 +1,6 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
-import { OpenError, PlantError } from '../../errors'
+import { OpenError, PlantError, UsageError } from '../../errors'
 import { IN_DOUBT } from '../../shutdown'
 import type { Store } from '../../store'
 import type { Change } from '../change'
@@ -53,6 +53,11 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
+  if (role.keepChanges !== null) {
+    throw new UsageError(
+      '--keep-changes is for a database file; PostgreSQL keeps no log of changes',
+    )
+  }
   const counters = createCounters()
   const lane = new Lane(role, counters)
   const refusals = new Refusals(role)

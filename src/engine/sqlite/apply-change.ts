@@ -4,6 +4,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { FIELDS, TEXTS } from '../../plant'
 import type { Change, Outcome, Refusal } from '../change'
 import { decide, type State } from '../decide'
+import type { Entry } from '../log-entry'
 import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../row'
 import { APPLICATION_ID } from './migrations'
 
@@ -51,28 +52,34 @@ function prepareState(db: Database): State {
   return state
 }
 
-/** Returns a function that applies one change and returns its outcome. It throws if the storage fails. */
-export function prepareChanges(db: Database): (change: Change) => Outcome {
+/**
+ * Returns a function that applies one change and returns its outcome. What takes effect is added to `entries`. It throws if
+ * the storage fails.
+ */
+export function prepareChanges(db: Database, forget: (time: number) => void = () => {}) {
   const state = prepareState(db)
   const use = db.query<never, [number, string]>('UPDATE tokens SET last_used_at = ? WHERE hash = ?')
 
-  function apply(change: Change): Outcome {
+  function apply(change: Change, entries?: Entry[]): Outcome {
     switch (change[0]) {
       case 'use':
         use.run(change[2], change[1])
+        return null
+      case 'forget':
+        forget(change[1])
         return null
       case 'probe':
         // SQLite writes the page that holds it, whatever its value was.
         db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
         return null
       default:
-        return decide(change, state)
+        return decide(change, state, entries)
     }
   }
 
-  return (change) => {
+  return (change: Change, entries?: Entry[]): Outcome => {
     try {
-      return apply(change)
+      return apply(change, entries)
     } catch (error) {
       if (!(error instanceof SQLiteError && STATEMENT_ERROR.test(error.code ?? ''))) throw error
       return { error: 50001, detail: `${error.code} ${error.message}` }

@@ -3,10 +3,14 @@
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
 import type { Findings } from '../../store'
+import { logProblems } from './change-log'
 import { explainReading } from './errors'
-import { schemaVersion } from './migrations'
+import { SCHEMA_VERSION, schemaVersion } from './migrations'
 import { readDatabase } from './read-only'
 import { schemaProblems } from './schema'
+
+// A broken log of changes could have as many problems as entries.
+const MOST_PROBLEMS = 10
 
 const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0 }
 
@@ -22,6 +26,9 @@ function check(db: Database): Findings {
     .map((row) => row.integrity_check)
     .filter((line) => line !== 'ok')
   const problems = [...damage, ...schemaProblems(db, version)]
+  if (problems.length === 0 && version === SCHEMA_VERSION) {
+    problems.push(...logProblems(db).take(MOST_PROBLEMS))
+  }
   if (problems.length > 0) return { ...NOTHING, problems }
   return {
     schemaVersion: version,

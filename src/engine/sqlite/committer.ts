@@ -3,7 +3,9 @@
 import type { Database } from 'bun:sqlite'
 import { watchInode } from '../../files/libc'
 import type { Change, Outcome } from '../change'
+import type { Entry } from '../log-entry'
 import { prepareChanges } from './apply-change'
+import { type LastEntry, prepareLogWriter } from './change-log'
 import { closeDatabase, connect } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
 import { type StorageFailure, toFailure } from './errors'
@@ -19,21 +21,22 @@ const moved: StorageFailure = {
 }
 
 /** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
-export function openCommitter({ path, inode, distrustsPageCache }: DatabaseToOpen) {
+export function openCommitter({ path, inode, distrustsPageCache, mayLog }: DatabaseToOpen) {
   // Another file at the path is another store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (distrustsPageCache) distrustPageCache(path)
   const db = connect(path)
   try {
-    return { db, ...prepareCommits(db, path) }
+    return { db, ...prepareCommits(db, path, mayLog) }
   } catch (error) {
     db.close(true)
     throw error
   }
 }
 
-function prepareCommits(db: Database, path: string) {
-  const apply = prepareChanges(db)
+function prepareCommits(db: Database, path: string, mayLog: boolean) {
+  const log = prepareLogWriter(db)
+  const apply = prepareChanges(db, log.forget)
   const begin = db.query('BEGIN IMMEDIATE')
   const commitBatch = db.query('COMMIT')
   // SQLite creates the log at the first read: it must exist to be watched.
@@ -83,15 +86,18 @@ function prepareCommits(db: Database, path: string) {
    */
   function commit(changes: readonly Change[]): Answer {
     let outcomes: readonly Outcome[] | undefined
+    let logged: LastEntry | null = null
     let isCommitted = false
     try {
       if (isMoved()) return { failure: moved }
       beginImmediate()
-      const applied = changes.map(apply)
+      const entries: Entry[] | undefined = mayLog ? [] : undefined
+      const applied = changes.map((change) => apply(change, entries))
+      if (entries) logged = log.add(entries)
       outcomes = applied
       commitBatch.run()
       isCommitted = true
-      if (isMoved()) return { failure: moved, inDoubt: outcomes }
+      if (isMoved()) return { failure: moved, inDoubt: outcomes, logged }
       return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
     } catch (error) {
       rollback()
@@ -99,7 +105,7 @@ function prepareCommits(db: Database, path: string) {
       if (!outcomes) return { failure }
       // On a full disk the last frame is missing, without which there is no commit.
       const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
-      return isUndone ? { failure } : { failure, inDoubt: outcomes }
+      return isUndone ? { failure } : { failure, inDoubt: outcomes, logged }
     }
   }
 

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { syncFolder } from '../../files/sync'
+import { prepareLogReader } from './change-log'
 import { preparePlants } from './plants'
 import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'
@@ -49,6 +50,7 @@ export const prepareServing = (
   shared: shareReads(db, mayShare, onFailure),
   plants: preparePlants(db),
   tokens: prepareTokens(db),
+  changes: prepareLogReader(db),
 })
 
 export type ServingConnection = ReturnType<typeof prepareServing>

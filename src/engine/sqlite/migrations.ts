@@ -27,6 +27,26 @@ const migrations = [
   'ALTER TABLE tokens ADD COLUMN last_used_at INTEGER;',
   // Plants were once found by their names through it.
   'DROP INDEX IF EXISTS plants_by_name;',
+  // The log of changes. `log`: its name; NULL: none is kept.
+  `CREATE TABLE changes (
+     number INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     action TEXT NOT NULL,
+     plant INTEGER NOT NULL,
+     before TEXT,
+     after TEXT,
+     token TEXT,
+     address TEXT,
+     request TEXT
+   ) STRICT;
+   CREATE INDEX changes_by_plant ON changes (plant);
+   CREATE TABLE change_log (
+     log TEXT,
+     keep_ms INTEGER,
+     last INTEGER NOT NULL,
+     bytes INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO change_log (last, bytes) VALUES (0, 0);`,
 ]
 
 /** The newest schema version that this program reads. */

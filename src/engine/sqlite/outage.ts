@@ -2,7 +2,7 @@
 // from the disk again. At its end, a batch in doubt is settled.
 
 import type { PlantError } from '../../errors'
-import type { Change, Outcome } from '../change'
+import type { Outcome } from '../change'
 import type { Role } from '../role'
 import type { ServingConnection } from './connection'
 import type { StorageFailure } from './errors'
@@ -41,11 +41,8 @@ export class Outage {
   }
 
   /** The outcomes of a batch in doubt, once it is settled. Never, if nobody knows them: its clients are not answered. */
-  promiseOutcomes(
-    changes: readonly Change[],
-    outcomes: Doubt['outcomes'],
-  ): Promise<readonly Outcome[]> {
-    this.#doubt = { changes, outcomes, ...Promise.withResolvers() }
+  promiseOutcomes(doubt: Doubt): Promise<readonly Outcome[]> {
+    this.#doubt = { ...doubt, ...Promise.withResolvers() }
     return this.#doubt.promise
   }
 
@@ -58,7 +55,7 @@ export class Outage {
     try {
       const connection = await this.reopen()
       if (!connection) return
-      const outcomes = this.#doubt && settle(this.#doubt, connection.plants)
+      const outcomes = this.#doubt && settle(this.#doubt, connection)
       if (outcomes) this.#doubt?.resolve(outcomes)
       this.#doubt = undefined
       this.#reason = null

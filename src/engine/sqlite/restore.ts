@@ -23,6 +23,7 @@ import { placeNew } from '../../files/replace-file'
 import { syncFile, syncFolder } from '../../files/sync'
 import { checkFolder, explainMaking, targetOf } from '../../files/target'
 import { copyDatabase } from './backup'
+import { renameLog } from './change-log'
 import { checkFile, type OpenedFile, openFile } from './database-file'
 import { explain } from './errors'
 import type { OnBytes } from './read-only'
@@ -154,6 +155,13 @@ async function keepLog(made: string, path: string, kept: string): Promise<void> 
   }
 }
 
+// What followed the backup in the log of changes is gone: a cursor of it must not lead on.
+function beginNewLog(made: string): void {
+  using db = new Database(made, { readwrite: true, create: false })
+  db.run('PRAGMA synchronous = OFF')
+  renameLog(db)
+}
+
 /**
  * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
  * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
@@ -173,6 +181,7 @@ export async function restoreDatabase(
     return await inPrivateFolder(folder, async (own) => {
       const made = join(own, 'restored.db')
       const plants = await copyDatabase(from, made, onBytes)
+      beginNewLog(made)
       if (held) takeOwner(made, fstatSync(held.fd), fstatSync(held.fd).mode)
       else if (process.getuid?.() === 0) takeOwner(made, statSync(folder), 0o600)
       await syncFile(made, onBytes)

@@ -2,14 +2,15 @@
 
 import { type Change, isDone, type Outcome } from '../change'
 import { isSame, type Row, type RowId, toRow } from '../row'
-import type { preparePlants } from './plants'
-
-type Plants = ReturnType<typeof preparePlants>
+import type { LastEntry } from './change-log'
+import type { ServingConnection } from './connection'
 
 /** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it; null if nobody knows. */
 export type Doubt = {
   readonly changes: readonly Change[]
   readonly outcomes: readonly Outcome[] | null
+  /** The last entry of the log that it adds; null: it adds none. */
+  readonly logged: LastEntry | null
 }
 
 /** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
@@ -42,19 +43,23 @@ export function netEffect(
   return rows
 }
 
-function isStored(plants: Plants, id: RowId, row: Row | null): boolean {
+function isStored(plants: ServingConnection['plants'], id: RowId, row: Row | null): boolean {
   const plant = plants.read(BigInt(id))
   return plant && row ? isSame(toRow(plant), row) : !plant && !row
 }
 
 /**
- * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if every
- * plant that it changed is as it left it; otherwise none of it was. (If both look alike, nobody can see a difference.)
- * null: its outcomes are not known.
+ * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if its last entry
+ * is in the log of changes; without a log, if every plant that it changed is as it left it. Otherwise none of it was made. (If
+ * both look alike, nobody can see a difference.) null: its outcomes are not known.
  */
-export function settle({ changes, outcomes }: Doubt, plants: Plants): readonly Outcome[] | null {
+export function settle(
+  { changes, outcomes, logged }: Doubt,
+  { plants, changes: log }: Pick<ServingConnection, 'plants' | 'changes'>,
+): readonly Outcome[] | null {
   if (!outcomes) return null
-  const left = [...netEffect(changes, outcomes)]
-  const isMade = left.every(([id, row]) => isStored(plants, id, row))
+  const isMade = logged
+    ? log.has(logged)
+    : [...netEffect(changes, outcomes)].every(([id, row]) => isStored(plants, id, row))
   return isMade ? outcomes : changes.map(() => ({ error: 50302 }))
 }

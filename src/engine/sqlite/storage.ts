@@ -8,6 +8,7 @@ import { type Change, isDone, isRequested, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import type { Role } from '../role'
 import { prepareChanges } from './apply-change'
+import { keepChanges } from './change-log'
 import { watchCheckpoints } from './checkpoint'
 import { closeDatabase, connect, prepareServing, type ServingConnection } from './connection'
 import { type OpenedFile, openDatabase } from './database-file'
@@ -26,6 +27,8 @@ const FULL_LOGGED_EVERY_MS = 60_000
 export class Storage {
   readonly path: string
   readonly worker: WorkerClient
+  /** Whether a log of changes was kept when the storage was opened. */
+  readonly keepsLog: boolean
   readonly #file: OpenedFile
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
   readonly #toError: (failure: StorageFailure) => PlantError
@@ -45,11 +48,15 @@ export class Storage {
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
     this.#file = file
     this.path = this.#file.path
-    this.worker = new WorkerClient(this.path, this.#checkpoints.report)
+    // A daemon alone begins and ends a log; beside a command it may do so at any time.
+    const mayLog = () => !role.holdsLock || this.keepsLog
+    this.worker = new WorkerClient(this.path, this.#checkpoints.report, mayLog)
     let db: Database | undefined
     try {
       db = openDatabase(this.#file, role.holdsLock)
+      keepChanges(db, role.keepChanges)
       this.#connection = this.#prepare(db)
+      this.keepsLog = this.#connection.changes.isKept()
     } catch (error) {
       db?.close(true)
       closeSync(this.#file.fd)
@@ -93,7 +100,8 @@ export class Storage {
         `${error.message}; the last changes may or may not be on disk: run it again`,
       )
     }
-    return { inDoubt: this.#outage.promiseOutcomes(changes, answer.inDoubt) }
+    const { inDoubt: outcomes, logged } = answer
+    return { inDoubt: this.#outage.promiseOutcomes({ changes, outcomes, logged }) }
   }
 
   /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
@@ -103,6 +111,7 @@ export class Storage {
     try {
       return act(this.#connection)
     } catch (error) {
+      if (error instanceof PlantError) throw error
       const failure = toFailure(error)
       if (failure.kind === 'failed') this.#outage.begin(failure)
       throw this.#toError(failure)

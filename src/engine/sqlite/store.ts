@@ -1,12 +1,15 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
 
 import { dirname } from 'node:path'
+import type { ChangeLog } from '../../changes'
 import { PlantError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import type { Store } from '../../store'
 import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
+import { removeOldEntries } from '../log-retention'
+import { createLogWatch } from '../log-watch'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
@@ -57,7 +60,11 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     const { schemaVersion: from, path: copy } = copied
     role.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
   }
-  const changes = new GroupCommit<Change>((batch) => storage.commit(batch), LIMITS)
+  const changes = new GroupCommit<Change>(async (batch) => {
+    const committed = await storage.commit(batch)
+    wake()
+    return committed
+  }, LIMITS)
   const probe = createProbe(storage)
   const recordUse = createUseRecorder((hash, hour) =>
     changes.submit(['use', hash, hour], CHANGE_BYTES),
@@ -80,8 +87,25 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       return write(it)
     })
 
+  const readLog: ChangeLog['read'] = (options) => reading((it) => it.changes.read(options))
+  const { wake, watch } = createLogWatch(readLog)
+  const log: ChangeLog = {
+    read: readLog,
+    history: (id, options) => reading((it) => it.changes.history(id, options)),
+    watch,
+    stats: () => reading((it) => it.changes.stats()),
+  }
+
+  async function forget(): Promise<boolean> {
+    const time = await reading((it) => it.changes.expired(Date.now()))
+    if (time !== null) await changes.submit(['forget', time], CHANGE_BYTES)
+    return time !== null
+  }
+  const endRetention = role.holdsLock && storage.keepsLog ? removeOldEntries(forget) : undefined
+
   return {
     ...plantChanges(changes),
+    ...(storage.keepsLog ? { changes: log } : {}),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
@@ -98,6 +122,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       walBytes: fileSize(`${storage.path}-wal`),
     }),
     async close() {
+      endRetention?.()
       // In an outage there may be no end to wait for.
       if (!storage.problem()) await changes.drained()
       await storage.close()

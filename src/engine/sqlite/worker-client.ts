@@ -29,7 +29,7 @@ function startThread(onReport: (report: CheckpointReport) => void) {
       detail: `the committing thread died: ${message}`,
     }
     death = failure
-    for (const answer of asking.splice(0)) answer({ failure, inDoubt: null })
+    for (const answer of asking.splice(0)) answer({ failure, inDoubt: null, logged: null })
   }
 
   return {
@@ -57,6 +57,7 @@ export class WorkerClient {
   constructor(
     private readonly path: string,
     private readonly onReport: (report: CheckpointReport) => void,
+    private readonly mayLog: () => boolean,
   ) {
     this.#inode = watchInode(path)()
   }
@@ -70,8 +71,9 @@ export class WorkerClient {
   async open(distrustsPageCache = false): Promise<Answer> {
     if (!this.#thread || this.#thread.isDead()) this.#thread = startThread(this.onReport)
     const { path } = this
+    const mayLog = this.mayLog()
     this.#opening ??= this.#thread.ask({
-      open: { path, inode: this.#inode, distrustsPageCache },
+      open: { path, inode: this.#inode, distrustsPageCache, mayLog },
     })
     const answer = await this.#opening
     if (answer !== 'done') this.#opening = undefined

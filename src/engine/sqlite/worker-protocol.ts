@@ -1,6 +1,7 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
 import type { Change, Outcome } from '../change'
+import type { LastEntry } from './change-log'
 import type { StorageFailure } from './errors'
 
 /** The database to open: the file at the path must have this inode. */
@@ -9,6 +10,8 @@ export type DatabaseToOpen = {
   readonly inode: string | null
   /** After a failed write or sync: whether everything must be read from the disk again. */
   readonly distrustsPageCache: boolean
+  /** False: no log of changes is kept, and no other process can begin one. */
+  readonly mayLog: boolean
 }
 
 /** Requests are answered one after another. */
@@ -19,13 +22,18 @@ export type Request =
 
 /**
  * How a request ended. `done`: completely, every change included. `outcomes`: committed, with refusals or rows. `failure`:
- * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
+ * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died. `logged`:
+ * the last entry of the batch, if it has any.
  */
 export type Answer =
   | 'done'
   | { readonly outcomes: readonly Outcome[] }
   | { readonly failure: StorageFailure }
-  | { readonly failure: StorageFailure; readonly inDoubt: readonly Outcome[] | null }
+  | {
+      readonly failure: StorageFailure
+      readonly inDoubt: readonly Outcome[] | null
+      readonly logged: LastEntry | null
+    }
 
 /** How a checkpoint went: the pages of the log, and how many of them are in the database; sent unasked. */
 export type CheckpointReport =

@@ -1,0 +1,103 @@
+// What an entry of the log of changes is, and the cursors that name places in the log; for every engine.
+
+import type { Action, Change, Origin } from '../changes'
+import { NOW } from '../changes'
+import { PlantError } from '../errors'
+import { fieldsOf, type Row, type RowId } from './row'
+
+/** An entry before it has a number. */
+export type Entry = {
+  readonly action: Action
+  readonly plant: RowId
+  readonly before: Row | null
+  readonly after: Row | null
+  readonly origin: Origin | null
+}
+
+/** The columns of an entry. `before` and `after` are the fields of the plant, in JSON. */
+export type EntryRow = {
+  readonly number: bigint
+  /** Milliseconds since 1970. */
+  readonly at: bigint
+  readonly action: Action
+  readonly plant: bigint
+  readonly before: string | null
+  readonly after: string | null
+  readonly token: string | null
+  readonly address: string | null
+  readonly request: string | null
+}
+
+export const ENTRY_COLUMNS = 'number, at, action, plant, before, after, token, address, request'
+
+export const toJson = (row: Row | null): string | null => row && JSON.stringify(fieldsOf(row))
+const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
+
+/** The values of an entry from `action` on. */
+export const entryTexts = ({ action, before, after, origin }: Entry) =>
+  [
+    action,
+    toJson(before),
+    toJson(after),
+    origin?.token ?? null,
+    origin?.address ?? null,
+    origin?.request ?? null,
+  ] as const
+
+/** A log and its places: the number of the oldest entry that is kept, and of the last. None is kept: `first` is `last` + 1. */
+export type LogState = { readonly log: string; readonly first: number; readonly last: number }
+
+/** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
+export const MOST_ENTRIES = 500
+
+const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
+
+/** A random name for a log that begins. */
+export const newLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
+
+export const toCursor = (log: string, number: number | bigint): string => `${log}-${number}`
+
+/** The number that a cursor names; 40002, or 41001 if it is of another log or beyond the end of this one. */
+function numberOf(cursor: string, { log, last }: LogState): number {
+  const [, name, digits] = CURSOR.exec(cursor) ?? []
+  if (digits === undefined) throw new PlantError(40002, 'after: expected a cursor, or "now"')
+  const number = Number(digits)
+  if (name !== log || number > last) throw gone(log, last)
+  return number
+}
+
+const gone = (log: string, last: number) =>
+  new PlantError(
+    41001,
+    `the log of changes no longer has this place; list the plants again, then follow from ${toCursor(log, last)}`,
+  )
+
+/** The number after which a read begins. */
+export function placeOf(after: string | undefined, state: LogState): number {
+  const { log, first, last } = state
+  if (after === undefined) return first - 1
+  if (after === NOW) return last
+  const number = numberOf(after, state)
+  if (number < first - 1) throw gone(log, last)
+  return number
+}
+
+/** The number before which a page of a history ends. What was removed meanwhile is not missed. */
+export const endOf = (after: string | undefined, state: LogState): number =>
+  after === undefined ? state.last + 1 : numberOf(after, state)
+
+export const toChange = (log: string, row: EntryRow): Change => ({
+  cursor: toCursor(log, row.number),
+  at: new Date(Number(row.at)).toISOString(),
+  action: row.action,
+  id: row.plant,
+  before: fromJson(row.before),
+  after: fromJson(row.after),
+  token: row.token,
+  address: row.address,
+  request: row.request,
+})
+
+/** The characters of what an entry has of a plant. */
+export const entryLength = ({ before, after }: EntryRow): number =>
+  (before?.length ?? 0) + (after?.length ?? 0)

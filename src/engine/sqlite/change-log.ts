@@ -1,0 +1,223 @@
+// The SQL of the log of changes. Its numbers have no gaps: each commit adds to the row that has the last.
+
+import type { Database } from 'bun:sqlite'
+import type { ChangeLog, KeepChanges, LogStats } from '../../changes'
+import { PlantError } from '../../errors'
+import {
+  ENTRY_COLUMNS,
+  type Entry,
+  type EntryRow,
+  endOf,
+  entryLength,
+  entryTexts,
+  type LogState,
+  MOST_ENTRIES,
+  newLogName,
+  placeOf,
+  toChange,
+  toCursor,
+  toJson,
+} from '../log-entry'
+import { PAGE_LENGTH } from '../page'
+import { COLUMNS, type StoredPlant, toRow } from '../row'
+
+// Entries that are removed at once: less work than a commit of many changes.
+const REMOVED_AT_ONCE = 500
+
+// The bytes of an entry in SQL, numbers included.
+const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
+  .map((name) => `ifnull(octet_length(${name}), 0)`)
+  .join(' + ')}`
+
+/** The last entry that a batch adds: shows whether the batch was made. */
+export type LastEntry = { readonly number: number; readonly at: number; readonly plant: string }
+
+/** Prepares the writing of the log. Everything is within a transaction that is open. */
+export function prepareLogWriter(db: Database) {
+  const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
+  const insert = db.query<
+    never,
+    [number, number, bigint, ...ReturnType<typeof entryTexts>]
+  >(`INSERT INTO changes (number, at, plant, action, before, after, token, address, request)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const advance = db.query<never, [number, number]>(
+    `UPDATE change_log SET last = ?1,
+       bytes = bytes + (SELECT total(${BYTES}) FROM changes WHERE number > ?2)`,
+  )
+  const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, []>(
+    `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}`,
+  )
+  const remove = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
+  const shrink = db.query<never, [bigint]>('UPDATE change_log SET bytes = bytes - ?')
+
+  return {
+    /** Adds entries, if a log is kept. */
+    add(entries: readonly Entry[]): LastEntry | null {
+      const [final] = entries.slice(-1)
+      const state = final && select.get()
+      if (!state) return null
+      const before = Number(state.last)
+      const at = Date.now()
+      let number = before
+      for (const entry of entries) {
+        number += 1
+        insert.run(number, at, BigInt(entry.plant), ...entryTexts(entry))
+      }
+      advance.run(number, before)
+      return { number, at, plant: String(final.plant) }
+    },
+    /** Removes some of the entries that are older than a time, the oldest first. */
+    forget(time: number): void {
+      let upTo: bigint | undefined
+      let bytes = 0n
+      for (const entry of oldest.all()) {
+        if (Number(entry.at) >= time) break
+        upTo = entry.number
+        bytes += entry.bytes
+      }
+      if (upTo === undefined) return
+      remove.run(upTo)
+      shrink.run(bytes)
+    },
+  }
+}
+
+type StateRow = { log: string | null; keep_ms: bigint | null; last: bigint; first: bigint | null }
+
+/** Prepares the reading of the log. */
+export function prepareLogReader(db: Database) {
+  const select = db.query<StateRow, []>(
+    'SELECT log, keep_ms, last, (SELECT min(number) FROM changes) AS first FROM change_log',
+  )
+  const after = db.query<EntryRow, [number, number]>(
+    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
+  )
+  const before = db.query<EntryRow, [bigint, number, number]>(
+    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3`,
+  )
+  const one = db.query<{ at: bigint; plant: bigint }, [number]>(
+    'SELECT at, plant FROM changes WHERE number = ?',
+  )
+  const size = db.query<{ bytes: bigint; at: bigint | null }, []>(
+    'SELECT bytes, (SELECT at FROM changes ORDER BY number LIMIT 1) AS at FROM change_log',
+  )
+
+  function state(): LogState & { readonly keepMs: number } {
+    const row = select.get()
+    if (!row || row.log === null) throw new PlantError(40403)
+    const last = Number(row.last)
+    const first = row.first === null ? last + 1 : Number(row.first)
+    return { log: row.log, first, last, keepMs: Number(row.keep_ms) }
+  }
+
+  return {
+    isKept: (): boolean => select.get()?.log != null,
+    read({ after: cursor, limit }: Parameters<ChangeLog['read']>[0]) {
+      const found = state()
+      let place = placeOf(cursor, found)
+      const changes: ReturnType<typeof toChange>[] = []
+      let length = 0
+      for (const row of after.iterate(place, Math.min(limit, MOST_ENTRIES))) {
+        changes.push(toChange(found.log, row))
+        place = Number(row.number)
+        length += entryLength(row)
+        if (length > PAGE_LENGTH) break
+      }
+      return { changes, next: toCursor(found.log, place) }
+    },
+    history(id: bigint, { after: cursor, limit }: Parameters<ChangeLog['history']>[1]) {
+      const found = state()
+      const most = Math.min(limit, MOST_ENTRIES)
+      const changes: ReturnType<typeof toChange>[] = []
+      let length = 0
+      // One more than fits shows whether there is a next page.
+      for (const row of before.iterate(id, endOf(cursor, found), most + 1)) {
+        const last = changes.at(-1)
+        if (last && (changes.length === most || length > PAGE_LENGTH)) {
+          return { changes, next: last.cursor }
+        }
+        changes.push(toChange(found.log, row))
+        length += entryLength(row)
+      }
+      return { changes }
+    },
+    stats(): LogStats {
+      const { first, last } = state()
+      const row = size.get()
+      const oldestAt = row?.at == null ? null : Number(row.at)
+      return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
+    },
+    /** The time before which entries are removed, if there are such entries; else null. */
+    expired(now: number): number | null {
+      const time = now - state().keepMs
+      const { at } = size.get() ?? {}
+      return at != null && Number(at) < time ? time : null
+    },
+    has({ number, at, plant }: LastEntry): boolean {
+      const found = one.get(number)
+      return Number(found?.at) === at && String(found?.plant) === plant
+    },
+  }
+}
+
+/** Begins the log, ends it, or changes how long it is kept. Only who holds the lock of the database may. */
+export function keepChanges(db: Database, keep: KeepChanges): void {
+  if (keep === null) return
+  const isAsAsked = db
+    .query<{ same: bigint }, [number | null]>('SELECT keep_ms IS ? AS same FROM change_log')
+    .get(keep === 'off' ? null : keep)
+  if (isAsAsked?.same === 1n) return
+  db.transaction(() => {
+    if (keep === 'off') {
+      db.run('DELETE FROM changes')
+      db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')
+    } else {
+      db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newLogName(), keep])
+    }
+  }).immediate()
+}
+
+/** Gives the log another name, so that no cursor of the old one is taken for one of it. */
+export function renameLog(db: Database): void {
+  if (!db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get()) return
+  db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newLogName()])
+}
+
+type Sums = { last: bigint; bytes: bigint; count: bigint; first: bigint; top: bigint; sum: bigint }
+type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'>
+
+/** What is wrong with the log: an entry does not begin with what the one before it left, or plants are not as the last left them. */
+export function* logProblems(db: Database): Generator<string> {
+  const sums = db
+    .query<Sums, []>(
+      `SELECT last, bytes, count(number) AS count, ifnull(min(number), last + 1) AS first,
+         ifnull(max(number), last) AS top, CAST(ifnull(sum(${BYTES}), 0) AS INTEGER) AS sum
+       FROM change_log LEFT JOIN changes`,
+    )
+    .safeIntegers(true)
+    .get()
+  if (sums?.top !== sums?.last || sums?.count !== (sums?.last ?? 0n) - (sums?.first ?? 0n) + 1n) {
+    yield 'the log of changes lacks entries'
+  }
+  if (sums?.bytes !== sums?.sum) yield 'the log of changes has another size than it says'
+  const select = db
+    .query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+    .safeIntegers(true)
+  const isStored = ({ plant, after }: Link): boolean => {
+    const stored = select.get(plant)
+    return toJson(stored && toRow(stored)) === after
+  }
+  const links = db
+    .query<Link, []>('SELECT number, plant, before, after FROM changes ORDER BY plant, number')
+    .safeIntegers(true)
+  let last: Link | undefined
+  for (const link of links.iterate()) {
+    if (last && last.plant !== link.plant) {
+      if (!isStored(last)) yield `plant ${last.plant} is not as its last change left it`
+    } else if (last && last.after !== link.before) {
+      yield `change ${link.number} of plant ${link.plant} does not follow from the one before it`
+    }
+    last = link
+  }
+  if (last && !isStored(last)) yield `plant ${last.plant} is not as its last change left it`
+}
