@@ -10,7 +10,8 @@ export type Origin = {
   readonly request: string | null
 }
 
-export type Action = 'create' | 'replace' | 'patch' | 'delete'
+export const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
+export type Action = (typeof ACTIONS)[number]
 
 /** A change that took effect. `before` of a create and `after` of a delete are null. */
 export type Change = Origin & {

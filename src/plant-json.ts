@@ -1,7 +1,7 @@
 // Plants as JSON, with int64 ids exact in and out.
 
 import { PlantError } from './errors'
-import { exactNumber, type NewPlant } from './plant'
+import { exactNumber, type Int64 } from './plant'
 
 /** The most bytes of a request's body, whatever its limit. */
 export const LONGEST_BODY_BYTES = 67_108_864
@@ -72,8 +72,8 @@ declare global {
   }
 }
 
-/** A plant for `JSON.stringify`, which rejects bigints; raw JSON slows it down, so only large ids are raw. */
-export const toJson = (plant: NewPlant) => ({
-  ...plant,
-  id: exactNumber(plant.id) ?? JSON.rawJSON(String(plant.id)),
+/** What has the id of a plant, for `JSON.stringify`, which rejects bigints. Raw JSON is slow, so only large ids are raw. */
+export const toJson = <T extends { readonly id: Int64 }>(it: T) => ({
+  ...it,
+  id: exactNumber(it.id) ?? JSON.rawJSON(String(it.id)),
 })

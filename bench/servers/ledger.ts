@@ -41,7 +41,7 @@ const deps = {
   loadPages: null,
   clientOf: () => null,
   timeOut: () => {},
-  isStopping: () => false,
+  stopping: new AbortController().signal,
 }
 
 const store = await openStore(
@@ -58,6 +58,7 @@ const routes = plants({
   metrics,
   bodies: createBodies(deps.maxBodyBytes),
   unsent: createUnsent(deps.timeOut),
+  optionsOf: ({ request: { signal } }) => ({ signal }),
 })
 const apps = {
   validation: () => new Elysia().use(routes),

@@ -45,6 +45,6 @@ const app = createApp({
   loadPages: null,
   clientOf: () => null,
   timeOut: () => {},
-  isStopping: () => false,
+  stopping: new AbortController().signal,
 })
 listen(app, { host: '127.0.0.1', port: Number(port) }, log)

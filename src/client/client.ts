@@ -1,7 +1,18 @@
 // A client of plantstore for browsers, Node, Deno and Bun: exact ids, errors as values.
 
 import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
-import { digitsOf, plantText, toCreated, toHealth, toNewPlant, toPage, toPlant } from './json.ts'
+import { changesAfter, copyOf, type Followed } from './changes.ts'
+import {
+  digitsOf,
+  plantText,
+  toChangePage,
+  toCreated,
+  toHealth,
+  toHistoryPage,
+  toNewPlant,
+  toPage,
+  toPlant,
+} from './json.ts'
 import {
   type CallOptions,
   type ChangeOptions,
@@ -11,8 +22,12 @@ import {
 } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
 import type {
+  Change,
+  ChangePage,
+  ChangesQuery,
   Created,
   Health,
+  HistoryPage,
   ListQuery,
   NewPlant,
   Plant,
@@ -21,6 +36,7 @@ import type {
 } from './types.ts'
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
+export type { Followed } from './changes.ts'
 export {
   type CallOptions,
   type ChangeOptions,
@@ -32,8 +48,12 @@ export {
 } from './result.ts'
 export type { Fetch } from './send.ts'
 export type {
+  Change,
+  ChangePage,
+  ChangesQuery,
   Created,
   Health,
+  HistoryPage,
   KnownError,
   ListQuery,
   NewPlant,
@@ -82,6 +102,12 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     const body = `{"plants":[${texts.join(',')}]}`
     return call('POST', 'plants/batch', { body, read: toCreated, ...options })
   }
+
+  const listChanges = async (
+    query: ChangesQuery = {},
+    options: CallOptions = {},
+  ): Promise<Result<ChangePage>> =>
+    call('GET', 'plants/changes', { query: searchOf(query), read: toChangePage, ...options })
 
   /** Reads a plant, with its `etag`; null if it still has the one in `ifNoneMatch`. */
   function readPlant(
@@ -143,6 +169,45 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       }
     },
 
+    /** A page of the log of changes, the oldest first. */
+    listChanges,
+
+    /**
+     * Every change after a cursor, and every one to come, over any loss of connection. `after: 'now'`: only those to come;
+     * without `after`: all that are kept. Throws a {@link ClientError} if it cannot go on; ends when it is aborted.
+     */
+    changes: ({
+      after,
+      ...options
+    }: CallOptions & { readonly after?: string | undefined } = {}): AsyncGenerator<
+      Change,
+      void,
+      void
+    > => changesAfter(sender, after, options),
+
+    /** A page of the changes of one plant, the newest first; of a deleted plant too. */
+    history: async (
+      id: bigint,
+      query: ChangesQuery = {},
+      options: CallOptions = {},
+    ): Promise<Result<HistoryPage>> =>
+      call('GET', `plants/${digitsOf(id)}/history`, {
+        query: searchOf(query),
+        read: toHistoryPage,
+        ...options,
+      }),
+
+    /** Every plant, then every change, for ever: what keeps a copy exact. Throws and ends like `changes`. */
+    follow: (options: CallOptions = {}): AsyncGenerator<Followed, void, void> =>
+      copyOf(
+        {
+          end: () => listChanges({ after: 'now' }, options),
+          page: (after) => listPlants({ after, limit: 1000 }, options),
+          changesAfter: (cursor) => changesAfter(sender, cursor, options),
+        },
+        options,
+      ),
+
     /** Replaces all fields of a plant: a tag that is not given is removed. */
     replacePlant: async (
       plant: NewPlant,
@@ -185,7 +250,7 @@ function folderOf(url: string | URL): URL {
   return folder
 }
 
-function searchOf(query: ListQuery): string {
+function searchOf(query: ListQuery | ChangesQuery): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) search.set(name, String(value))

@@ -1,6 +1,15 @@
 // Plants as JSON with exact ids, even where JSON.parse and JSON.stringify are exact only up to 2^53.
 
-import type { Created, Health, NewPlant, Plant, PlantPage } from './types.ts'
+import type {
+  Change,
+  ChangePage,
+  Created,
+  Health,
+  HistoryPage,
+  NewPlant,
+  Plant,
+  PlantPage,
+} from './types.ts'
 
 const ID = '"id"'
 const DIGITS = /^-?\d{1,19}$/
@@ -71,6 +80,45 @@ export function toPage(value: unknown): PlantPage | undefined {
   if (!Array.isArray(plants) || (next !== null && typeof next !== 'string')) return undefined
   const read = plants.map(toNewPlant).filter((plant) => plant !== undefined)
   return read.length === plants.length ? { plants: read, next } : undefined
+}
+
+const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
+
+const toPlantOrNull = (value: unknown) => (value === null ? null : toPlant(value))
+const isTextOrNull = (value: unknown): value is string | null =>
+  value === null || typeof value === 'string'
+
+/** A change of the log; undefined if the value is not one. */
+export function toChange(value: unknown): Change | undefined {
+  const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value) ?? {}
+  const known = ACTIONS.find((it) => it === action)
+  const before = toPlantOrNull(plants.before)
+  const after = toPlantOrNull(plants.after)
+  if (typeof cursor !== 'string' || typeof at !== 'string' || !known) return undefined
+  if (typeof id !== 'string' || !DIGITS.test(id)) return undefined
+  if (before === undefined || after === undefined) return undefined
+  if (!isTextOrNull(token) || !isTextOrNull(address) || !isTextOrNull(request)) return undefined
+  return { cursor, at, action: known, id: BigInt(id), before, after, token, address, request }
+}
+
+function toChanges(value: unknown): readonly Change[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const read = value.map(toChange).filter((change) => change !== undefined)
+  return read.length === value.length ? read : undefined
+}
+
+/** A page of changes; undefined if the value is not one. */
+export function toChangePage(value: unknown): ChangePage | undefined {
+  const { next, ...rest } = fieldsOf(value) ?? {}
+  const changes = toChanges(rest.changes)
+  return changes && typeof next === 'string' ? { changes, next } : undefined
+}
+
+/** A page of a plant's changes; undefined if the value is not one. */
+export function toHistoryPage(value: unknown): HistoryPage | undefined {
+  const { next, ...rest } = fieldsOf(value) ?? {}
+  const changes = toChanges(rest.changes)
+  return changes && isTextOrNull(next) ? { changes, next } : undefined
 }
 
 /** How many plants a batch created; undefined if the value does not say. */

@@ -6,6 +6,9 @@ import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
 const LONGEST_PAUSE_SECONDS = 30
+/** The service sends events, or a comment every 15 seconds. */
+export const SILENT_MS = 45_000
+const EVENTS = 'text/event-stream'
 // Nothing was stored, and the reason passes.
 const PASSING: readonly number[] = [42901, 50301]
 
@@ -74,7 +77,7 @@ function pauseBefore(
 }
 
 /** Resolves after some seconds, or as soon as the signal is aborted. */
-function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)
@@ -102,7 +105,44 @@ function headersOf<T>(sender: Sender, call: Call<T>): Headers {
   return headers
 }
 
-async function attempt<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
+/** The body of an answer that goes on. `end` ends it. */
+export type Opened = { readonly body: ReadableStream<Uint8Array>; readonly end: () => void }
+
+/** Opens a stream of events. Resolves like {@link send}, after one attempt. */
+export async function open(
+  sender: Sender,
+  call: Omit<Call<never>, 'read'>,
+): Promise<Result<Opened>> {
+  const ending = new AbortController()
+  const end = () => {
+    clearTimeout(silence)
+    call.signal?.removeEventListener('abort', end)
+    ending.abort()
+  }
+  const silence = setTimeout(end, SILENT_MS)
+  call.signal?.addEventListener('abort', end)
+  if (call.signal?.aborted) end()
+  const headers = { ...call.headers, accept: EVENTS }
+  const opened = await attempt<Opened>(
+    sender,
+    { ...call, headers, signal: ending.signal, read: () => undefined },
+    (response) => {
+      const { ok, body, headers } = response
+      if (!ok || !body || !headers.get('content-type')?.startsWith(EVENTS)) return undefined
+      clearTimeout(silence)
+      return { body, end }
+    },
+  )
+  if (!opened.ok) end()
+  return opened
+}
+
+/** `take`: takes the value of an answer whose body is not JSON. */
+async function attempt<T>(
+  sender: Sender,
+  call: Call<T>,
+  take?: (response: Response) => T | undefined,
+): Promise<Result<T>> {
   const { method, path, query = '', body, signal } = call
   const url = new URL(path, sender.base)
   url.search = query
@@ -111,6 +151,8 @@ async function attempt<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
     signal?.throwIfAborted()
     const init = { method, headers, body: body ?? null, signal: signal ?? null }
     const response = await sender.fetch(url.href, init)
+    const value = take?.(response)
+    if (value !== undefined) return { ok: true, value }
     return readAnswer(response, await response.text(), call.read)
   } catch (cause) {
     const reason = signal?.aborted ? signal.reason : cause

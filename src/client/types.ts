@@ -44,14 +44,55 @@ export type PlantPage = {
   readonly next: string | null
 }
 
+/** A change that took effect. */
+export type Change = {
+  /** Its place in the log. */
+  readonly cursor: string
+  /** RFC 3339, in UTC. */
+  readonly at: string
+  readonly action: 'create' | 'replace' | 'patch' | 'delete'
+  readonly id: bigint
+  /** null: there was none. */
+  readonly before: Plant | null
+  /** null: there is none any more. */
+  readonly after: Plant | null
+  /** The name of the token that it was made with; null for a command. */
+  readonly token: string | null
+  readonly address: string | null
+  /** The id of the request; the name of a command. */
+  readonly request: string | null
+}
+
+/** Which changes to list. */
+export type ChangesQuery = {
+  /** The most changes on a page: 1 to 1000; default: 100. */
+  readonly limit?: number | undefined
+  /** Only changes after this place: a cursor, or `now`. */
+  readonly after?: string | undefined
+}
+
+/** The oldest changes first. */
+export type ChangePage = {
+  readonly changes: readonly Change[]
+  /** What to give as `after` to go on. */
+  readonly next: string
+}
+
+/** The newest changes of a plant first. */
+export type HistoryPage = {
+  readonly changes: readonly Change[]
+  /** What to give as `after` for the next page; null on the last one. */
+  readonly next: string | null
+}
+
 /** The service can write. */
 export type Health = {
   readonly status: 'ok'
 }
 
 export const KNOWN_ERRORS = [
-  40001, 40002, 40101, 40102, 40301, 40402, 40901, 40902, 41201, 41301, 41501, 42901, 50001, 50301,
-  50302, 50701,
+  40001, 40002, 40101, 40102, 40301, 40402, 40403, 40901, 40902, 41001, 41201, 41301, 41501, 42901,
+  50001, 50301, 50302, 50701,
 ] as const
 
 /** Every error number that the service documents. */

@@ -154,11 +154,11 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
     let countFiles: typeof metrics.countFiles = async () => null
-    let isStopping = false
+    const stop = new AbortController()
 
     async function start(): Promise<void> {
       const store = await opening
-      if (isStopping) return
+      if (stop.signal.aborted) return
       const app = createApp({
         store,
         metrics,
@@ -174,7 +174,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         clientOf: (request) =>
           findClient(server?.peerOf(request) ?? null, request.headers.get('x-forwarded-for')),
         timeOut: (request, seconds) => server?.timeOut(request, seconds),
-        isStopping: () => isStopping,
+        stopping: stop.signal,
       })
       countFiles = await watchOpenFiles(log)
       server = await open(app, config, log, tls)
@@ -202,7 +202,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       // The daemon can be stopped even if the disk hangs at the start.
       const signal = await Promise.race([started.then(() => signals.first), signals.first])
       log('info', 'stopping', { signal })
-      isStopping = true
+      stop.abort()
       const ended = backups?.stop()
       const code = await shutDown({
         drain: async (milliseconds) => server?.drain(milliseconds),

@@ -8,8 +8,11 @@ import type { Store } from '../store'
 import type { Token } from '../token'
 import { authenticate } from './auth'
 import { createBodies } from './body'
+import { type Caller, caller, createOptionsOf } from './caller'
+import { changes } from './changes'
 import type { Cors } from './cors'
 import { answerError, toPlantError } from './errors'
+import { createFollowers } from './followers'
 import { health } from './health'
 import { metricsPage } from './metrics'
 import { onePlant } from './one-plant'
@@ -18,7 +21,7 @@ import { type PageFile, pages } from './pages'
 import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
-import { createRequestLog, type RequestLogEntry } from './request-log'
+import { createRequestLog } from './request-log'
 import { createUnsent } from './unsent'
 
 export type AppDeps = {
@@ -44,20 +47,15 @@ export type AppDeps = {
   readonly hsts: number | null
   /** The files of the pages for people; null: there are no pages. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
-  /** Whether the daemon is stopping: its clients are told to close their connections. */
-  readonly isStopping: () => boolean
+  /** Aborted when the daemon stops: its clients are told to close their connections. */
+  readonly stopping: AbortSignal
 }
 
 /** What is known of a request when it is answered. */
-type Exchange = {
-  readonly request: Request
+type Exchange = Caller & {
   readonly route: string
-  readonly token: Token | null
   readonly started: number | undefined
-  readonly entry: RequestLogEntry | undefined
 }
-
-const nobody: Token | null = null
 
 /** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
 function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
@@ -69,10 +67,12 @@ function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
 }
 
 export function createApp(deps: AppDeps) {
-  const { store, metrics, log, now, cors, hsts, isStopping } = deps
+  const { store, metrics, log, now, cors, hsts, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const unsent = createUnsent(deps.timeOut)
+  const followers = createFollowers({ ...deps, unsent })
+  const optionsOf = createOptionsOf(store, deps.clientOf)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
 
@@ -91,7 +91,7 @@ export function createApp(deps: AppDeps) {
     if (hsts !== null) {
       response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
     }
-    if (isStopping()) response.headers.set('connection', 'close')
+    if (stopping.aborted) response.headers.set('connection', 'close')
   }
 
   async function refuse(request: Request, error: PlantError): Promise<Response> {
@@ -110,7 +110,7 @@ export function createApp(deps: AppDeps) {
   // `standardHostname: false` finds the query after a Host of any length, even a short one.
   const handler = { standardHostname: false }
   const app = new Elysia({ handler, strictPath: true, normalize: false })
-    .decorate('token', nobody)
+    .use(caller())
     // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
     .derive({ as: 'global' }, ({ request }) => ({
       started: performance.now(),
@@ -133,8 +133,9 @@ export function createApp(deps: AppDeps) {
       new Elysia({ name: 'protected' })
         .use(authenticate({ ...deps, rateLimit }))
         .use(metricsPage(store, metrics, unsent))
-        .use(plants({ store, metrics, bodies, unsent }))
-        .use(onePlant({ store, bodies, unsent })),
+        .use(plants({ store, metrics, bodies, unsent, optionsOf }))
+        .use(onePlant({ store, bodies, unsent, optionsOf }))
+        .use(changes({ store, unsent, followers })),
     )
 
   routes = [...app.routes]

@@ -13,9 +13,10 @@ import {
   toNewPlant,
 } from '../plant'
 import { toJson } from '../plant-json'
-import type { ChangeOptions } from '../store'
+import type { ChangeOptions, CreateOptions } from '../store'
 import { jsonHeaders, notModified } from './answer'
 import { ACCEPT_ENCODING, ACCEPT_PATCH, MERGE_PATCH } from './body'
+import { caller } from './caller'
 import {
   answers,
   BODY,
@@ -47,9 +48,9 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-function optionsOf({ signal }: Request, headers: Headers): ChangeOptions {
+function conditionally(options: CreateOptions, headers: Headers): ChangeOptions {
   const precondition = readPrecondition(headers)
-  return precondition ? { signal, precondition } : { signal }
+  return precondition ? { ...options, precondition } : options
 }
 
 function patchRefusals() {
@@ -58,7 +59,7 @@ function patchRefusals() {
   return { ...refused, 415: { ...refused['415'], ...accepts } }
 }
 
-export function onePlant({ store, bodies, unsent }: Omit<PlantDeps, 'metrics'>) {
+export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, 'metrics'>) {
   function answerPlant(request: Request, plant: NewPlant): Response {
     const answer = unsent.answer(request, JSON.stringify(toJson(plant)))
     answer.headers.set('etag', entityTagOf(plant))
@@ -73,6 +74,7 @@ export function onePlant({ store, bodies, unsent }: Omit<PlantDeps, 'metrics'>) 
   }
 
   return new Elysia({ name: 'one-plant' })
+    .use(caller())
     .get(
       '/plants/:id',
       async ({ params, headers, request }) => {
@@ -99,12 +101,15 @@ export function onePlant({ store, bodies, unsent }: Omit<PlantDeps, 'metrics'>) 
     )
     .put(
       '/plants/:id',
-      async ({ params, headers, body, request }) => {
+      async ({ params, headers, body, request, token, entry }) => {
         const id = toInt64(params.id)
         requireSameId(body.id, id)
         const plant = toNewPlant(id, body)
         unsent.expect(plant)
-        await store.replacePlant(plant, optionsOf(request, headers))
+        await store.replacePlant(
+          plant,
+          conditionally(optionsOf({ request, token, entry }), headers),
+        )
         return answerPlant(request, plant)
       },
       {
@@ -126,10 +131,10 @@ export function onePlant({ store, bodies, unsent }: Omit<PlantDeps, 'metrics'>) 
     )
     .patch(
       '/plants/:id',
-      async ({ params, headers, body, request }) => {
+      async ({ params, headers, body, request, token, entry }) => {
         const id = toInt64(params.id)
         requireSameId(body.id, id)
-        const options = optionsOf(request, headers)
+        const options = conditionally(optionsOf({ request, token, entry }), headers)
         const patch = () => store.patchPlant(id, toPatch(body), options)
         return answerPlant(request, await unsent.change(() => store.readPlant(id), patch))
       },
@@ -153,8 +158,11 @@ export function onePlant({ store, bodies, unsent }: Omit<PlantDeps, 'metrics'>) 
     )
     .delete(
       '/plants/:id',
-      async ({ params, headers, request }) => {
-        await store.deletePlant(toInt64(params.id), optionsOf(request, headers))
+      async ({ params, headers, request, token, entry }) => {
+        await store.deletePlant(
+          toInt64(params.id),
+          conditionally(optionsOf({ request, token, entry }), headers),
+        )
         return new Response(null, { status: 204, headers: jsonHeaders })
       },
       {

@@ -9,6 +9,7 @@ import { toJson } from '../plant-json'
 import type { Page, Store } from '../store'
 import { answerJson } from './answer'
 import type { Bodies } from './body'
+import { caller, type OptionsOf } from './caller'
 import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
 import type { Unsent } from './unsent'
@@ -49,15 +50,17 @@ function isUtf8(query: string): boolean {
 
 // Elysia keeps the last of repeated parameters, and reads bytes that are not UTF-8 as U+FFFD: a client would not learn
 // that another query was answered.
-function refuseMalformed({ request: { url } }: { readonly request: Request }): void {
-  const start = url.indexOf('?')
-  if (start < 0) return
-  if (!isUtf8(url.slice(start))) throw new PlantError(40002, 'the query is not UTF-8')
-  const sent = new URLSearchParams(url.slice(start))
-  const repeated = Object.keys(PlantList.properties).filter((name) => sent.getAll(name).length > 1)
-  if (repeated.length > 0)
-    throw new PlantError(40002, `given more than once: ${repeated.join(', ')}`)
-}
+export const refuseMalformed =
+  ({ properties }: { readonly properties: object }) =>
+  ({ request: { url } }: { readonly request: Request }): void => {
+    const start = url.indexOf('?')
+    if (start < 0) return
+    if (!isUtf8(url.slice(start))) throw new PlantError(40002, 'the query is not UTF-8')
+    const sent = new URLSearchParams(url.slice(start))
+    const repeated = Object.keys(properties).filter((name) => sent.getAll(name).length > 1)
+    if (repeated.length > 0)
+      throw new PlantError(40002, `given more than once: ${repeated.join(', ')}`)
+  }
 
 export const toInt64 = (text: string): Int64 => BigInt(text)
 
@@ -99,16 +102,18 @@ export type PlantDeps = {
   readonly metrics: Metrics
   readonly bodies: Bodies
   readonly unsent: Unsent
+  readonly optionsOf: OptionsOf
 }
 
-export function plants({ store, metrics, bodies, unsent }: PlantDeps) {
+export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps) {
   return new Elysia({ name: 'plants' })
+    .use(caller())
     .post(
       '/plants',
-      async ({ body, request }) => {
+      async ({ body, request, token, entry }) => {
         const plant = toNewPlant(body.id, body)
         unsent.expect(plant)
-        await store.createPlant(plant, { signal: request.signal })
+        await store.createPlant(plant, optionsOf({ request, token, entry }))
         metrics.created(1)
         // Without the id.
         return unsent.answer(request, JSON.stringify({ ...plant, id: undefined }))
@@ -132,10 +137,10 @@ export function plants({ store, metrics, bodies, unsent }: PlantDeps) {
     )
     .post(
       '/plants/batch',
-      async ({ body, request }) => {
+      async ({ body, request, token, entry }) => {
         requireDistinctIds(body.plants)
         const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
-        await store.createPlants(all, { signal: request.signal })
+        await store.createPlants(all, optionsOf({ request, token, entry }))
         metrics.created(all.length)
         return answerJson({ created: all.length })
       },
@@ -164,7 +169,7 @@ export function plants({ store, metrics, bodies, unsent }: PlantDeps) {
       },
       {
         query: PlantList,
-        transform: refuseMalformed,
+        transform: refuseMalformed(PlantList),
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',

@@ -8,6 +8,12 @@ const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 /** A request that will be logged: its id, and its client's address. */
 export type RequestLogEntry = { readonly id: string; readonly client: string | null }
 
+/** The id that a client, or a proxy, gave a request; null if it is none. */
+export function sentId({ headers }: Request): string | null {
+  const sent = headers.get('x-request-id') ?? ''
+  return SANE_ID.test(sent) ? sent : null
+}
+
 // Not by `new URL`, which throws where the client's Host is invalid.
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
@@ -17,9 +23,7 @@ export function createRequestLog(log: Log, clientOf: (request: Request) => strin
   return {
     /** Notes a request's id and its client's address, while the connection is open. */
     begin(request: Request): RequestLogEntry {
-      const sent = request.headers.get('x-request-id') ?? ''
-      const id = SANE_ID.test(sent) ? sent : crypto.randomUUID()
-      return { id, client: clientOf(request) }
+      return { id: sentId(request) ?? crypto.randomUUID(), client: clientOf(request) }
     },
     /** Logs a request, and gives its answer the id. `token`: the one that it was sent with. */
     end(

@@ -1,8 +1,9 @@
 // The schemas of requests and answers, other than plants. `title` names a schema in the OpenAPI description.
 
-import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
+import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
 import { t } from 'elysia'
-import { Int64, isText, NewPlant, parseInt64, Tag } from '../plant'
+import { ACTIONS } from '../changes'
+import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../plant'
 
 // The plants on a page if the client gives no limit.
 const DEFAULT_LIMIT = 100
@@ -67,6 +68,22 @@ export const PlantList = t.Object(
   { additionalProperties: false, error: 'unknown parameter; use limit, after, tag or name' },
 )
 
+// The engine knows what its cursors look like.
+const LogCursor = t.String({
+  title: 'LogCursor',
+  description:
+    'A place in the log of changes, as an answer gave it. Whoever follows goes on after it.',
+})
+
+/** The parameters of a list of changes. */
+export const ChangeList = t.Object(
+  {
+    limit: t.Optional(Limit),
+    after: t.Optional(LogCursor),
+  },
+  { additionalProperties: false, error: 'unknown parameter; use limit or after' },
+)
+
 /** The body of a batch. */
 export const PlantBatch = t.Object(
   {
@@ -87,6 +104,8 @@ export const PlantBatch = t.Object(
 
 // The schemas below only describe answers: nothing checks them.
 
+const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+
 export const PlantPage = Type.Object(
   {
     plants: Type.Array(NewPlant, {
@@ -97,6 +116,39 @@ export const PlantPage = Type.Object(
     }),
   },
   { title: 'PlantPage', description: 'A page of plants.' },
+)
+
+const Change = Type.Object(
+  {
+    cursor: LogCursor,
+    at: Type.String({ format: 'date-time', description: 'When it took effect, in UTC.' }),
+    action: Type.Union(
+      ACTIONS.map((action) => Type.Literal(action)),
+      { description: 'How it was asked for.' },
+    ),
+    id: Int64,
+    before: Type.Union([Plant, Type.Null()], { description: 'null: there was none.' }),
+    after: Type.Union([Plant, Type.Null()], { description: 'null: there is none any more.' }),
+    token: orNull('The name of the token that it was made with; null for a command.'),
+    address: orNull('The address of the client, if it has one.'),
+    request: orNull('The id of the request, as in the log; the name of a command.'),
+  },
+  { title: 'Change', description: 'A change that took effect.' },
+)
+
+const pageOf = (title: string, order: string, next: TSchema) =>
+  Type.Object(
+    { changes: Type.Array(Change, { description: order }), next },
+    { title, description: 'Changes, each exactly once.' },
+  )
+
+export const ChangePage = pageOf('ChangePage', 'The oldest first.', LogCursor)
+export const HistoryPage = pageOf(
+  'HistoryPage',
+  'The newest first.',
+  Type.Union([LogCursor, Type.Null()], {
+    description: 'What to send as `after` for the next page; null on the last one.',
+  }),
 )
 
 export const Created = Type.Object(

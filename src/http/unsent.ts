@@ -87,6 +87,14 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
   return {
     /** Bytes of long answers that clients have not read. */
     bytes: () => unsent,
+    /** Counts bytes that a stream sends, until the function that it returns is called; null: too much is unsent. */
+    hold(bytes: number): (() => void) | null {
+      if (!hasRoom(bytes)) return null
+      unsent += bytes
+      return () => {
+        unsent -= bytes
+      }
+    },
     /** Refuses, with 50301, a change that will be answered with a long plant, if too much is unsent. */
     expect,
     answer,

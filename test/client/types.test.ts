@@ -3,8 +3,11 @@ import { expect, test } from 'bun:test'
 import { createClient, type Failure } from '../../src/client/client'
 import { parseJson, plantText, toNewPlant } from '../../src/client/json'
 import {
+  type Change,
+  type ChangePage,
   type Created,
   type Health,
+  type HistoryPage,
   KNOWN_ERRORS,
   type ListQuery,
   type NewPlant,
@@ -57,7 +60,19 @@ test('the types have the fields of the schemas', () => {
   const page: Fields<PlantPage> = { plants: 'required', next: 'required' }
   const created: Fields<Created> = { created: 'required' }
   const health: Fields<Health> = { status: 'required' }
-  const { Cursor, ...schemas } = components.schemas
+  const logged: Fields<Change> = {
+    cursor: 'required',
+    at: 'required',
+    action: 'required',
+    id: 'required',
+    before: 'required',
+    after: 'required',
+    token: 'required',
+    address: 'required',
+    request: 'required',
+  }
+  const changes: Fields<ChangePage | HistoryPage> = { changes: 'required', next: 'required' }
+  const { Cursor, LogCursor, ...schemas } = components.schemas
 
   const found = Object.entries(schemas).map(([name, schema]) => [name, fieldsOf(schema)])
 
@@ -68,6 +83,9 @@ test('the types have the fields of the schemas', () => {
     Replacement: { ...newPlant, id: 'optional' },
     PlantBatch: { plants: 'required' },
     PlantPage: page,
+    Change: logged,
+    ChangePage: changes,
+    HistoryPage: changes,
     Created: created,
     Health: health,
     Error: error,
@@ -81,7 +99,10 @@ test('every operation is a method, with the parameters of its query', () => {
     tag: 'optional',
     name: 'optional',
   }
-  const { plants, createAll, ...methods } = createClient({ url: daemon.url, token: '' })
+  const { plants, createAll, changes, follow, ...methods } = createClient({
+    url: daemon.url,
+    token: '',
+  })
 
   const { parameters = [] } = operations.find((it) => it.operationId === 'listPlants') ?? {}
 

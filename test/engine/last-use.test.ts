@@ -38,7 +38,7 @@ async function startService() {
     loadPages: null,
     clientOf: () => null,
     timeOut: () => {},
-    isStopping: () => false,
+    stopping: new AbortController().signal,
   })
   const db = new Database(folder.file('plants.db'))
   db.run('CREATE TABLE uses (hash TEXT, hour INTEGER)')

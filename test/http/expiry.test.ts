@@ -29,7 +29,7 @@ const app = createApp({
   loadPages: null,
   clientOf: () => null,
   timeOut: () => {},
-  isStopping: () => false,
+  stopping: new AbortController().signal,
 })
 
 afterAll(async () => {

@@ -32,7 +32,7 @@ function appOf(store: Partial<Store>) {
     loadPages: null,
     clientOf: () => null,
     timeOut: () => {},
-    isStopping: () => false,
+    stopping: new AbortController().signal,
   })
   const request = (path: string, init: RequestInit = {}) =>
     Promise.resolve(app.handle(new Request(`http://localhost${path}`, init)))

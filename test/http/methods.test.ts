@@ -12,6 +12,8 @@ test.each([
   ['/plants', ['GET', 'HEAD', 'POST']],
   ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
   ['/plants/batch', ['POST']],
+  ['/plants/changes', ['GET', 'HEAD']],
+  ['/plants/1/history', ['GET', 'HEAD']],
   ['/health', ['GET', 'HEAD']],
   ['/metrics', ['GET', 'HEAD']],
 ])('has at %s the methods that it tells, and no others', async (path, methods) => {

@@ -42,7 +42,7 @@ function createService(rateLimit: number | null) {
     loadPages: null,
     clientOf: () => null,
     timeOut: () => {},
-    isStopping: () => false,
+    stopping: new AbortController().signal,
   })
   return {
     clock,

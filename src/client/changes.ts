@@ -1,0 +1,135 @@
+// What changed: a loop that goes on over any loss of connection, and a copy of the plants that stays exact.
+
+import { parseJson, toChange } from './json.ts'
+import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
+import { type Opened, open, pause, type Sender, SILENT_MS } from './send.ts'
+import type { Change, ChangePage, Plant, PlantPage } from './types.ts'
+
+const FIRST_PAUSE_SECONDS = 0.25
+const LONGEST_PAUSE_SECONDS = 30
+const GONE = 41001
+
+/**
+ * What `follow` yields. `reset`: drop the copy. Otherwise the plant `id` is now `after`; `list`: as it was found; else it was
+ * changed.
+ */
+export type Followed =
+  | { readonly action: 'reset' }
+  | { readonly action: 'list'; readonly id: bigint; readonly after: Plant }
+  | Change
+
+const isPassing = ({ status }: Failure): boolean => status === 0 || status === 429 || status >= 500
+
+/** Tries again until there is an answer, however long it takes. undefined: aborted. Throws a {@link ClientError}. */
+async function persist<T>(
+  options: CallOptions,
+  tries: { count: number },
+  request: () => Promise<Result<T>>,
+): Promise<T | undefined> {
+  for (; !options.signal?.aborted; tries.count++) {
+    const result = await request()
+    if (result.ok) return result.value
+    if (options.signal?.aborted) break
+    if (!isPassing(result)) throw new ClientError(result)
+    const longest = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries.count, LONGEST_PAUSE_SECONDS)
+    // Not all clients at once.
+    await pause(result.retryAfter ?? longest * (0.5 + Math.random() / 2), options.signal)
+  }
+  return undefined
+}
+
+type Event = { readonly id: string; readonly data: string }
+
+/** The events of a stream, until it ends or breaks. */
+async function* eventsOf({ body, end }: Opened): AsyncGenerator<Event, void, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let silence: ReturnType<typeof setTimeout> | undefined
+  let text = ''
+  let id = ''
+  let data = ''
+  try {
+    for (;;) {
+      silence = setTimeout(end, SILENT_MS)
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
+      clearTimeout(silence)
+      if (done) return
+      const lines = (text + decoder.decode(value, { stream: true })).split('\n')
+      text = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line.startsWith('id: ')) id = line.slice(4)
+        else if (line.startsWith('data: ')) data = line.slice(6)
+        else if (line === '' && id) {
+          yield { id, data }
+          id = ''
+          data = ''
+        }
+      }
+    }
+  } finally {
+    clearTimeout(silence)
+    end()
+  }
+}
+
+/** Yields every change after a cursor, for ever. Throws a {@link ClientError} if it cannot go on; ends if it is aborted. */
+export async function* changesAfter(
+  sender: Sender,
+  after: string | undefined,
+  options: CallOptions,
+): AsyncGenerator<Change, void, void> {
+  const tries = { count: 0 }
+  for (let cursor = after; !options.signal?.aborted; ) {
+    const query = cursor === undefined ? '' : String(new URLSearchParams({ after: cursor }))
+    const call = { method: 'GET', path: 'plants/changes', query, ...options } as const
+    const stream = await persist(options, tries, () => open(sender, call))
+    if (!stream) return
+    for await (const { id, data } of eventsOf(stream)) {
+      const change = data ? toChange(parseJson(data)) : undefined
+      cursor = id
+      tries.count = 0
+      if (change) yield change
+    }
+    if (!options.signal?.aborted) await pause(FIRST_PAUSE_SECONDS * Math.random(), options.signal)
+  }
+}
+
+/** The requests that a copy needs. */
+export type CopyRequests = {
+  readonly end: () => Promise<Result<ChangePage>>
+  readonly page: (after: string | undefined) => Promise<Result<PlantPage>>
+  readonly changesAfter: (cursor: string) => AsyncGenerator<Change, void, void>
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof ClientError && error.failure.error === GONE
+
+/**
+ * Yields what makes a copy of the plants and keeps it exact, for ever. Changes from before the list are among those after it:
+ * the copy is exact once they have been applied. If its place in the log is gone, it begins again.
+ */
+export async function* copyOf(
+  requests: CopyRequests,
+  options: CallOptions,
+): AsyncGenerator<Followed, void, void> {
+  const tries = { count: 0 }
+  while (!options.signal?.aborted) {
+    yield { action: 'reset' }
+    const end = await persist(options, tries, requests.end)
+    if (!end) return
+    for (let after: string | undefined, isLast = false; !isLast; ) {
+      const from = after
+      const page = await persist(options, tries, () => requests.page(from))
+      if (!page) return
+      tries.count = 0
+      for (const { id, ...plant } of page.plants) yield { action: 'list', id, after: plant }
+      isLast = page.next === null
+      after = page.next ?? undefined
+    }
+    try {
+      yield* requests.changesAfter(end.next)
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// Who sent a request: what a route knows of it, and what the log of changes keeps.
+
+import { Elysia } from 'elysia'
+import type { CreateOptions, Store } from '../store'
+import type { Token } from '../token'
+import { type RequestLogEntry, sentId } from './request-log'
+
+export type Caller = {
+  readonly request: Request
+  readonly token: Token | null
+  readonly entry: RequestLogEntry | undefined
+}
+
+const nobody: Pick<Caller, 'token' | 'entry'> = { token: null, entry: undefined }
+
+/** Gives routes `token` and `entry`; hooks of the app set them. */
+export const caller = () => new Elysia({ name: 'caller' }).decorate(nobody)
+
+export type OptionsOf = (caller: Caller) => CreateOptions
+
+/** Returns what makes the options of a change. `clientOf`: the address of the client that sent a request. */
+export const createOptionsOf =
+  (store: Pick<Store, 'changes'>, clientOf: (request: Request) => string | null): OptionsOf =>
+  ({ request, token, entry }) => {
+    const { signal } = request
+    if (!store.changes) return { signal }
+    const address = entry ? entry.client : clientOf(request)
+    const id = entry?.id ?? sentId(request)
+    return { signal, origin: { token: token?.name ?? null, address, request: id } }
+  }

@@ -1,0 +1,109 @@
+// The routes of the log of changes.
+
+import { Elysia } from 'elysia'
+import type { Change, ChangeLog } from '../changes'
+import { PlantError } from '../errors'
+import { toJson } from '../plant-json'
+import type { Store } from '../store'
+import { chooseCoding } from './accept-encoding'
+import { caller } from './caller'
+import { answers, READING, refusals, responses } from './describe'
+import type { Followers } from './followers'
+import { refuseMalformed, tags, toInt64 } from './plants'
+import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
+import type { Unsent } from './unsent'
+
+const EVENTS = 'text/event-stream'
+
+const example = {
+  cursor: 'q3v0a1-17',
+  at: '2030-05-01T12:00:00.000Z',
+  action: 'patch',
+  id: 1,
+  before: { name: 'Monstera' },
+  after: { name: 'Monstera deliciosa', tag: 'aroid' },
+  token: 'greenhouse',
+  address: '192.0.2.7',
+  request: null,
+}
+
+function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
+  if (!changes) throw new PlantError(40403)
+  return changes
+}
+
+const optionsOf = (query: { readonly limit?: string | number; readonly after?: string }) => ({
+  limit: Number(query.limit),
+  ...(query.after === undefined ? {} : { after: query.after }),
+})
+
+const toText = (changes: readonly Change[], next: string | null): string =>
+  JSON.stringify({ changes: changes.map(toJson), next })
+
+export type ChangeDeps = {
+  readonly store: Store
+  readonly unsent: Unsent
+  readonly followers: Followers
+}
+
+export function changes({ store, unsent, followers }: ChangeDeps) {
+  return new Elysia({ name: 'changes' })
+    .use(caller())
+    .get(
+      '/plants/changes',
+      async ({ request, headers, query, token }) => {
+        const log = logOf(store)
+        if (token && chooseCoding(headers.accept ?? null, [EVENTS]) === EVENTS)
+          return followers.follow(log, headers['last-event-id'] || query.after, request, token)
+        const { changes, next } = await log.read(optionsOf(query))
+        return unsent.answerZipped(request, toText(changes, next))
+      },
+      {
+        query: ChangeList,
+        transform: refuseMalformed(ChangeList),
+        detail: {
+          operationId: 'listChanges',
+          summary: 'List or follow what changed',
+          description:
+            'The oldest first. With `Accept: text/event-stream`, a stream that goes on: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+          tags,
+          responses: responses(() => {
+            const { 200: page } = answers(200, 'Changes.', ChangePage, {
+              example: { changes: [example], next: example.cursor },
+            })
+            const data = `id: ${example.cursor}\nevent: patch\ndata: ${JSON.stringify(example)}\n\n`
+            const stream = { [EVENTS]: { schema: { type: 'string' }, example: data } }
+            return {
+              200: { ...page, content: { ...page?.content, ...stream } },
+              ...refusals(40002, 40403, 41001, 50301, ...READING),
+            }
+          }),
+        },
+      },
+    )
+    .get(
+      '/plants/:id/history',
+      async ({ request, params, query }) => {
+        const log = logOf(store)
+        const { changes, next = null } = await log.history(toInt64(params.id), optionsOf(query))
+        return unsent.answerZipped(request, toText(changes, next))
+      },
+      {
+        params: PlantPath,
+        query: ChangeList,
+        transform: refuseMalformed(ChangeList),
+        detail: {
+          operationId: 'history',
+          summary: 'List the changes of a plant',
+          description: 'The newest first, as far back as the log is kept; of a deleted plant too.',
+          tags,
+          responses: responses(() => ({
+            ...answers(200, 'Changes of the plant.', HistoryPage, {
+              example: { changes: [example], next: null },
+            }),
+            ...refusals(40002, 40403, 41001, 50301, ...READING),
+          })),
+        },
+      },
+    )
+}

@@ -1,0 +1,248 @@
+// The clients that follow the log of changes, each by a stream of server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+
+import type { Change, ChangeLog } from '../changes'
+import { PlantError } from '../errors'
+import { toJson } from '../plant-json'
+import type { Store } from '../store'
+import { isValid, type Token } from '../token'
+import type { Unsent } from './unsent'
+
+// Each takes about 10 KB (`bun bench/commands/changes.ts`).
+const MOST_FOLLOWERS = 10_000
+const TOO_MANY = `busy: ${MOST_FOLLOWERS} clients follow the log already; retry shortly`
+const CHANGES_PER_PAGE = 1000
+const KEPT_PAGES = 8
+const KEEP_ALIVE_MS = 15_000
+const CHECK_MS = 500
+const UNREAD_SECONDS = 20
+// Changes are sent in rounds, rarer the more clients there are: a stream costs about 10 us a round.
+const ROUND_MS = 5
+const ROUND_MS_PER_FOLLOWER = 0.02
+// After a restart, clients come back over this time.
+const RETRY_MS = 1000
+
+const streamHeaders = new Headers({
+  'content-type': 'text/event-stream',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  // nginx would collect events before it passes them on.
+  'x-accel-buffering': 'no',
+})
+
+const UTF8 = new TextEncoder()
+const KEEP_ALIVE = UTF8.encode(':\n\n')
+
+/** Changes as events, and the cursor of the last one. */
+type Page = { readonly events: Uint8Array | null; readonly next: string }
+
+type Follower = {
+  readonly request: Request
+  readonly token: Token
+  cursor: string
+  /** When it was last sent something. */
+  sentAt: number
+  isEnded: boolean
+  /** Ends its wait; null: it does not wait. */
+  resume: (() => void) | null
+}
+
+const toEvent = (change: Change): string =>
+  `id: ${change.cursor}\nevent: ${change.action}\ndata: ${JSON.stringify(toJson(change))}\n\n`
+
+async function readPage(log: ChangeLog, after: string | undefined): Promise<Page> {
+  const { changes, next } = await log.read({
+    limit: CHANGES_PER_PAGE,
+    ...(after === undefined ? {} : { after }),
+  })
+  return { events: changes.length > 0 ? UTF8.encode(changes.map(toEvent).join('')) : null, next }
+}
+
+export type FollowerDeps = {
+  readonly store: Pick<Store, 'changes' | 'findToken'>
+  readonly configuredToken: () => Token | null
+  readonly now: () => number
+  readonly unsent: Unsent
+  readonly timeOut: (request: Request, seconds: number) => void
+  /** Ends every stream. */
+  readonly stopping: AbortSignal
+}
+
+export type Followers = ReturnType<typeof createFollowers>
+
+export function createFollowers(deps: FollowerDeps) {
+  const { store, configuredToken, now, unsent, timeOut, stopping } = deps
+  const followers = new Set<Follower>()
+  // Pages of this round by the cursor they begin after: each is read and written as text once, for all who wait for it.
+  const pages = new Map<string, Promise<Page>>()
+  let rounds = 0
+  let roundAt = 0
+  let isPlanned = false
+  let isChecking = false
+  let check: ReturnType<typeof setInterval> | undefined
+  let unwatch: (() => void) | undefined
+
+  function pageAfter(log: ChangeLog, after: string): Promise<Page> {
+    const known = pages.get(after)
+    if (known) return known
+    const page = readPage(log, after)
+    pages.set(after, page)
+    if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value ?? '')
+    return page
+  }
+
+  function beginRound(): void {
+    isPlanned = false
+    roundAt = performance.now()
+    rounds++
+    pages.clear()
+    for (const { resume } of followers) resume?.()
+  }
+
+  function planRound(): void {
+    if (isPlanned) return
+    isPlanned = true
+    const at = roundAt + ROUND_MS + followers.size * ROUND_MS_PER_FOLLOWER
+    setTimeout(beginRound, Math.max(0, at - performance.now()))
+  }
+
+  function end(follower: Follower): void {
+    follower.isEnded = true
+    follower.resume?.()
+  }
+
+  const endAll = () => followers.forEach(end)
+  stopping.addEventListener('abort', endAll)
+
+  async function isRefused(token: Token): Promise<boolean> {
+    const configured = configuredToken()
+    try {
+      const found = token.hash === configured?.hash ? configured : await store.findToken(token.hash)
+      return !found || !isValid(found, now())
+    } catch {
+      // The store fails: streams do not end for that.
+      return false
+    }
+  }
+
+  async function checkFollowers(): Promise<void> {
+    if (isChecking) return
+    isChecking = true
+    const idleSince = performance.now() - KEEP_ALIVE_MS
+    for (const { sentAt, resume } of followers) if (sentAt < idleSince) resume?.()
+    for (const [, [first, ...others]] of Map.groupBy(followers, ({ token }) => token.hash)) {
+      if (first && (await isRefused(first.token))) [first, ...others].forEach(end)
+    }
+    isChecking = false
+  }
+
+  function add(log: ChangeLog, follower: Follower): void {
+    followers.add(follower)
+    check ??= setInterval(checkFollowers, CHECK_MS)
+    unwatch ??= log.watch(planRound)
+  }
+
+  function remove(follower: Follower): void {
+    followers.delete(follower)
+    if (followers.size > 0) return
+    clearInterval(check)
+    unwatch?.()
+    check = undefined
+    unwatch = undefined
+    pages.clear()
+  }
+
+  // Resolves when the kernel has all of it, or the client has gone. A client that takes nothing is disconnected.
+  async function sendTo(
+    follower: Follower,
+    controller: ReadableStreamDirectController,
+    bytes: Uint8Array,
+  ): Promise<void> {
+    const release = unsent.hold(bytes.byteLength)
+    if (!release) return end(follower)
+    follower.sentAt = performance.now()
+    controller.write(bytes)
+    const flushed = controller.flush(true)
+    if (flushed instanceof Promise && Bun.peek.status(flushed) === 'pending') {
+      timeOut(follower.request, UNREAD_SECONDS)
+      await flushed
+      timeOut(follower.request, 0)
+    }
+    release()
+  }
+
+  const wait = (follower: Follower): Promise<void> =>
+    new Promise((resolve) => {
+      follower.resume = () => {
+        follower.resume = null
+        resolve()
+      }
+    })
+
+  async function run(follower: Follower, controller: ReadableStreamDirectController) {
+    while (!follower.isEnded) {
+      const round = rounds
+      const log = store.changes
+      if (!log) return
+      const { events, next } = await pageAfter(log, follower.cursor)
+      follower.cursor = next
+      if (follower.isEnded) return
+      if (events) await sendTo(follower, controller, events)
+      else if (round === rounds) {
+        await wait(follower)
+        const isQuiet = performance.now() - follower.sentAt >= KEEP_ALIVE_MS
+        if (isQuiet && !follower.isEnded) await sendTo(follower, controller, KEEP_ALIVE)
+      }
+    }
+  }
+
+  function streamFrom(log: ChangeLog, { events, next }: Page, request: Request, token: Token) {
+    const follower: Follower = {
+      request,
+      token,
+      cursor: next,
+      sentAt: performance.now(),
+      isEnded: false,
+      resume: null,
+    }
+    // An event without data only sets the cursor, for a client that loses the connection before the first change.
+    const start = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n${events ? '' : `id: ${next}\n`}\n`
+    return new ReadableStream({
+      type: 'direct',
+      async pull(controller) {
+        add(log, follower)
+        // Bun would close a connection on which nothing happens.
+        timeOut(request, 0)
+        try {
+          await sendTo(follower, controller, UTF8.encode(start))
+          if (events) await sendTo(follower, controller, events)
+          await run(follower, controller)
+        } catch (error) {
+          // Its place was removed, or the store fails: the client learns which, when it comes back.
+          if (!(error instanceof PlantError)) throw error
+        } finally {
+          remove(follower)
+        }
+        await controller.end()
+      },
+      cancel: () => end(follower),
+    })
+  }
+
+  return {
+    /** Streams what happens after a cursor, like `ChangeLog.read`; refuses it like that, or with 50301. */
+    async follow(
+      log: ChangeLog,
+      after: string | undefined,
+      request: Request,
+      token: Token,
+    ): Promise<Response> {
+      if (followers.size >= MOST_FOLLOWERS) throw new PlantError(50301, TOO_MANY)
+      const page = await readPage(log, after)
+      const isGone = request.signal.aborted || stopping.aborted
+      const body =
+        request.method === 'HEAD' || isGone ? null : streamFrom(log, page, request, token)
+      return new Response(body, { headers: streamHeaders })
+    },
+  }
+}
