@@ -77,7 +77,7 @@ export type ServerStats = {
  */
 export interface Store {
   /** undefined: none is kept. Ask again for each use: another process may begin or end it. */
-  readonly changes?: ChangeLog
+  readonly changes?: ChangeLog | undefined
   /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
   createPlant(plant: NewPlant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */

@@ -3,7 +3,8 @@
 import type { Action, Change, Origin } from '../changes'
 import { NOW } from '../changes'
 import { PlantError } from '../errors'
-import { fieldsOf, type Row, type RowId } from './row'
+import type { Text } from '../plant'
+import { fieldsOf, type Row, type RowId, toRow } from './row'
 
 /** An entry before it has a number. */
 export type Entry = {
@@ -30,7 +31,7 @@ export type EntryRow = {
 
 export const ENTRY_COLUMNS = 'number, at, action, plant, before, after, token, address, request'
 
-export const toJson = (row: Row | null): string | null => row && JSON.stringify(fieldsOf(row))
+const toJson = (row: Row | null): string | null => row && JSON.stringify(fieldsOf(row))
 const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /** The values of an entry from `action` on. */
@@ -101,3 +102,44 @@ export const toChange = (log: string, row: EntryRow): Change => ({
 /** The characters of what an entry has of a plant. */
 export const entryLength = ({ before, after }: EntryRow): number =>
   (before?.length ?? 0) + (after?.length ?? 0)
+
+/** A log is whole if its numbers have no gap up to the last. `first` and `top`: the least and the greatest that are found. */
+export const isWhole = (it: {
+  readonly last: bigint
+  readonly first: bigint | null
+  readonly top: bigint | null
+  readonly count: bigint
+}): boolean =>
+  it.first === null ||
+  it.top === null ||
+  (it.top === it.last && it.top - it.first + 1n === it.count)
+
+export const LACKS_ENTRIES = 'the log of changes lacks entries'
+
+/** An entry, and the plant that is stored now. */
+export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> & {
+  readonly [Name in Text]: string | null
+}
+
+/** Sees all entries, in the order of plants and then of numbers, and gives what is wrong with them. */
+export function createLinkCheck() {
+  let last: Link | undefined
+
+  function* end(): Generator<string> {
+    if (!last) return
+    const { plant, name, tag } = last
+    const stored = toJson(name === null ? null : toRow({ id: plant, name, tag }))
+    if (stored !== last.after) yield `plant ${plant} is not as its last change left it`
+  }
+
+  return {
+    end,
+    *see(link: Link): Generator<string> {
+      if (last?.plant !== link.plant) yield* end()
+      else if (last.after !== link.before) {
+        yield `change ${link.number} of plant ${link.plant} does not follow from the one before it`
+      }
+      last = link
+    },
+  }
+}

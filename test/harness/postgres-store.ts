@@ -1,4 +1,5 @@
 // Stores in databases of a PostgreSQL server of tests.
+import type { KeepChanges } from '../../src/changes'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import type { Store } from '../../src/store'
@@ -9,12 +10,17 @@ import type { TestedStore } from './tested-store'
 export type Logged = { readonly event: string; readonly [field: string]: unknown }
 
 /** Opens a store as a daemon does. */
-export const openAt = (url: string, events: Logged[] = []): Promise<Store> =>
+export const openAt = (
+  url: string,
+  events: Logged[] = [],
+  keep: KeepChanges = null,
+): Promise<Store> =>
   openStore(
     url,
     daemon(
       (_, event, fields) => events.push({ event, ...fields }),
       () => {},
+      keep,
     ),
   )
 

@@ -3,8 +3,10 @@
 import type { SQL } from 'bun'
 import { TEXTS } from '../../plant'
 import { type Change, isRequested, type Outcome } from '../change'
-import { decide, idsOf, refuseCreate } from '../decide'
+import { creation, decide, idsOf, refuseCreate } from '../decide'
+import type { Entry } from '../log-entry'
 import { COLUMNS, type Row, type RowId } from '../row'
+import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-log'
 import type { Step } from './lane'
 import { beginStep, commitStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay } from './overlay'
@@ -12,7 +14,7 @@ import { lockRows, selectRows, toRows } from './rows'
 import { bigints, rowsOf, type Statement, sendAll, texts } from './statements'
 import { useToken } from './tokens'
 
-type Create = readonly ['create', Row]
+type Create = Extract<Change, readonly ['create', ...unknown[]]>
 
 // Rows as one array a column, which are the parameters from `first` on.
 const rowsFrom = (first: number): string =>
@@ -20,17 +22,30 @@ const rowsFrom = (first: number): string =>
 
 // `entered` locks the lane: if it is elsewhere, or another backend moves it first, nothing is inserted. The lane keeps the
 // refused ids, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
-const CREATE = `WITH entered AS (
-    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 FOR UPDATE
+const createStatement = (
+  logs: boolean,
+  logging: string,
+  checked: string,
+): string => `WITH entered AS (
+    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${logs} FOR UPDATE
   ), made AS (
     INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
-  )
+  )${logging}
   UPDATE lanes SET seq = $2::bigint, seen_at = now(), refused = coalesce(
       (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
     )
-  WHERE lane = $1 AND seq = $2::bigint - 1
-  RETURNING refused`
+  WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${logs}
+  RETURNING refused${checked}`
+
+const CREATE = createStatement(false, '', '')
+
+const MADE = '(SELECT count(*) FROM made)'
+const CREATE_LOGGED = createStatement(
+  true,
+  `, ${advanceAndLog(MADE, `${entriesFrom(4 + TEXTS.length)} JOIN made ON plant = id`)}`,
+  `, 1 / ((SELECT count(*) FROM logged) = ${MADE})::int`,
+)
 
 const byId = ([a]: Row, [b]: Row): number => {
   if (typeof a === 'number' && typeof b === 'number') return a - b
@@ -43,23 +58,28 @@ const columns = (sql: SQL, rows: readonly Row[]) => {
   return [bigints(sql, ids), ...ofText.map((it) => texts(sql, it))]
 }
 
-/** Creates those of the sorted rows whose ids are free, as one step. */
-const create = (sql: SQL, { lane, seq }: LaneStep, rows: readonly Row[]): Statement => [
-  CREATE,
-  lane,
-  seq,
-  ...columns(sql, rows),
-]
+const byIdOf = ([, a]: Create, [, b]: Create): number => byId(a, b)
+
+/** Makes those of the sorted creates whose ids are free, as one step. */
+function create(sql: SQL, { lane, seq, logs }: LaneStep, sorted: readonly Create[]): Statement {
+  const rows = columns(
+    sql,
+    sorted.map(([, row]) => row),
+  )
+  if (!logs) return [CREATE, lane, seq, ...rows]
+  const entries = sorted.map(([, row, by]) => creation(row, by))
+  return [CREATE_LOGGED, lane, seq, ...rows, ...entryColumns(sql, entries)]
+}
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
 export type Attempted = readonly (Outcome | undefined)[]
 
 function createStep(changes: readonly Create[]): Step<Attempted> {
-  const rows = changes.map(([, row]) => row).sort(byId)
+  const sorted = changes.toSorted(byIdOf)
 
   return {
     async send(sql, at) {
-      const [answer] = await sendAll(sql, [create(sql, at, rows)])
+      const [answer] = await sendAll(sql, [create(sql, at, sorted)])
       return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
     async finish(refused, read) {
@@ -92,7 +112,12 @@ const insert = (sql: SQL, rows: readonly Row[]): Statement => [
 const update = (sql: SQL, rows: readonly Row[]): Statement => [UPDATE, ...columns(sql, rows)]
 const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
 
-function writesOf(sql: SQL, changes: readonly Change[], it: Net): Statement[] {
+function writesOf(
+  sql: SQL,
+  changes: readonly Change[],
+  it: Net,
+  entries: readonly Entry[],
+): Statement[] {
   const statements: Statement[] = []
   if (it.inserted.length > 0) statements.push(insert(sql, it.inserted))
   if (it.updated.length > 0) statements.push(update(sql, it.updated))
@@ -100,16 +125,20 @@ function writesOf(sql: SQL, changes: readonly Change[], it: Net): Statement[] {
   for (const change of changes) {
     if (change[0] === 'use') statements.push(useToken(change[1], change[2]))
   }
+  // Last, as other processes wait for it.
+  if (entries.length > 0) statements.push(logEntries(sql, entries))
   return statements
 }
 
 /** Every statement that writes plants, with nothing to write: each fails if it lacks a privilege, a table or a column. */
 export const rehearsal = (sql: SQL): readonly Statement[] => [
-  create(sql, { lane: '', seq: 0 }, []),
+  create(sql, { lane: '', seq: 0, logs: false }, []),
+  create(sql, { lane: '', seq: 0, logs: true }, []),
   lockRows(sql, []),
   insert(sql, []),
   update(sql, []),
   remove(sql, []),
+  logEntries(sql, []),
 ]
 
 /** A step of any changes: locks and reads the rows, decides the outcomes, and writes what they come to. */
@@ -124,8 +153,10 @@ export function transactionStep(changes: readonly Change[]): Step<readonly Outco
       const stored = toRows(answers[0])
       const { state, changed } = overlay((id) => stored.get(id) ?? null)
       // Known before the COMMIT, in case its answer is lost.
-      outcomes = changes.map((change) => (isRequested(change) ? decide(change, state) : null))
-      await commitStep(sql, writesOf(sql, changes, netOf(changed, stored)))
+      const entries: Entry[] = []
+      const log = at.logs ? entries : undefined
+      outcomes = changes.map((change) => (isRequested(change) ? decide(change, state, log) : null))
+      await commitStep(sql, writesOf(sql, changes, netOf(changed, stored), entries))
       return { refused: '' }
     },
     finish: async () => outcomes,

@@ -3,15 +3,20 @@
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
+import { logProblems } from './change-log'
 import { connect } from './connection'
 import { sqlStateOf } from './errors'
 import { SCHEMA_VERSION } from './migrations'
 import { statementsOf } from './rehearsal'
 import { type Ask, allPlants, readSnapshot } from './snapshot'
-import { sendAll } from './statements'
+import { sendAll, texts } from './statements'
 import type { PostgresTarget } from './url'
 
 const DEADLINE_MS = 15_000
+// A broken log of changes could have as many problems as entries.
+const MOST_PROBLEMS = 10
+
+const TABLES = ['plants', 'tokens', 'lanes', 'changes', 'change_log']
 
 /** The columns as plantstore makes them; a difference was made by another program. */
 const COLUMNS: Readonly<Record<string, string>> = {
@@ -30,9 +35,30 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'lanes.fenced_from': 'bigint',
   'lanes.refused': 'text not null',
   'lanes.seen_at': 'timestamp with time zone not null',
+  'lanes.logs': 'boolean not null',
+  'changes.number': 'bigint not null',
+  'changes.at': 'bigint not null',
+  'changes.action': 'text not null',
+  'changes.plant': 'bigint not null',
+  'changes.before': 'text',
+  'changes.after': 'text',
+  'changes.token': 'text',
+  'changes.address': 'text',
+  'changes.request': 'text',
+  'change_log.log': 'text',
+  'change_log.keep_ms': 'bigint',
+  'change_log.last': 'bigint not null',
 }
 const CONSTRAINTS = ['tokens_scope_check']
-const INDEXES = ['plants_pkey', 'plants_by_tag', 'tokens_pkey', 'tokens_by_name', 'lanes_pkey']
+const INDEXES = [
+  'plants_pkey',
+  'plants_by_tag',
+  'tokens_pkey',
+  'tokens_by_name',
+  'lanes_pkey',
+  'changes_pkey',
+  'changes_by_plant',
+]
 
 // Not information_schema, which leaves out what the user has no privileges for.
 const selectColumns = (sql: SQL) =>
@@ -44,19 +70,19 @@ const selectColumns = (sql: SQL) =>
         || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS type,
       attnotnull AND NOT atthasdef AS "isNeeded"
     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-    WHERE attrelid IN (to_regclass('plants'), to_regclass('tokens'), to_regclass('lanes'))
+    WHERE attrelid IN (SELECT to_regclass(it) FROM unnest(${texts(sql, TABLES)}::text[]) AS it)
       AND attnum > 0 AND NOT attisdropped`
 
 const selectIndexes = (sql: SQL) =>
   sql<{ name: string }[]>`
     SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-    WHERE indisvalid AND indrelid IN (to_regclass('plants'), to_regclass('tokens'), to_regclass('lanes'))`
+    WHERE indisvalid AND indrelid IN (SELECT to_regclass(it) FROM unnest(${texts(sql, TABLES)}::text[]) AS it)`
 
 const selectConstraints = (sql: SQL) =>
   sql<{ name: string; table: string }[]>`
     SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
     WHERE contype IN ('c', 'f', 'u', 'x')
-      AND conrelid IN (to_regclass('plants'), to_regclass('tokens'), to_regclass('lanes'))`
+      AND conrelid IN (SELECT to_regclass(it) FROM unnest(${texts(sql, TABLES)}::text[]) AS it)`
 
 async function checkSchema(ask: Ask): Promise<string[]> {
   const found = await ask(selectColumns)
@@ -138,6 +164,9 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
       return { schemaVersion: version, plants: 0, tokens: 0, problems: found }
     }
     const { plants, problems } = await readAll(ask)
+    for await (const problem of isCurrent ? logProblems(ask) : []) {
+      if (problems.push(problem) > MOST_PROBLEMS) break
+    }
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
     return { schemaVersion: version, plants, tokens: Number(row?.count), problems }
   })

@@ -8,7 +8,12 @@ const KEPT_DAYS = 30
 const FENCE_LOCK_MS = 1000
 
 /** A step of a lane: the sequence number that a commit sets, one above that of the commit before. */
-export type LaneStep = { readonly lane: string; readonly seq: number }
+export type LaneStep = {
+  readonly lane: string
+  readonly seq: number
+  /** Whether the step adds to the log of changes. The lane must say the same, or the step is not made. */
+  readonly logs: boolean
+}
 
 /** What a fence found. */
 export type Fence = {
@@ -16,16 +21,22 @@ export type Fence = {
   readonly made: number | null
   /** The refusals of that step. */
   readonly refused: string
+  /** Whether a log of changes is kept. */
+  readonly logs: boolean
 }
 
+// Waits for a process that begins or ends the log of changes, or makes it wait: the lane knows.
+const MAKE = `INSERT INTO lanes (lane, seq, logs)
+  SELECT $1, 0, log IS NOT NULL FROM change_log WHERE $1 <> '' FOR SHARE RETURNING logs`
+
 /** Makes a lane with a random name, and removes those of processes that are long gone. */
-export async function makeLane(sql: SQL): Promise<string> {
+export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
   const lane = crypto.randomUUID()
-  await sendAll(sql, [
-    ['INSERT INTO lanes (lane, seq) VALUES ($1, 0)', lane],
+  const [made] = await sendAll(sql, [
+    [MAKE, lane],
     [`DELETE FROM lanes WHERE seen_at < now() - interval '${KEPT_DAYS} days'`],
   ])
-  return lane
+  return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
 const REMOVE = 'DELETE FROM lanes WHERE lane = $1'
@@ -35,7 +46,7 @@ export async function removeLane(sql: SQL, lane: string): Promise<void> {
 }
 
 const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
-  WHERE lane = $1 AND seq = $2::bigint - 1 RETURNING seq`
+  WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = $3::boolean RETURNING seq`
 
 /**
  * Begins the transaction of a step, and resolves to the answers of the statements after it. null: the lane is elsewhere, and
@@ -43,10 +54,10 @@ const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
  */
 export async function beginStep(
   sql: SQL,
-  { lane, seq }: LaneStep,
+  { lane, seq, logs }: LaneStep,
   statements: readonly Statement[],
 ): Promise<readonly Answer[] | null> {
-  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq], ...statements]
+  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq, logs], ...statements]
   try {
     const [, advanced, ...answers] = await sendAll(sql, all)
     if (advanced?.length === 1) return answers
@@ -68,13 +79,13 @@ export async function commitStep(sql: SQL, statements: readonly Statement[]): Pr
 
 const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
   fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
-  WHERE lane = $1 RETURNING fenced_from, refused`
+  WHERE lane = $1 RETURNING fenced_from, refused, logs`
 
 /**
  * Moves a lane past a step, whether the step was made or not; if it was not, it never will be. Sent again after its answer
  * was lost, it finds the same. It is also a barrier: once it is confirmed, so is every commit before it.
  */
-export async function fence(sql: SQL, { lane, seq }: LaneStep): Promise<Fence> {
+export async function fence(sql: SQL, { lane, seq }: Omit<LaneStep, 'logs'>): Promise<Fence> {
   const [, , moved, end] = await sendAll(sql, [
     'BEGIN',
     [`SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`],
@@ -82,14 +93,15 @@ export async function fence(sql: SQL, { lane, seq }: LaneStep): Promise<Fence> {
     'COMMIT',
   ])
   if (end?.command !== 'COMMIT') throw new Error(`COMMIT was answered with ${end?.command}`)
-  const [row] = rowsOf<{ fenced_from: bigint; refused: string }>(moved)
-  return row ? { made: Number(row.fenced_from), refused: row.refused } : { made: null, refused: '' }
+  const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(moved)
+  if (!row) return { made: null, refused: '', logs: false }
+  return { made: Number(row.fenced_from), refused: row.refused, logs: row.logs }
 }
 
 /** Statements on lanes with nothing to do: each fails if it lacks a privilege, a table or a column. */
 export const rehearsal: readonly Statement[] = [
-  [ADVANCE, '', 0],
+  [ADVANCE, '', 0, false],
   [FENCE, '', 0],
-  ["INSERT INTO lanes (lane, seq) SELECT '', 0 WHERE $1::text <> ''", ''],
+  [MAKE, ''],
   [REMOVE, ''],
 ]

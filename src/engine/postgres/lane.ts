@@ -8,6 +8,7 @@ import type { Connection } from './connection'
 import type { Counters } from './counters'
 import { isInDoubt } from './errors'
 import { type Fence, fence, type LaneStep, makeLane, removeLane } from './lane-row'
+import { renameLog } from './log-row'
 
 /** Reads on a connection other than the writer's. */
 export type Read = <T>(ask: (sql: SQL) => Promise<T>) => Promise<T>
@@ -34,6 +35,10 @@ const GONE = `this process's row in the table "lanes" is gone: nobody knows whet
 /** The lane of one process. It has at most one step under way. */
 export class Lane {
   #name: string | null = null
+  /** Whether the steps add to the log of changes. */
+  #logs = false
+  /** Whether the server may have lost commits, and the log still has its old name. */
+  #hasLost = false
   /** The connection that entered the lane last: no other may write. */
   #entered: Connection | null = null
   /** The last step that was confirmed. */
@@ -60,6 +65,8 @@ export class Lane {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // A command that only reads needs no lane.
     if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
+    if (this.#hasLost) await connection.within(DEADLINE_MS, renameLog(connection.sql))
+    this.#hasLost = false
     this.#entered = connection
   }
 
@@ -77,7 +84,7 @@ export class Lane {
     this.#isInDoubt = true
     this.#sentAt = performance.now()
     try {
-      const at = { lane: this.#name ?? '', seq }
+      const at = { lane: this.#name ?? '', seq, logs: this.#logs }
       const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
@@ -107,7 +114,9 @@ export class Lane {
   }
 
   async #make(connection: Connection): Promise<void> {
-    this.#name = await connection.within(DEADLINE_MS, makeLane(connection.sql))
+    const { lane, logs } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
+    this.#name = lane
+    this.#logs = logs
     this.#confirmed = 0
     this.#confirmedAt = performance.now()
   }
@@ -117,6 +126,7 @@ export class Lane {
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
     this.#settle(found, top)
+    this.#logs = found.logs
     this.#isInDoubt = false
     this.#confirmed = top + 1
     this.#confirmedAt = performance.now()
@@ -126,11 +136,13 @@ export class Lane {
   #settle({ made, refused }: Fence, top: number): void {
     const { log } = this.role
     if (made === null) {
+      this.#hasLost = true
       log('error', 'lane-gone', { detail: GONE })
       if (this.#isInDoubt) this.#verdict = 'unknown'
       return
     }
     if (made < this.#confirmed) {
+      this.#hasLost = true
       this.counters.lostCommits += this.#confirmed - made
       log('error', 'acknowledged-lost', { commits: this.#confirmed - made })
     }

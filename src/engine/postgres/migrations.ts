@@ -31,6 +31,24 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // Plants were once found by their names through them.
   ['DROP INDEX IF EXISTS plants_by_name, plants_by_long_name'],
+  // The log of changes. `log`: its name; NULL: none is kept. `logs`: whether the process of a lane adds to it.
+  [
+    `CREATE TABLE changes (
+      number bigint PRIMARY KEY,
+      at bigint NOT NULL,
+      action text NOT NULL,
+      plant bigint NOT NULL,
+      before text,
+      after text,
+      token text,
+      address text,
+      request text
+    )`,
+    'CREATE INDEX changes_by_plant ON changes (plant, number)',
+    'CREATE TABLE change_log (log text, keep_ms bigint, last bigint NOT NULL)',
+    'INSERT INTO change_log (last) VALUES (0)',
+    'ALTER TABLE lanes ADD COLUMN logs boolean NOT NULL DEFAULT false',
+  ],
 ]
 
 /** The newest schema version that this program reads. */

@@ -1,18 +1,22 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
-import { OpenError, PlantError, UsageError } from '../../errors'
+import { OpenError, PlantError } from '../../errors'
 import { IN_DOUBT } from '../../shutdown'
 import type { Store } from '../../store'
 import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'
 import { createUseRecorder } from '../last-use'
+import { removeOldEntries } from '../log-retention'
+import { createLogWatch } from '../log-watch'
 import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
+import { createLogReader, removeEntries } from './change-log'
 import type { Connection } from './connection'
 import { createCounters } from './counters'
 import { Lane } from './lane'
 import { createLeases, LEASE_MS } from './leases'
+import { isLogKept, keepChanges } from './log-row'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { listPlants, shareReads } from './plants'
 import { Primary } from './primary'
@@ -53,23 +57,31 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
-  if (role.keepChanges !== null) {
-    throw new UsageError(
-      '--keep-changes is for a database file; PostgreSQL keeps no log of changes',
-    )
-  }
   const counters = createCounters()
   const lane = new Lane(role, counters)
   const refusals = new Refusals(role)
   let isOpened = false
+  let isLogged = false
   const primary = new Primary(target, role, counters, refusals, async (connection) => {
-    if (!isOpened) await openSchema(connection, target, role)
+    if (!isOpened) {
+      await openSchema(connection, target, role)
+      await connection.within(MIGRATION_MS, keepChanges(connection.sql, role.keepChanges))
+    }
     isOpened = true
+    isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
   })
   const writer = new Writer(primary, lane, role, counters)
-  const changes = new GroupCommit<Change>(createBatches(writer, refusals, role), LIMITS)
+  const commit = createBatches(writer, refusals, role)
+  const changes = new GroupCommit<Change>(async (batch) => {
+    const committed = await commit(batch)
+    wake()
+    return committed
+  }, LIMITS)
+  const logReader = createLogReader((ask) => primary.read('pages', ask))
+  const { wake, watch } = createLogWatch(logReader.read)
+  const log = { ...logReader, watch }
   const readPlant = shareReads((ask) => primary.read('points', ask))
   const leases = createLeases(
     (hash) => primary.read('tokens', (sql) => findToken(sql, hash)),
@@ -122,9 +134,14 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         setInterval(() => rehearse(primary, refusals).catch(() => {}), REHEARSED_EVERY_MS),
       ]
     : []
+  const forget = async () => isLogged && (await primary.read('pages', removeEntries))
+  const endRetention = role.outlivesOutages ? removeOldEntries(forget) : undefined
 
   return {
     ...plantChanges(changes),
+    get changes() {
+      return isLogged ? log : undefined
+    },
     readPlant,
     listPlants: (query) => primary.read('pages', (sql) => listPlants(sql, query)),
     findToken: leases.find,
@@ -156,6 +173,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     }),
     async close() {
       for (const timer of timers) clearInterval(timer)
+      endRetention?.()
       // In an outage there may be no end to wait for.
       if (!primary.problem()) await changes.drained()
       const reason = writer.isBusy() ? primary.problem() : null

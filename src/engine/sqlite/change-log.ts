@@ -3,23 +3,26 @@
 import type { Database } from 'bun:sqlite'
 import type { ChangeLog, KeepChanges, LogStats } from '../../changes'
 import { PlantError } from '../../errors'
+import { TEXTS } from '../../plant'
 import {
+  createLinkCheck,
   ENTRY_COLUMNS,
   type Entry,
   type EntryRow,
   endOf,
   entryLength,
   entryTexts,
+  isWhole,
+  LACKS_ENTRIES,
+  type Link,
   type LogState,
   MOST_ENTRIES,
   newLogName,
   placeOf,
   toChange,
   toCursor,
-  toJson,
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
-import { COLUMNS, type StoredPlant, toRow } from '../row'
 
 // Entries that are removed at once: less work than a commit of many changes.
 const REMOVED_AT_ONCE = 500
@@ -183,41 +186,27 @@ export function renameLog(db: Database): void {
   db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newLogName()])
 }
 
-type Sums = { last: bigint; bytes: bigint; count: bigint; first: bigint; top: bigint; sum: bigint }
-type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'>
+type Sums = Parameters<typeof isWhole>[0] & { readonly bytes: bigint; readonly sum: bigint }
 
-/** What is wrong with the log: an entry does not begin with what the one before it left, or plants are not as the last left them. */
+/** What is wrong with the log: it lacks entries, or they do not tell how the plants came to be. */
 export function* logProblems(db: Database): Generator<string> {
   const sums = db
     .query<Sums, []>(
-      `SELECT last, bytes, count(number) AS count, ifnull(min(number), last + 1) AS first,
-         ifnull(max(number), last) AS top, CAST(ifnull(sum(${BYTES}), 0) AS INTEGER) AS sum
+      `SELECT last, bytes, count(number) AS count, min(number) AS first, max(number) AS top,
+         CAST(ifnull(sum(${BYTES}), 0) AS INTEGER) AS sum
        FROM change_log LEFT JOIN changes`,
     )
     .safeIntegers(true)
     .get()
-  if (sums?.top !== sums?.last || sums?.count !== (sums?.last ?? 0n) - (sums?.first ?? 0n) + 1n) {
-    yield 'the log of changes lacks entries'
-  }
+  if (!sums || !isWhole(sums)) yield LACKS_ENTRIES
   if (sums?.bytes !== sums?.sum) yield 'the log of changes has another size than it says'
-  const select = db
-    .query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
-    .safeIntegers(true)
-  const isStored = ({ plant, after }: Link): boolean => {
-    const stored = select.get(plant)
-    return toJson(stored && toRow(stored)) === after
-  }
   const links = db
-    .query<Link, []>('SELECT number, plant, before, after FROM changes ORDER BY plant, number')
+    .query<Link, []>(
+      `SELECT number, plant, before, after, ${TEXTS} FROM changes LEFT JOIN plants ON id = plant
+       ORDER BY plant, number`,
+    )
     .safeIntegers(true)
-  let last: Link | undefined
-  for (const link of links.iterate()) {
-    if (last && last.plant !== link.plant) {
-      if (!isStored(last)) yield `plant ${last.plant} is not as its last change left it`
-    } else if (last && last.after !== link.before) {
-      yield `change ${link.number} of plant ${link.plant} does not follow from the one before it`
-    }
-    last = link
-  }
-  if (last && !isStored(last)) yield `plant ${last.plant} is not as its last change left it`
+  const { see, end } = createLinkCheck()
+  for (const link of links.iterate()) yield* see(link)
+  yield* end()
 }

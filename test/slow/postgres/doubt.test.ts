@@ -1,5 +1,6 @@
 // Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { KeepChanges } from '../../../src/changes'
 import type { Store } from '../../../src/store'
 import {
   installations,
@@ -7,6 +8,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '../../../tools/postgres/server'
+import { follow, replay } from '../../engine/change-log-contract'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { turns } from '../../harness/ledger'
@@ -16,12 +18,12 @@ import { allPlants, range } from '../../harness/tested-store'
 setDefaultTimeout(PATIENCE_MS)
 
 /** A store whose connections the test can cut, and one beside it that is never cut. */
-async function openCuttable(server: PostgresServer) {
+async function openCuttable(server: PostgresServer, keep: KeepChanges) {
   const url = await newDatabase(server)
   const database = url.slice(url.lastIndexOf('/') + 1)
   const proxy = startProxy(server.port)
   const events: Logged[] = []
-  const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
+  const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events, keep)
   const other = await openAt(url)
   // Once: tokens, pages and the first commit have their statements prepared.
   await store.createPlants([
@@ -37,6 +39,8 @@ async function openCuttable(server: PostgresServer) {
     events,
     query: (statement: string) => server.query(statement, database),
     async [Symbol.asyncDispose]() {
+      if (keep !== null && other.stats().isWritable)
+        expect(replay(await follow(other))).toEqual(await allPlants(other))
       await store.close()
       await other.close()
       proxy[Symbol.dispose]()
@@ -71,7 +75,22 @@ const expected = {
   mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
 }
 
-describe.each(installations.map((it) => [it.name, it] as const))('a lost answer of %s', (_, it) => {
+const cases = installations.flatMap(
+  (it): [string, (typeof installations)[number], KeepChanges][] => [
+    [it.name, it, null],
+    [`${it.name}, with a log of changes`, it, 1e9],
+  ],
+)
+
+/** Where the log of changes of a store ends, if it has one. */
+const endOf = async ({ changes }: Store) => (await changes?.read({ after: 'now', limit: 1 }))?.next
+
+/** Expects a log to have begun anew, so that nobody follows from commits that are gone. */
+async function expectNewLog({ changes }: Store, after = ''): Promise<void> {
+  await expect(changes?.read({ after, limit: 1 })).rejects.toHaveProperty('error', 41001)
+}
+
+describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   if (!isInstalled(it)) {
     test.skip('is not tested: it is not installed', () => {})
     return
@@ -87,7 +106,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     ['changes of all kinds', mixed, expected.mixed, 'requests', '', false],
   ] as const)('leaves %s as they would have ended', async (...row) => {
     const [, changes, ends, way, word, isMade] = row
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
     it.proxy.hold(way, word)
 
     const ended = endsOf(changes(it.store))
@@ -102,7 +121,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
   })
 
   test('is settled before the changes behind it are sent', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
     it.proxy.hold('answers', 'UPDATE')
     const inDoubt = endsOf([it.store.createPlant({ id: 30n, name: 'new' })])
     await it.proxy.untilHeld()
@@ -119,7 +138,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
   })
 
   test('keeps the order of the changes behind one that the server refuses', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
     await it.query(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN RAISE 'no weeds' USING ERRCODE = '23514'; END $$;
@@ -143,7 +162,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
   })
 
   test('is told as made, with what a plant was refused for, once all of it was', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
     it.proxy.hold('answers', 'UPDATE')
 
     const ended = endsOf(creates(it.store))
@@ -162,7 +181,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
 
   test('keeps a commit from being made later, once it counts as not made', async () => {
     const server = await starting
-    await using it = await openCuttable(server)
+    await using it = await openCuttable(server, keep)
     const [backend] = await it.query(
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND query LIKE '%lanes%' AND client_port IN
@@ -187,7 +206,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
   })
 
   test('sends a change again whose transaction the server has put out', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
     await it.store.patchPlant(1n, { name: 'first' })
     it.proxy.hold('answers', 'BEGIN')
 
@@ -201,22 +220,26 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
   })
 
   test('tells that a server has lost what it had confirmed', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
     for (const plant of range(20, 5)) await it.store.createPlant(plant)
+    const before = await endOf(it.store)
     await it.query('UPDATE lanes SET seq = seq - 3 WHERE seq > 3')
 
     it.proxy.cut()
     await it.store.createPlant({ id: 9n, name: 'nine' })
 
     expect(it.events).toContainEqual({ event: 'acknowledged-lost', commits: 3 })
+    if (keep !== null) await expectNewLog(it.other, before)
     expect(it.store.stats().server?.lostCommits).toBe(3)
   })
 
   test('goes on in a new lane if its own is gone, without an alarm of lost commits', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await starting, keep)
+    const before = await endOf(it.store)
     await it.query('DELETE FROM lanes')
 
     await it.store.createPlant({ id: 9n, name: 'nine' })
+    if (keep !== null) await expectNewLog(it.other, before)
     await it.store.deletePlant(9n)
 
     expect(it.events.map(({ event }) => event)).toContain('lane-gone')
@@ -233,7 +256,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
     'is an error of its own for %s whose lane is gone, as nobody knows',
     async (...row) => {
       const [, changes, word] = row
-      await using it = await openCuttable(await starting)
+      await using it = await openCuttable(await starting, keep)
       it.proxy.hold('answers', word)
 
       const ended = endsOf(changes(it.store))
@@ -257,7 +280,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
       await server.query('SELECT pg_reload_conf()')
     }
     try {
-      await using it = await openCuttable(server)
+      await using it = await openCuttable(server, keep)
       await it.query(
         `DO $$ BEGIN EXECUTE format(
            'ALTER DATABASE %I SET statement_timeout = ''200ms'';
@@ -284,7 +307,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('a lost answer 
 
   test('refuses changes and reads while the server is away, and stores none of them later', async () => {
     const server = await starting
-    await using it = await openCuttable(server)
+    await using it = await openCuttable(server, keep)
     await server.stop()
     const change = endsOf([it.store.createPlant({ id: 9n, name: 'nine' })])
     const read = endsOf([it.store.readPlant(1n)])

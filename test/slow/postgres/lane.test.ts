@@ -3,6 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
 import { fence, makeLane } from '../../../src/engine/postgres/lane-row'
+import { keepChanges } from '../../../src/engine/postgres/log-row'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import {
   installations,
@@ -22,15 +23,15 @@ async function openLane(server: PostgresServer) {
   const target = parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null })
   const old = await connect(target)
   const current = await connect(target)
-  const lane = await makeLane(old.sql)
+  const { lane, logs } = await makeLane(old.sql)
   return {
     store,
     current,
     lane,
     create: (id: number, seq: number) =>
-      stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq }),
+      stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq, logs }),
     remove: (id: number, seq: number) =>
-      stepOf([['delete', id, null]]).send(old.sql, { lane, seq }),
+      stepOf([['delete', id, null]]).send(old.sql, { lane, seq, logs }),
     async [Symbol.asyncDispose]() {
       await old.close()
       await current.close()
@@ -73,7 +74,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
 
     const found = await fence(it.current.sql, top)
 
-    expect(found).toEqual({ made: 2, refused: '1' })
+    expect(found).toEqual({ made: 2, refused: '1', logs: false })
     expect(await fence(it.current.sql, top)).toEqual(found)
   })
 
@@ -87,5 +88,26 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
     expect(await it.remove(1, seq + 3)).toEqual({ refused: '' })
     const found = await fence(it.current.sql, { lane: it.lane, seq: seq + 5 })
     expect(found.made).toBe(seq + 3)
+  })
+
+  test('keeps a step from being made that does not know that a log of changes is kept, or is not', async () => {
+    await using it = await openLane(await starting)
+    const create = stepOf([['create', [1, 'Rose', null]]])
+    const remove = stepOf([['delete', 1, null]])
+    const at = { lane: it.lane, seq: 1 }
+    const { sql } = it.current
+
+    for (const step of [create, remove]) {
+      expect(await step.send(sql, { ...at, logs: true })).toBe('elsewhere')
+    }
+    await keepChanges(sql, 1000)
+    for (const step of [create, remove]) {
+      expect(await step.send(sql, { ...at, logs: false })).toBe('elsewhere')
+    }
+    expect(await it.store.readPlant(1n)).toBeNull()
+    expect(await create.send(sql, { ...at, logs: true })).toMatchObject({ refused: '' })
+    expect((await makeLane(sql)).logs).toBeTrue()
+    await keepChanges(sql, 'off')
+    expect((await makeLane(sql)).logs).toBeFalse()
   })
 })

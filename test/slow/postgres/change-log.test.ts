@@ -1,0 +1,152 @@
+// The contract of a log of changes, in PostgreSQL, and what several processes do to it.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { KeepChanges } from '../../../src/changes'
+import { engineOf, openStore } from '../../../src/engine/engine'
+import { command, daemon } from '../../../src/engine/role'
+import type { Store } from '../../../src/store'
+import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
+import { follow, replay, testChangeLog } from '../../engine/change-log-contract'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { newDatabase } from '../../harness/postgres-store'
+import { allPlants, range } from '../../harness/tested-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
+  openStore(
+    url,
+    daemon(
+      () => {},
+      () => {},
+      keep,
+    ),
+  )
+
+describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it) => {
+  if (!isInstalled(it)) {
+    test.skip('is not installed', () => {})
+    return
+  }
+  const starting = startPostgres(it)
+  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+
+  testChangeLog(name, async () => {
+    const url = await newDatabase(await starting)
+    let store: Store | undefined
+    return {
+      async open(keep) {
+        await store?.close()
+        store = await openKeeping(url, keep)
+        return store
+      },
+      beside: () => openStore(url, command({ makesDatabase: false })),
+      async [Symbol.asyncDispose]() {
+        await store?.close()
+      },
+    }
+  })
+
+  test('numbers the changes of several processes in the order in which they were made', async () => {
+    const url = await newDatabase(await starting)
+    const stores = [await openKeeping(url, 1e9), await openKeeping(url, null)]
+    const ids = range(1, 8).map(({ id }) => id)
+    let [acknowledged, isOver] = [0, false]
+    const write = async (store: Store, seed: number) => {
+      for (let step = 0; step < 150; step++) {
+        const id = ids[(step * 5 + seed) % ids.length] ?? 0n
+        const plant = { id, name: `v${seed}.${step}` }
+        const act = [
+          () => store.createPlant(plant),
+          () => store.replacePlant(plant),
+          () => store.deletePlant(id),
+          () => store.createPlant({ ...plant, id: BigInt(1000 + seed * 1000 + step) }),
+        ][(step + seed) % 4]
+        await act?.().then(
+          () => {
+            acknowledged += 1
+          },
+          () => {},
+        )
+      }
+    }
+    // Who follows sees each change once, and none before one that it has seen.
+    const following = (async () => {
+      const seen: number[] = []
+      let after: string | undefined
+      for (;;) {
+        const wasOver = isOver
+        const found = await follow(stores[0] as Store, after)
+        seen.push(...found.map(({ cursor }) => Number(cursor.split('-')[1])))
+        after = found.at(-1)?.cursor ?? after
+        if (wasOver) return seen
+      }
+    })()
+    const writers = Array.from({ length: 16 }, (_, seed) => write(stores[seed % 2] as Store, seed))
+    await Promise.all(writers)
+    isOver = true
+
+    expect(await following).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1))
+    const changes = await follow(stores[1] as Store)
+    expect(replay(changes)).toEqual(await allPlants(stores[0] as Store))
+    expect(
+      await engineOf(url).check(url, { databasePassword: null, databasePasswordFile: null }),
+    ).toMatchObject({ problems: [] })
+    for (const store of stores) await store.close()
+  })
+
+  test('leaves no gap when a process begins the log while others write', async () => {
+    const url = await newDatabase(await starting)
+    const writer = await openKeeping(url, null)
+    let isOver = false
+    const writing = Array.from({ length: 8 }, async (_, seed) => {
+      for (let step = 0; !isOver; step++) {
+        const id = BigInt(seed * 1_000_000 + step)
+        await writer.createPlant({ id, name: 'x' })
+        if (step % 3 === 0) await writer.deletePlant(id)
+      }
+    })
+    await Bun.sleep(200)
+    const beginner = await openKeeping(url, 1e9)
+    const { next } = (await beginner.changes?.read({ after: 'now', limit: 1 })) ?? {}
+    const listed = await allPlants(beginner)
+    await Bun.sleep(200)
+    isOver = true
+    await Promise.all(writing)
+
+    const plants = new Map(listed.map((plant) => [plant.id, plant]))
+    const changes = await follow(beginner, next)
+    expect(changes.length).toBeGreaterThan(10)
+    for (const { id, after } of changes) {
+      if (after) plants.set(id, { id, ...after })
+      else plants.delete(id)
+    }
+    expect([...plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+      await allPlants(writer),
+    )
+    expect(writer.changes).toBeDefined()
+    await beginner.close()
+    await writer.close()
+  })
+
+  test('check finds a log that does not tell how the plants came to be', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const database = url.slice(url.lastIndexOf('/') + 1)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    await store.patchPlant(1n, { tag: 't' })
+    await store.close()
+    const check = async () => {
+      const secrets = { databasePassword: null, databasePasswordFile: null }
+      return (await engineOf(url).check(url, secrets)).problems.join('\n')
+    }
+    expect(await check()).toBe('')
+
+    await server.query(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 4`, database)
+    expect(await check()).toContain('change 4 of plant 1 does not follow')
+    await server.query(`UPDATE plants SET name = 'x' WHERE id = 2`, database)
+    expect(await check()).toContain('plant 2 is not as its last change left it')
+    await server.query('DELETE FROM changes WHERE number = 3', database)
+    expect(await check()).toContain('lacks entries')
+  })
+})
