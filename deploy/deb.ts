@@ -105,8 +105,9 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     mkdirSync(join(root, 'usr/bin'), { recursive: true })
     cpSync(options.executable, join(root, 'usr/bin/plantstore'))
     chmodSync(join(root, 'usr/bin/plantstore'), 0o755)
-    const unit = Bun.file(join(here, 'plantstore.service'))
-    await add('usr/lib/systemd/system/plantstore.service', unit)
+    for (const unit of ['plantstore.service', 'plantstore-forward@.service']) {
+      await add(join('usr/lib/systemd/system', unit), Bun.file(join(here, unit)))
+    }
     // It may hold a token; systemd reads it as root.
     await add('etc/plantstore/plantstore.env', Bun.file(join(here, 'plantstore.env')), 0o600)
     await add(join(doc, 'copyright'), await copyright())

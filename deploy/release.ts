@@ -93,7 +93,12 @@ try {
   })
   await Promise.all(debs)
 
-  for (const file of ['plantstore.service', 'plantstore.env', 'compose.yaml']) {
+  for (const file of [
+    'plantstore.service',
+    'plantstore-forward@.service',
+    'plantstore.env',
+    'compose.yaml',
+  ]) {
     copyFileSync(join(root, 'deploy', file), add(file))
   }
 } finally {

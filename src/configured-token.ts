@@ -7,19 +7,23 @@ import { hashToken, isToken, LONGEST_TOKEN, type Token } from './token'
 
 type ReadFile = (path: string) => string
 
-/** Reads the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
-function readConfiguredToken({ token, tokenFile }: Config, read: ReadFile): Token | null {
+/** The text of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
+export function readTokenText({ token, tokenFile }: Config, read: ReadFile): string | null {
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
   }
-  const source = token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
-  let text = token
+  if (tokenFile === null) return token
   try {
-    if (tokenFile !== null) text = read(tokenFile).trim()
+    return read(tokenFile).trim()
   } catch (error) {
     throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
   }
+}
+
+function readConfiguredToken(config: Config, read: ReadFile): Token | null {
+  const text = readTokenText(config, read)
   if (text === null) return null
+  const source = config.token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
   if (!isToken(text)) {
     throw new UsageError(
       `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,

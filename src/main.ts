@@ -4,9 +4,11 @@
 import packageJson from '../package.json'
 import { type Command, exitCodes, type Output } from './command'
 import { backup } from './commands/backup'
+import { changes } from './commands/changes'
 import { check } from './commands/check'
 import { completion } from './commands/completion'
 import { exportPlants } from './commands/export'
+import { forward } from './commands/forward'
 import { health } from './commands/health'
 import { importPlants } from './commands/import'
 import { man } from './commands/man'
@@ -29,6 +31,8 @@ const commands: readonly Command[] = [
   backup,
   restore,
   check,
+  changes,
+  forward,
   health,
   completion,
   man,

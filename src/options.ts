@@ -294,6 +294,42 @@ export const options = {
     default: false,
     ...isSet,
   }),
+  after: option<string | null>({
+    env: null,
+    value: 'CURSOR',
+    help: 'only changes after this cursor; "now": from now on',
+    default: null,
+    ...nonEmpty,
+  }),
+  follow: option<boolean>({
+    env: null,
+    value: null,
+    help: 'go on with what happens',
+    default: false,
+    ...isSet,
+  }),
+  url: option<string | null>({
+    env: 'PLANTSTORE_URL',
+    value: 'URL',
+    help: 'ask the daemon at this address',
+    default: null,
+    parse: (text) => (/^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : undefined),
+    rule: 'must begin with http:// or https://',
+  }),
+  cursorFile: option<string | null>({
+    env: 'PLANTSTORE_CURSOR_FILE',
+    value: 'FILE',
+    help: 'keeps the cursor of the last change that was taken',
+    default: null,
+    ...nonEmpty,
+  }),
+  secretFile: option<string | null>({
+    env: 'PLANTSTORE_SECRET_FILE',
+    value: 'FILE',
+    help: 'the secrets that sign, one a line',
+    default: null,
+    ...nonEmpty,
+  }),
 } as const
 
 export type Options = typeof options

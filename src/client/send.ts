@@ -199,7 +199,7 @@ function requestIdOf(headers: Headers): { requestId?: string } {
 }
 
 // Seconds or a date (RFC 9110, section 10.2.3).
-function retryAfterOf(headers: Headers): { retryAfter?: number } {
+export function retryAfterOf(headers: Headers): { retryAfter?: number } {
   const text = headers.get('retry-after') ?? ''
   const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
   return Number.isNaN(seconds) ? {} : { retryAfter: Math.max(0, seconds) }

@@ -43,6 +43,7 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     `plantstore-${version}.cdx.json`,
     `plantstore-${version}.licenses.txt`,
     `plantstore-client-${version}.tgz`,
+    'plantstore-forward@.service',
     'plantstore.env',
     'plantstore.service',
     `plantstore_${version}_amd64.deb`,

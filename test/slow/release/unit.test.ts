@@ -11,14 +11,20 @@ setDefaultTimeout(300_000)
 const unit = join(root, 'deploy/plantstore.service')
 const hasSystemd = await has('systemd-analyze')
 
-test.skipIf(!hasSystemd)('systemd-analyze verify is silent', async () => {
+test.skipIf(!hasSystemd).each([
+  ['plantstore.service', 'plantstore.service'],
+  ['plantstore-forward@.service', 'plantstore-forward@orders.service'],
+])('systemd-analyze verify is silent about %s', async (name, instance) => {
   using folder = temporaryFolder()
   const verify = async (text: string) => {
-    writeFileSync(folder.file('plantstore.service'), text)
-    return await run(['systemd-analyze', 'verify', folder.file('plantstore.service')])
+    writeFileSync(folder.file(name), text)
+    return await run(['systemd-analyze', 'verify', folder.file(instance)])
   }
   // It looks for the program, which is not installed here.
-  const text = readFileSync(unit, 'utf8').replaceAll('/usr/bin/plantstore', process.execPath)
+  const text = readFileSync(join(root, 'deploy', name), 'utf8').replaceAll(
+    '/usr/bin/plantstore',
+    process.execPath,
+  )
   expect(await verify(text)).toEqual({ out: '', err: '', code: 0 })
   expect((await verify(text.replace('RestartSec', 'RestartSeconds'))).err).toContain('Unknown key')
 })

@@ -1,0 +1,71 @@
+// Where a command gets changes from: a daemon, or a database.
+
+import { readFileSync } from 'node:fs'
+import { type Change, type ChangePage, ClientError, createClient } from '../client/client'
+import type { Config } from '../config'
+import { readTokenText } from '../configured-token'
+import { openStore } from '../engine/engine'
+import { command } from '../engine/role'
+import { PlantError, UsageError } from '../errors'
+
+const LIMIT = 1000
+
+export type Source = {
+  /** The changes after a cursor, the oldest first; `next` is where to go on. */
+  page(after: string | undefined): Promise<ChangePage>
+  /** Every change after a cursor, and every one to come, until it is aborted. */
+  follow(after: string | undefined, signal: AbortSignal): AsyncIterable<Change>
+  close(): Promise<void>
+}
+
+function daemonAt(url: string, config: Config): Source {
+  const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
+  if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
+  const client = createClient({ url, token })
+  return {
+    async page(after) {
+      const page = await client.listChanges({ after, limit: LIMIT })
+      if (!page.ok) throw new ClientError(page)
+      return page.value
+    },
+    follow: (after, signal) => client.changes({ after, signal }),
+    close: async () => {},
+  }
+}
+
+async function openDatabase(config: Config): Promise<Source> {
+  const store = await openStore(config.database, command({ makesDatabase: false }), config)
+
+  function log() {
+    if (!store.changes) throw new PlantError(40403)
+    return store.changes
+  }
+
+  const page = async (after: string | undefined) =>
+    log().read({ limit: LIMIT, ...(after === undefined ? {} : { after }) })
+
+  async function* follow(after: string | undefined, signal: AbortSignal) {
+    let news = Promise.withResolvers<void>()
+    const wake = () => news.resolve()
+    const unwatch = log().watch(wake)
+    signal.addEventListener('abort', wake)
+    try {
+      for (let cursor = after; !signal.aborted; ) {
+        news = Promise.withResolvers()
+        const { changes, next } = await page(cursor)
+        yield* changes
+        cursor = next
+        if (changes.length === 0 && !signal.aborted) await news.promise
+      }
+    } finally {
+      unwatch()
+      signal.removeEventListener('abort', wake)
+    }
+  }
+
+  return { page, follow, close: () => store.close() }
+}
+
+/** Opens what the options name: `--url`, or else `--database`. */
+export const openSource = async (config: Config): Promise<Source> =>
+  config.url === null ? openDatabase(config) : daemonAt(config.url, config)

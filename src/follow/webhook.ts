@@ -1,0 +1,102 @@
+// Sends changes to a receiver of webhooks (https://www.standardwebhooks.com).
+
+import packageJson from '../../package.json'
+import type { Change } from '../client/client'
+import { pause, retryAfterOf } from '../client/send'
+import { messageOf, UsageError } from '../errors'
+import { toJson } from '../plant-json'
+
+const PATIENCE_MS = 30_000
+const FIRST_PAUSE_SECONDS = 1
+const LONGEST_PAUSE_SECONDS = 3600
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+const LEAST_KEY_BYTES = 24
+const MOST_KEY_BYTES = 64
+
+export type Receiver = {
+  readonly url: URL
+  /** Each signs: a receiver that knows one of them can verify. */
+  readonly keys: readonly Uint8Array[]
+}
+
+/** The keys of a file: one secret a line. */
+export function parseSecrets(text: string): Uint8Array[] {
+  const keys = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => Buffer.from(SECRET.exec(line)?.[1] ?? '', 'base64'))
+  const areKeys = keys.every(({ length }) => length >= LEAST_KEY_BYTES && length <= MOST_KEY_BYTES)
+  if (keys.length > 0 && areKeys) return keys
+  throw new UsageError(
+    `a secret is "whsec_" and ${LEAST_KEY_BYTES} to ${MOST_KEY_BYTES} bytes in base64: (printf whsec_; openssl rand -base64 32)`,
+  )
+}
+
+/** A change as it is sent: the same each time it is tried, but for the time of the attempt. */
+export function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) {
+  const type = `plant.${change.action}`
+  const body = JSON.stringify({ type, timestamp: change.at, data: toJson(change) })
+  const signed = `${change.cursor}.${seconds}.${body}`
+  const signatures = keys.map(
+    (key) => `v1,${new Bun.CryptoHasher('sha256', key).update(signed).digest('base64')}`,
+  )
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': `plantstore/${packageJson.version}`,
+      'webhook-id': change.cursor,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': signatures.join(' '),
+    },
+  }
+}
+
+/** The seconds before the next attempt, after so many. `random`: from 0 to 1. */
+export function pauseAfter(tries: number, retryAfter: number, random: number): number {
+  const most = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, LONGEST_PAUSE_SECONDS)
+  return Math.min(Math.max(most * (0.5 + random / 2), retryAfter), LONGEST_PAUSE_SECONDS)
+}
+
+type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
+
+async function attempt(
+  { url, keys }: Receiver,
+  change: Change,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const request = signedRequest(keys, change, Math.floor(Date.now() / 1000))
+  try {
+    const answer = await fetch(url, {
+      ...request,
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+    })
+    await answer.body?.cancel()
+    const { retryAfter = 0 } = retryAfterOf(answer.headers)
+    return { status: answer.status, retryAfter, reason: `answered ${answer.status}` }
+  } catch (error) {
+    return { status: 0, retryAfter: 0, reason: `does not answer: ${messageOf(error)}` }
+  }
+}
+
+/** Sends a change until the receiver takes it, says that it wants no more (410), or the signal is aborted. */
+export async function deliver(
+  receiver: Receiver,
+  change: Change,
+  signal: AbortSignal,
+  onFailure: (reason: string, seconds: number) => void,
+): Promise<'taken' | 'gone' | 'aborted'> {
+  for (let tries = 0; !signal.aborted; tries++) {
+    const { status, retryAfter, reason } = await attempt(receiver, change, signal)
+    if (status >= 200 && status < 300) return 'taken'
+    if (status === 410) return 'gone'
+    if (signal.aborted) break
+    const seconds = pauseAfter(tries, retryAfter, Math.random())
+    onFailure(reason, seconds)
+    await pause(seconds, signal)
+  }
+  return 'aborted'
+}
