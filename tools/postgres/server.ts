@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { SQL } from 'bun'
 
 export type Installation = { readonly name: string; readonly bin: string }
@@ -80,7 +80,8 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   const folder = mkdtempSync(join(options.parent ?? tmpdir(), 'plantstore-postgres-'))
   const file = (name: string) => join(folder, name)
   const data = file('data')
-  const logFile = file('log')
+  // Not in its folder, whose disk a test may fill up.
+  const logFile = join(tmpdir(), `${basename(folder)}.log`)
   const port = options.port ?? freePort()
   const put = (path: string, text: string) => {
     writeFileSync(path, text, { mode: 0o600 })
@@ -169,6 +170,7 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   async function dispose(): Promise<void> {
     await stop('SIGQUIT')
     rmSync(folder, { recursive: true, force: true })
+    rmSync(logFile, { force: true })
   }
 
   try {

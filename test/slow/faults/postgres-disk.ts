@@ -74,8 +74,9 @@ async function fullLog(about: string): Promise<Outcome> {
     if (!(await until(HEALED_MS, async () => (await health(daemon)) === 503))) {
       problems.push('health does not show it')
     }
-    // A part that was made before is filled up; a table that cannot grow is refused first, and writes little.
-    const more = "SELECT pg_logical_emit_message(false, 'fault', repeat('x', 1000000))"
+    // Parts that were made before are filled up; a table that cannot grow is refused first, and writes little.
+    const more =
+      "SELECT pg_logical_emit_message(false, 'fault', repeat('x', 1000000)) FROM generate_series(1, 200)"
     const ended = async () => {
       if (/PANIC: .*No space left/.test(server.log())) return true
       await server.query(more).catch(() => {})
