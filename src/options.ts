@@ -133,8 +133,8 @@ export const options = {
   keepChanges: option<KeepChanges>({
     env: 'PLANTSTORE_KEEP_CHANGES',
     value: 'DURATION',
-    help: 'keep a log of changes, such as 30d; off ends it',
-    default: null,
+    help: 'keep a log of changes, such as 30d',
+    default: 'off',
     parse: (text) => (text === 'off' ? text : (parseDuration(text) ?? undefined)),
     rule: 'takes 1s to 1000y, such as 30d, or off',
   }),

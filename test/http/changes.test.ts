@@ -236,6 +236,23 @@ test('without a log, both are 40403, and say which option keeps one', async () =
   }
 })
 
+test('a daemon without the option ends the log, and says so; a later log does not know the cursors of this one', async () => {
+  const database = folder.file('ended.db')
+  const first = await startDaemon({ args: KEEP, database })
+  const { next } = (await (await first.fetch('/plants/changes?after=now')).json()) as {
+    next: string
+  }
+  await first.kill()
+
+  const second = await startDaemon({ database })
+  await second.event('changes-ended')
+  await expectError(await second.fetch('/plants/changes'), 40403)
+  await second.kill()
+
+  await using third = await startDaemon({ args: KEEP, database })
+  await expectError(await third.fetch(`/plants/changes?after=${next}`), 41001)
+})
+
 test('a read token may follow; within a second of its end, its streams end, and others go on', async () => {
   const reader = await createToken('reader', '--scope', 'read')
   const theirs = await follow({ after: 'now', headers: { authorization: `Bearer ${reader}` } })

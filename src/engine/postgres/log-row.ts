@@ -32,17 +32,17 @@ const END_LOG: readonly Statement[] = [
   ['UPDATE lanes SET logs = false WHERE logs'],
 ]
 
-/** Begins the log, ends it, or changes how long it is kept, for every process that writes. */
-export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<void> {
-  if (keep === null) return
+/** Begins the log, ends it, or changes how long it is kept, for every process that writes; resolves to whether it ended it. */
+export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<boolean> {
+  if (keep === null) return false
   const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
-  if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return
+  if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return false
   for (let tries = 1; ; tries += 1) {
     await sql.unsafe('BEGIN')
     try {
       await sendAll(sql, keep === 'off' ? END_LOG : BEGIN_LOG(keep))
       await sql.unsafe('COMMIT')
-      return
+      return keep === 'off'
     } catch (error) {
       await rollBack(sql)
       if (sqlStateOf(error) !== DEADLOCK || tries === MOST_TRIES) throw error

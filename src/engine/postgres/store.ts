@@ -65,7 +65,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const primary = new Primary(target, role, counters, refusals, async (connection) => {
     if (!isOpened) {
       await openSchema(connection, target, role)
-      await connection.within(MIGRATION_MS, keepChanges(connection.sql, role.keepChanges))
+      const keeping = keepChanges(connection.sql, role.keepChanges)
+      if (await connection.within(MIGRATION_MS, keeping)) role.log('warn', 'changes-ended')
     }
     isOpened = true
     isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))

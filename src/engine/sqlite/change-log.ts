@@ -163,13 +163,13 @@ export function prepareLogReader(db: Database) {
   }
 }
 
-/** Begins the log, ends it, or changes how long it is kept. Only who holds the lock of the database may. */
-export function keepChanges(db: Database, keep: KeepChanges): void {
-  if (keep === null) return
+/** Begins the log, ends it, or changes how long it is kept; returns whether it ended it. Only who holds the lock of the database may. */
+export function keepChanges(db: Database, keep: KeepChanges): boolean {
+  if (keep === null) return false
   const isAsAsked = db
     .query<{ same: bigint }, [number | null]>('SELECT keep_ms IS ? AS same FROM change_log')
     .get(keep === 'off' ? null : keep)
-  if (isAsAsked?.same === 1n) return
+  if (isAsAsked?.same === 1n) return false
   db.transaction(() => {
     if (keep === 'off') {
       db.run('DELETE FROM changes')
@@ -178,6 +178,7 @@ export function keepChanges(db: Database, keep: KeepChanges): void {
       db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newLogName(), keep])
     }
   }).immediate()
+  return keep === 'off'
 }
 
 /** Gives the log another name, so that no cursor of the old one is taken for one of it. */

@@ -54,7 +54,7 @@ export class Storage {
     let db: Database | undefined
     try {
       db = openDatabase(this.#file, role.holdsLock)
-      keepChanges(db, role.keepChanges)
+      if (keepChanges(db, role.keepChanges)) role.log('warn', 'changes-ended')
       this.#connection = this.#prepare(db)
       this.keepsLog = this.#connection.changes.isKept()
     } catch (error) {
