@@ -80,8 +80,11 @@ describe('the source', () => {
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
-    ['web/console', ['web/console/', 'client/', 'errors', 'format', 'formats/', 'plant']],
-    ['web/docs', ['web/docs/']],
+    [
+      'web/console',
+      ['web/console/', 'web/kept-token', 'client/', 'errors', 'format', 'formats/', 'plant'],
+    ],
+    ['web/docs', ['web/docs/', 'web/kept-token']],
     [
       'commands',
       [

@@ -26,6 +26,16 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
         hint={hint}
         isSecret
       />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={session.isKept.value}
+          onChange={({ currentTarget }) => {
+            session.isKept.value = currentTarget.checked
+          }}
+        />
+        Keep in this tab
+      </label>
       <div class="actions">
         <button type="submit" class="primary" aria-disabled={isBusy.value}>
           Connect
@@ -46,10 +56,7 @@ export function Welcome({ session }: { readonly session: Session }) {
         <Leaf />
         <h1>plantstore</h1>
         <p>Browse, edit, import and export the plants in this store.</p>
-        <TokenForm
-          session={session}
-          hint="plantstore printed one when it first started. This page keeps it in memory only; reloading forgets it."
-        />
+        <TokenForm session={session} hint="plantstore printed one when it first started." />
         <p class="foot">
           No token? On the host: <code>plantstore token create NAME</code>
           <br />
@@ -70,10 +77,7 @@ export function Reconnect({ session, onForget }: ReconnectProps) {
       <p>
         Enter another token to continue. Nothing you typed is lost, and a running import resumes.
       </p>
-      <TokenForm
-        session={session}
-        hint="This page keeps it in memory only; reloading forgets it."
-      />
+      <TokenForm session={session} hint="Without the box below, reloading forgets it." />
       <button type="button" class="quiet" onClick={onForget}>
         Forget everything and start over
       </button>

@@ -62,9 +62,10 @@ export function createConsole(base: URL) {
     if (persisted && session.isKnown.value) void finder.reload()
   })
   addEventListener('beforeunload', (event) => {
-    if (importer.current.value?.state === 'running') event.preventDefault()
+    if (importer.current.value?.state === 'running' || editor.isDirty()) event.preventDefault()
   })
   void monitor.watch()
+  void session.resume()
 
   return {
     session,

@@ -6,22 +6,31 @@ import { Modal } from './modal.tsx'
 /** The plant as someone else saved it while the form was open. */
 function Conflict({ editor }: { readonly editor: Editor }) {
   const box = useRef<HTMLDivElement>(null)
-  const theirs = editor.conflict.value?.plant
+  const conflict = editor.conflict.value
   // The Save button that had the focus is gone.
-  useLayoutEffect(() => box.current?.focus(), [theirs])
-  if (!theirs) return null
+  useLayoutEffect(() => box.current?.focus(), [conflict])
+  if (!conflict) return null
+  const { plant: theirs, fields } = conflict
   return (
     <div class="conflict" role="alert" ref={box} tabIndex={-1}>
       <p>
-        <strong>This plant was changed after you opened it.</strong> It is now:
+        <strong>Someone else changed the {fields.join(' and the ')} too.</strong> It is now:
       </p>
       <dl>
-        <dt>Name</dt>
-        <dd>
-          <bdi>{theirs.name}</bdi>
-        </dd>
-        <dt>Tag</dt>
-        <dd>{theirs.tag === undefined ? <i>none</i> : <bdi>{theirs.tag}</bdi>}</dd>
+        {fields.includes('name') ? (
+          <>
+            <dt>Name</dt>
+            <dd>
+              <bdi>{theirs.name}</bdi>
+            </dd>
+          </>
+        ) : null}
+        {fields.includes('tag') ? (
+          <>
+            <dt>Tag</dt>
+            <dd>{theirs.tag === undefined ? <i>none</i> : <bdi>{theirs.tag}</bdi>}</dd>
+          </>
+        ) : null}
       </dl>
       <div class="actions">
         <button type="button" onClick={() => editor.resolve('mine')}>
@@ -42,7 +51,7 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
   const plant = stored.value?.plant
   const title = plant ? `Edit plant ${plant.id}` : 'Add a plant'
   return (
-    <Modal label={title} onEscape={editor.close}>
+    <Modal label={title} onEscape={editor.leave}>
       <h2>{title}</h2>
       <form
         onSubmit={(event) => {
@@ -87,6 +96,24 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
           </p>
         ) : null}
         <Conflict editor={editor} />
+        {editor.isLeaving.value ? (
+          <div class="conflict" role="alert">
+            <p>Discard what you typed?</p>
+            <div class="actions">
+              <button type="button" onClick={editor.close}>
+                Discard
+              </button>
+              <button
+                type="button"
+                onClick={() => {
+                  editor.isLeaving.value = false
+                }}
+              >
+                Keep editing
+              </button>
+            </div>
+          </div>
+        ) : null}
         <div class="actions">
           {editor.conflict.value ? null : (
             <button type="submit" class="primary" aria-disabled={isSaving.value}>

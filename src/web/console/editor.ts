@@ -9,6 +9,11 @@ import type { Session } from './session.ts'
 /** A plant as it was last read from the store. */
 type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
 
+type FieldName = 'name' | 'tag'
+
+/** The fields that both changed, and the plant as someone else saved it. */
+type Conflict = Stored & { readonly fields: readonly FieldName[] }
+
 export type Editor = ReturnType<typeof createEditor>
 
 // Text fields turn CR into LF. Comparing with that keeps an untouched field out of the patch.
@@ -21,8 +26,10 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
   const name = signal('')
   const tag = signal('')
   const errors = signal<FieldErrors>({})
-  /** The plant as someone else saved it after it was opened here. */
-  const conflict = signal<Stored | null>(null)
+  const texts = { name, tag }
+  const conflict = signal<Conflict | null>(null)
+  /** Whether Escape was pressed though something was typed. */
+  const isLeaving = signal(false)
   const isSaving = signal(false)
   // Counts every opening and closing, so that a late answer leaves a newer form alone.
   let turn = 0
@@ -40,6 +47,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     tag.value = shown(plant?.plant.tag ?? '')
     errors.value = {}
     conflict.value = null
+    isLeaving.value = false
     begin(true)
   }
 
@@ -72,33 +80,80 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     }
   }
 
-  async function showConflict(plantId: bigint): Promise<void> {
-    const form = turn
-    const now = await session.call((client) => client.readPlant(plantId))
-    if (form !== turn) return
-    if (!now.ok) {
-      errors.value = byField(now)
-      return
+  /** Says that someone else deleted the plant; what was typed stays. */
+  function tellGone(id: bigint): void {
+    pages.hide(id)
+    pages.forget(id)
+    errors.value = {
+      form: 'This plant was deleted elsewhere. Copy what you typed, if you need it.',
     }
-    pages.put(now.value)
-    conflict.value = { plant: now.value, etag: now.etag }
   }
 
+  /** Takes over the fields that only someone else changed. Returns those, and the ones that both changed. */
+  function merge(before: Stored, now: Stored): { taken: FieldName[]; both: FieldName[] } {
+    const taken: FieldName[] = []
+    const both: FieldName[] = []
+    for (const [field, typed] of Object.entries(texts)) {
+      if (field !== 'name' && field !== 'tag') continue
+      const theirs = shown(now.plant[field] ?? '')
+      if (now.plant[field] === before.plant[field] || typed.value === theirs) continue
+      if (typed.value === shown(before.plant[field] ?? '')) {
+        typed.value = theirs
+        taken.push(field)
+      } else both.push(field)
+    }
+    return { taken, both }
+  }
+
+  /** Saves the changed fields. What someone else changed meanwhile is kept; a field that both changed is asked about. */
   async function change(before: Stored): Promise<void> {
     const form = turn
-    const { plant, etag } = before
-    const patch = changes(before)
-    if (Object.keys(patch).length === 0) return close()
-    const options = etag === undefined ? {} : { ifMatch: etag }
-    const result = await session.call((client) => client.patchPlant(plant.id, patch, options))
-    if (result.ok) {
-      if (form === turn) close()
-      pages.put(result.value)
-      say(`Plant ${plant.id} was changed`)
-    } else if (form === turn) {
-      if (result.error === 41201) await showConflict(plant.id)
-      else errors.value = byField(result)
+    const { id: plantId } = before.plant
+    const kept = new Set<FieldName>()
+    for (let base = before; ; ) {
+      const patch = changes(base)
+      if (Object.keys(patch).length === 0) return close()
+      const options = base.etag === undefined ? {} : { ifMatch: base.etag }
+      const result = await session.call((client) => client.patchPlant(plantId, patch, options))
+      if (result.ok) {
+        if (form === turn) close()
+        pages.put(result.value)
+        const theirs = [...kept]
+          .map((field) => `the ${field} that someone else saved`)
+          .join(' and ')
+        say(`Plant ${plantId} was changed${theirs === '' ? '' : `; ${theirs} was kept`}`)
+        return
+      }
+      if (form !== turn) return
+      if (result.error === 40402) return tellGone(plantId)
+      if (result.error !== 41201) {
+        errors.value = byField(result)
+        return
+      }
+      const now = await session.call((client) => client.readPlant(plantId))
+      if (form !== turn) return
+      if (!now.ok) {
+        if (now.error === 40402) tellGone(plantId)
+        else errors.value = byField(now)
+        return
+      }
+      pages.put(now.value)
+      const theirs: Stored = { plant: now.value, etag: now.etag }
+      const { taken, both } = merge(base, theirs)
+      for (const field of taken) kept.add(field)
+      stored.value = theirs
+      base = theirs
+      if (both.length > 0) {
+        conflict.value = { fields: both, ...theirs }
+        return
+      }
     }
+  }
+
+  function isDirty(): boolean {
+    if (!isOpen.value) return false
+    if (stored.value) return Object.keys(changes(stored.value)).length > 0
+    return [id, name, tag].some(({ value }) => value !== '')
   }
 
   return {
@@ -123,7 +178,10 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
         open({ plant: now.value, etag: now.etag })
         return
       }
-      if (now.error === 40402) pages.hide(plantId)
+      if (now.error === 40402) {
+        pages.hide(plantId)
+        pages.forget(plantId)
+      }
       say(`Plant ${plantId}: ${now.message}`)
     },
 
@@ -133,19 +191,31 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       isSaving.value = true
       errors.value = {}
       conflict.value = null
+      isLeaving.value = false
       const form = turn
       await (stored.value ? change(stored.value) : create()).finally(() => {
         if (form === turn) isSaving.value = false
       })
     },
 
-    /** Resolves a conflict: keeps what was typed here, or what someone else saved. */
+    /** Resolves a conflict: saves what was typed here, or takes over what someone else saved. */
     async resolve(winner: 'mine' | 'theirs'): Promise<void> {
       const theirs = conflict.value
       if (!theirs) return
-      if (winner === 'theirs') return open(theirs)
-      stored.value = theirs
-      await this.save()
+      if (winner === 'mine') return this.save()
+      for (const field of theirs.fields) texts[field].value = shown(theirs.plant[field] ?? '')
+      conflict.value = null
+    },
+
+    /** Whether closing would lose what was typed. */
+    isDirty,
+
+    isLeaving,
+
+    /** Closes the form, or asks first if that would lose what was typed. */
+    leave(): void {
+      if (isDirty()) isLeaving.value = true
+      else close()
     },
   }
 }

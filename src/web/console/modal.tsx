@@ -21,6 +21,12 @@ export function Modal({ label, onEscape, children }: ModalProps) {
     <dialog
       ref={dialog}
       aria-label={label}
+      onKeyDown={(event) => {
+        // Browsers close a dialog at the second Escape, whatever `cancel` says.
+        if (event.key !== 'Escape') return
+        event.preventDefault()
+        onEscape?.()
+      }}
       onCancel={(event) => {
         event.preventDefault()
         onEscape?.()

@@ -1,11 +1,15 @@
-// The connection: the token, kept in memory only, and whether the service answers.
+// The connection: the token, in memory and in the tab if that is asked for, and whether the service answers.
 
 import { effect, signal } from '@preact/signals'
 import { type Client, createClient, type Failure, type Result } from '../../client/client.ts'
+import { keepToken, keptToken } from '../kept-token.ts'
 
 const SIGNED_OUT: Failure = { ok: false, error: 40101, status: 401, message: 'not connected' }
 
 export type Session = ReturnType<typeof createSession>
+
+const SILENCE = 'plantstore does not answer; is it running?'
+const RESUME_MS = 1000
 
 const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }
 
@@ -30,12 +34,15 @@ export function createSession(base: URL) {
   const isKnown = signal(false)
   const isReachable = signal(true)
   const isReadOnly = signal(false)
+  /** Whether the tab keeps the token, over a reload too. */
+  const isKept = signal(keptToken(base) !== '')
   /** Why the service refused the token, in its own words. */
   const refusal = signal<string | null>(null)
 
   function refuse(message: string): void {
     token = null
     client = null
+    keepToken(base, '')
     isConnected.value = false
     refusal.value = message
   }
@@ -84,6 +91,17 @@ export function createSession(base: URL) {
     }
   }
 
+  /** Whether a token may not write. Asks with a create without a plant: its scope is judged first, and nothing can be stored. */
+  async function isRefusedWriting(given: string): Promise<boolean> {
+    try {
+      const headers = { authorization: `Bearer ${given}` }
+      return (await fetch(new URL('plants', base), { method: 'POST', headers })).status === 403
+    } catch {
+      // The list that is asked for at the same time says why.
+      return false
+    }
+  }
+
   /** Uses a token if the service accepts it; otherwise sets `refusal`. */
   async function connect(text: string): Promise<void> {
     const given = text.trim()
@@ -96,15 +114,19 @@ export function createSession(base: URL) {
       refusal.value = 'a token has only letters, digits and -._~+/'
       return
     }
-    const result = await candidate.listPlants({ limit: 1 })
+    const [result, mayOnlyRead] = await Promise.all([
+      candidate.listPlants({ limit: 1 }),
+      isRefusedWriting(given),
+    ])
     if (attempt !== attempts) return
     if (!result.ok) {
-      refusal.value = result.message
+      refusal.value = isSilence(result) ? SILENCE : result.message
       return
     }
+    keepToken(base, isKept.value ? given : '')
     token = given
     client = candidate
-    isReadOnly.value = false
+    isReadOnly.value = mayOnlyRead
     isReachable.value = true
     isKnown.value = true
     isConnected.value = true
@@ -115,13 +137,27 @@ export function createSession(base: URL) {
     attempts += 1
     token = null
     client = null
+    isKept.value = false
+    keepToken(base, '')
     isConnected.value = false
     isKnown.value = false
     refusal.value = null
   }
 
+  /** Connects with the token that the tab kept, as soon as the service answers. */
+  async function resume(): Promise<void> {
+    for (let given = keptToken(base); given !== ''; given = keptToken(base)) {
+      await connect(given)
+      if (isKnown.value) return
+      if (refusal.value !== SILENCE) keepToken(base, '')
+      else await new Promise((resolve) => setTimeout(resolve, RESUME_MS))
+    }
+  }
+
   return {
     base,
+    isKept,
+    resume,
     isConnected,
     isKnown,
     isReachable,

@@ -1,5 +1,6 @@
 // The page: the bar with the token, the table of contents, and every operation.
 import { useSignal } from '@preact/signals'
+import { keptToken } from '../kept-token.ts'
 import { type Description, groupsOf } from './description'
 import { Inline } from './inline'
 import { Models } from './models'
@@ -10,7 +11,8 @@ import { TokenField } from './token'
 type Props = { readonly description: Description; readonly source: URL }
 
 export function Page({ description, source }: Props) {
-  const token = useSignal('')
+  const base = new URL('.', source)
+  const token = useSignal(keptToken(base))
   const { info, components, servers } = description
   const groups = groupsOf(description)
   const schemas = components?.schemas ?? {}
@@ -30,7 +32,7 @@ export function Page({ description, source }: Props) {
           <a href="./">Console</a>
           <a href={source.href}>openapi.json</a>
         </nav>
-        <TokenField token={token} />
+        <TokenField token={token} base={base} />
       </header>
       <div class="columns">
         <Navigation groups={groups} />

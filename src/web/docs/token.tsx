@@ -1,28 +1,39 @@
-// The token field. The token is kept in memory only.
-import type { Signal } from '@preact/signals'
+// The token field. The token is in memory, and in the storage of the tab if that is asked for.
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
+import { keepToken, keptToken } from '../kept-token.ts'
 
-type Props = { readonly token: Signal<string> }
+type Props = { readonly token: Signal<string>; readonly base: URL }
 
-export const TokenField = ({ token }: Props) => (
-  <div class="token">
-    <label class="token-label" for="token">
-      Token
-    </label>
-    <input
-      id="token"
-      class="token-input masked"
-      autocomplete="off"
-      autocapitalize="off"
-      spellcheck={false}
-      placeholder="pst_…"
-      aria-describedby="token-note"
-      value={token.value}
-      onInput={({ currentTarget }) => {
-        token.value = currentTarget.value.trim()
-      }}
-    />
-    <span id="token-note" class="token-note aside">
-      Kept only until you leave this page.
-    </span>
-  </div>
-)
+export function TokenField({ token, base }: Props) {
+  const isKept = useSignal(keptToken(base) !== '')
+  useSignalEffect(() => keepToken(base, isKept.value ? token.value : ''))
+  return (
+    <div class="token">
+      <label class="token-label" for="token">
+        Token
+      </label>
+      <input
+        id="token"
+        class="token-input masked"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck={false}
+        placeholder="pst_…"
+        value={token.value}
+        onInput={({ currentTarget }) => {
+          token.value = currentTarget.value.trim()
+        }}
+      />
+      <label class="token-note aside">
+        <input
+          type="checkbox"
+          checked={isKept.value}
+          onChange={({ currentTarget }) => {
+            isKept.value = currentTarget.checked
+          }}
+        />{' '}
+        Keep in this tab
+      </label>
+    </div>
+  )
+}

@@ -111,7 +111,7 @@ describe.each(views)('%s', (name, options) => {
     await console.field('Name').fill('Mine')
     await daemon.fetch('/plants/5', { method: 'PATCH', json: { name: `theirs, ${name}` } })
     await console.button('Save').click()
-    await page.getByText('This plant was changed after you opened it.').waitFor()
+    await page.getByText('Someone else changed the name too.').waitFor()
     expect(await console.barriers()).toEqual([])
     await shoot(page, `${name}-conflict`)
     await console.isClean()

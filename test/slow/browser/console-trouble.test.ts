@@ -57,21 +57,14 @@ describe('a token', () => {
     await console.isClean()
   }, 120_000)
 
-  test('that is read-only is told so, and offers no changes any more', async () => {
+  test('that is read-only is offered no changes, from the start', async () => {
     await using console = await open(await createToken('reader', '--scope', 'read'))
-    const { page } = console
-    await console.button('Edit plant 5').click()
-    await console.field('Name').fill('not allowed')
-    await console.button('Save').click()
+    await console.page.getByText('read-only token').waitFor()
+    await console.row(5).waitFor()
 
-    await page.getByText('this token is read-only; use a write token').waitFor()
-    expect(await console.field('Name').inputValue()).toBe('not allowed')
-    await console.button('Cancel').click()
-    await page.getByText('read-only token').waitFor()
     for (const name of ['Add plant', 'Import…', 'Edit plant 5', 'Delete plant 5']) {
       expect(await console.button(name).count()).toBe(0)
     }
-    expect(stored(5n)?.name).toBe('plant 5')
     await console.isClean()
   })
 })
@@ -136,6 +129,45 @@ test('a disk that takes no writes is shown with the reason, and what was typed i
 })
 
 describe('two people at one plant', () => {
+  test('who change different fields both have their change, and the second is told', async () => {
+    await using console = await open()
+    await console.button('Edit plant 9').click()
+    await console.field('Tag').fill('mine')
+    await put(9, 'theirs')
+    await console.button('Save').click()
+    await console.page
+      .getByText('Plant 9 was changed; the name that someone else saved was kept')
+      .waitFor()
+    expect(stored(9n)).toEqual({ id: 9n, name: 'theirs', tag: 'mine' })
+    await console.isClean()
+  })
+
+  test('who change one field are asked about it alone, and the other field stays as it was saved', async () => {
+    await using console = await open()
+    await console.button('Edit plant 10').click()
+    await console.field('Tag').fill('mine')
+    await daemon.fetch('/plants/10', { method: 'PUT', json: { name: 'theirs', tag: 'theirs too' } })
+    await console.button('Save').click()
+    await console.page.getByText('Someone else changed the tag too.').waitFor()
+    expect(await console.field('Name').inputValue()).toBe('theirs')
+    await console.button('Save mine').click()
+    await console.page.getByText('Plant 10 was changed').waitFor()
+    expect(stored(10n)).toEqual({ id: 10n, name: 'theirs', tag: 'mine' })
+    await console.isClean()
+  })
+
+  test('of whom one deletes it: the other is told, and the row goes', async () => {
+    await using console = await open()
+    await console.button('Edit plant 12').click()
+    await console.field('Name').fill('too late')
+    await daemon.fetch('/plants/12', { method: 'DELETE' })
+    await console.button('Save').click()
+    await console.page.getByText('This plant was deleted elsewhere.').waitFor()
+    expect(await console.field('Name').inputValue()).toBe('too late')
+    expect(await console.row(12).count()).toBe(0)
+    await console.isClean()
+  })
+
   test('the second to save sees what the first stored, and may keep either', async () => {
     await using console = await open()
     const { page } = console
@@ -145,7 +177,7 @@ describe('two people at one plant', () => {
     await put(7, 'theirs <b>')
     await console.button('Save').click()
 
-    await dialog.getByText('This plant was changed after you opened it.').waitFor()
+    await dialog.getByText('Someone else changed the name too.').waitFor()
     await dialog.getByText('theirs <b>', { exact: true }).waitFor()
     expect(stored(7n)?.name).toBe('theirs <b>')
     await put(7, 'theirs again')

@@ -35,6 +35,29 @@ describe('the token', () => {
     await console.isClean()
   })
 
+  test('is kept in the tab if that is asked for: over a reload and in the API reference, until Disconnect', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    const kept = page.getByRole('checkbox', { name: 'Keep in this tab' })
+    const field = page.getByLabel('Token', { exact: true })
+    expect(await kept.isChecked()).toBeFalse()
+    await kept.check()
+    await connect(page)
+    await page.getByRole('grid').waitFor()
+    await page.reload()
+    await page.getByRole('grid').waitFor()
+    await page.getByRole('link', { name: 'API reference' }).click()
+    await field.waitFor()
+    expect(await field.inputValue()).toBe(TOKEN)
+    expect(await kept.isChecked()).toBeTrue()
+    await page.goBack()
+    await page.getByRole('grid').waitFor()
+    await page.getByRole('button', { name: 'Disconnect' }).click()
+    await field.waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    expect(await visited.complaints()).toEqual([])
+  })
+
   test('that is unknown is refused beside its field, in the words of the service', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
@@ -223,6 +246,22 @@ describe('a plant', () => {
       tag: 'fern',
     })
     expect((await console.rows())[1]).toEqual(['-9223372036854775807', 'Fern', 'fern'])
+    await console.isClean()
+  })
+
+  test('that is being typed is not lost to Escape', async () => {
+    await using console = await open()
+    const { page } = console
+    await console.button('Edit plant 2').click()
+    await console.field('Name').fill('half typed')
+    await page.keyboard.press('Escape')
+    await page.getByText('Discard what you typed?').waitFor()
+    await console.button('Keep editing').click()
+    expect(await console.field('Name').inputValue()).toBe('half typed')
+    await page.keyboard.press('Escape')
+    await console.button('Discard').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(stored(2n)?.name).toBe('plant 2')
     await console.isClean()
   })
 
