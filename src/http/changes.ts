@@ -16,7 +16,7 @@ import type { Unsent } from './unsent'
 const EVENTS = 'text/event-stream'
 
 const example = {
-  cursor: 'q3v0a1-17',
+  cursor: '5d1be2a07c93f648-17',
   at: '2030-05-01T12:00:00.000Z',
   action: 'patch',
   id: 1,

@@ -108,6 +108,29 @@ test('a copy is exact through kills of the daemon and changes that go on', async
   await killed.kill()
 })
 
+test('a copy has what changed on pages that were listed before', async () => {
+  const ids = Array.from({ length: 1000 }, (_, index) => BigInt(50_000 + index))
+  await client.createPlants(ids.map((id) => ({ id, name: 'first' })))
+  let pages = 0
+  const slow = createClient({
+    url,
+    token,
+    async fetch(to, init) {
+      if (to.includes('/plants?') && ++pages === 2) {
+        await client.replacePlant({ id: IDS[0] ?? 0n, name: 'changed meanwhile' })
+        await client.deletePlant(IDS[1] ?? 0n)
+      }
+      return fetch(to, init)
+    },
+  })
+  const copy = keepCopy((signal) => slow.follow({ signal }))
+
+  await until(() => isSame(copy))
+  expect(pages).toBe(2)
+  expect(copy.sorted()[0]).toEqual({ id: IDS[0] ?? 0n, name: 'changed meanwhile' })
+  await copy.end()
+})
+
 test('a copy begins again when its place in the log is gone', async () => {
   const database = folder.file('anew.db')
   const first = await startDaemon({ args: KEEP, database })

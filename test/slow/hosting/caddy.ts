@@ -4,7 +4,14 @@ import { head } from '../../harness/http.ts'
 import { until } from '../faults/fault.ts'
 import { need, sh } from '../faults/lab.ts'
 import { type Case, expect, HOST, startServer, writeFiles } from './case.ts'
-import { checkConnections, checkErrors, checkRestarts, send, startPlantstore } from './proxy.ts'
+import {
+  checkConnections,
+  checkErrors,
+  checkRestarts,
+  checkStream,
+  send,
+  startPlantstore,
+} from './proxy.ts'
 
 // Here nobody gives certificates: Caddy makes its own.
 const OWN = '/etc/caddy/own'
@@ -21,7 +28,7 @@ export const caddy: Case = {
     const version = await sh('caddy', 'version')
     // An older one cannot wait with a request that has a body (caddyserver/caddy#7546).
     const canWait = Bun.semver.satisfies(version.replace(/^v| .*$/g, ''), '>=2.11.2')
-    const daemon = await startPlantstore()
+    const daemon = await startPlantstore('--keep-changes', '1d')
     startServer('caddy', 'run', '--config', OWN, '--adapter', 'caddyfile')
     const answers = () =>
       send(head('GET /health', { host: HOST })).then(
@@ -31,7 +38,8 @@ export const caddy: Case = {
     expect(await until(20_000, answers), 'Caddy does not answer')
     const kept = await checkConnections()
     await checkErrors()
+    const followed = await checkStream(daemon)
     const restarts = await checkRestarts(daemon, { reads: [], creates: canWait ? [] : [502] })
-    return `${kept}; ${restarts}; Caddy ${version}`
+    return `${kept}; ${followed}; ${restarts}; Caddy ${version}`
   },
 }

@@ -4,7 +4,14 @@ import { head } from '../../harness/http.ts'
 import { until } from '../faults/fault.ts'
 import { need, sh } from '../faults/lab.ts'
 import { type Case, expect, HOST, page, startServer, writeFiles } from './case.ts'
-import { checkConnections, checkErrors, checkRestarts, send, startPlantstore } from './proxy.ts'
+import {
+  checkConnections,
+  checkErrors,
+  checkRestarts,
+  checkStream,
+  send,
+  startPlantstore,
+} from './proxy.ts'
 
 const CERTIFICATES = `/etc/letsencrypt/live/${HOST}`
 const PORT = 'server 127.0.0.1:3000;'
@@ -30,11 +37,12 @@ export const nginx: Case = {
       ...['-out', `${CERTIFICATES}/fullchain.pem`, '-keyout', `${CERTIFICATES}/privkey.pem`],
     )
     await sh('nginx', '-t')
-    const daemon = await startPlantstore()
+    const daemon = await startPlantstore('--keep-changes', '1d')
     startServer('nginx', '-g', 'daemon off;')
     expect(await isUp(), 'nginx does not answer')
     const kept = await checkConnections()
     await checkErrors()
+    const followed = await checkStream(daemon)
     const restarts = await checkRestarts(daemon, { reads: [502], creates: [502] })
     const log = readFileSync('/var/log/nginx/error.log', 'utf8').split('\n')
     const errors = log.filter((line) => / \[(error|crit|alert)\] /.test(line))
@@ -47,6 +55,6 @@ export const nginx: Case = {
     await startPlantstore('--unix', '/run/plantstore/plantstore.sock', '--unix-mode', '0666')
     await sh('nginx', '-s', 'reload')
     expect(await isUp(), 'nginx does not answer by the socket')
-    return `${kept}; ${restarts}`
+    return `${kept}; ${followed}; ${restarts}`
   },
 }

@@ -1,6 +1,7 @@
 // What holds behind any proxy: whole answers over kept connections, errors as they are, and restarts that lose nothing.
 import { readFileSync } from 'node:fs'
 import { type Daemon, startDaemon, TOKEN } from '../../harness/daemon.ts'
+import { readEvents, take } from '../../harness/events.ts'
 import { type Answer, createClient, head, request } from '../../harness/http.ts'
 import { storedPlants } from '../../harness/plants.ts'
 import { until } from '../faults/fault.ts'
@@ -99,6 +100,22 @@ export async function checkErrors(): Promise<void> {
   const body = `{"id":1,"name":"${'x'.repeat(1_500_000)}"}`
   const long = await send(request('POST', '/plants', TOKEN, body).replace('localhost', HOST))
   expect(long.status === 413 && long.body.includes('41301'), `a long body: ${long.status}`)
+}
+
+/** Checks that a change reaches a follower at once, though nothing comes after it. */
+export async function checkStream(daemon: Daemon): Promise<string> {
+  const url = `${URL_OF_PROXY}/plants/changes?after=now`
+  const headers = { authorization: `Bearer ${TOKEN}`, accept: 'text/event-stream' }
+  const answer = await fetch(url, { headers, tls: { rejectUnauthorized: false } })
+  const events = readEvents(answer)
+  await events.next()
+  const started = performance.now()
+  await daemon.fetch('/plants', { json: { id: 900_000, name: 'Rose' } })
+  await take(events, 1)
+  const milliseconds = Math.round(performance.now() - started)
+  await events.return()
+  expect(milliseconds < 1000, `a change took ${milliseconds} ms to its follower`)
+  return `a change in ${milliseconds} ms`
 }
 
 /** The requests that were answered with 200, and those with an allowed status. Fails the case at any other. */

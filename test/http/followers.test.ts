@@ -1,0 +1,89 @@
+// The streams of followers over a real store, without the network: how often the log is read, and their limit.
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ChangeLog } from '../../src/changes'
+import { openStore } from '../../src/engine/engine'
+import { daemon } from '../../src/engine/role'
+import { PlantError } from '../../src/errors'
+import { createFollowers } from '../../src/http/followers'
+import { createUnsent } from '../../src/http/unsent'
+import { issueToken } from '../../src/token'
+import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
+import { readEvents, take } from '../harness/events'
+
+setDefaultTimeout(PATIENCE_MS)
+const folder = temporaryFolder()
+const role = daemon(
+  () => {},
+  () => {},
+  60_000,
+)
+const store = await openStore(folder.file('plants.db'), role)
+const { token } = issueToken('reader', 'read', null, Date.now())
+await store.createToken(token)
+const stop = new AbortController()
+afterAll(async () => {
+  stop.abort()
+  await store.close()
+  folder[Symbol.dispose]()
+})
+
+let reads = 0
+const { changes: kept } = store
+if (!kept) throw new Error('no log is kept')
+const log: ChangeLog = {
+  ...kept,
+  read(options) {
+    reads++
+    return kept.read(options)
+  },
+}
+
+const create = (most?: number) =>
+  createFollowers({
+    store: { findToken: store.findToken, changes: log },
+    configuredToken: () => null,
+    now: Date.now,
+    unsent: createUnsent(() => {}),
+    timeOut: () => {},
+    stopping: stop.signal,
+    ...(most === undefined ? {} : { most }),
+  })
+
+const open = async (followers: ReturnType<typeof create>) => {
+  const request = new Request('http://localhost/plants/changes')
+  const events = readEvents(await followers.follow(log, 'now', request, token))
+  await events.next()
+  return events
+}
+
+test('a change is read once, however many follow', async () => {
+  const followers = create()
+  const all = await Promise.all(Array.from({ length: 50 }, () => open(followers)))
+  await Bun.sleep(100)
+  reads = 0
+  await store.createPlant({ id: 1n, name: 'a' })
+  const found = await Promise.all(all.map((events) => take(events, 1)))
+  await Bun.sleep(100)
+
+  expect(new Set(found.map(([event]) => event?.id)).size).toBe(1)
+  // Once for the change, once for what may come after it; a look at the log may wake all of them once more.
+  expect(reads).toBeLessThanOrEqual(4)
+  await Promise.all(all.map((events) => events.return()))
+})
+
+test('one too many is refused with 50301, until another has gone', async () => {
+  const followers = create(2)
+  const first = await open(followers)
+  const second = await open(followers)
+
+  const refusal = await open(followers).catch((error) => error)
+  expect(refusal).toBeInstanceOf(PlantError)
+  expect(refusal.error).toBe(50301)
+
+  await first.return()
+  await Bun.sleep(50)
+  const third = await open(followers)
+  await store.createPlant({ id: 2n, name: 'a' })
+  expect(await take(third, 1)).toHaveLength(1)
+  await Promise.all([second, third].map((events) => events.return()))
+})
