@@ -1,4 +1,5 @@
 // What faults need of the machine: tools, loop devices, mounts; and how all of it is undone.
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as harness from '../../harness/folder.ts'
 import { run } from '../../harness/process.ts'
@@ -79,10 +80,11 @@ export async function need(...tools: string[]): Promise<void> {
   const wanted = new Set(missing.map((tool) => packages[tool] ?? tool))
   if (wanted.has('gcc')) wanted.add('libc6-dev')
   try {
-    if (!updated) await sh('apt-get', 'update', '-qq')
+    // Suites that run side by side take turns.
+    const apt = ['env', 'DEBIAN_FRONTEND=noninteractive', 'flock', tmpdir(), 'apt-get', '-qq']
+    if (!updated) await sh(...apt, 'update')
     updated = true
-    const env = ['env', 'DEBIAN_FRONTEND=noninteractive']
-    await sh(...env, 'apt-get', 'install', '-qq', '--no-install-recommends', ...wanted)
+    await sh(...apt, 'install', '--no-install-recommends', ...wanted)
   } catch (error) {
     throw new Skipped(`cannot install ${[...wanted].join(', ')}: ${error}`)
   }
