@@ -7,7 +7,7 @@ import { UsageError } from '../errors'
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id',
+    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id',
   // Two hours: only Firefox keeps it longer.
   'access-control-max-age': '7200',
 }

@@ -48,7 +48,7 @@ const corsOf = ({ headers }: Answer) =>
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
-    'Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id',
+    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id',
   'access-control-max-age': '7200',
   vary: 'Origin',
 }
