@@ -5,7 +5,7 @@ import { TEXTS } from '../../plant'
 import { type Change, isRequested, type Outcome } from '../change'
 import { creation, decide, idsOf, refuseCreate } from '../decide'
 import type { Entry } from '../log-entry'
-import { COLUMNS, type Row, type RowId } from '../row'
+import { COLUMNS, type Row, type RowId, toRow } from '../row'
 import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-log'
 import type { Step } from './lane'
 import { beginStep, commitStep, type LaneStep } from './lane-row'
@@ -115,13 +115,17 @@ const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(
 function writesOf(
   sql: SQL,
   changes: readonly Change[],
-  it: Net,
+  net: Net,
   entries: readonly Entry[],
 ): Statement[] {
   const statements: Statement[] = []
-  if (it.inserted.length > 0) statements.push(insert(sql, it.inserted))
-  if (it.updated.length > 0) statements.push(update(sql, it.updated))
-  if (it.deleted.length > 0) statements.push(remove(sql, it.deleted))
+  // If the log has them, no other process may make such a plant before this is committed.
+  const passed = entries.length > 0 ? net.passed : []
+  const inserted = [...net.inserted, ...passed.map((id) => toRow({ id: BigInt(id), name: '' }))]
+  const deleted = [...net.deleted, ...passed]
+  if (inserted.length > 0) statements.push(insert(sql, inserted))
+  if (net.updated.length > 0) statements.push(update(sql, net.updated))
+  if (deleted.length > 0) statements.push(remove(sql, deleted))
   for (const change of changes) {
     if (change[0] === 'use') statements.push(useToken(change[1], change[2]))
   }

@@ -48,6 +48,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'change_log.log': 'text',
   'change_log.keep_ms': 'bigint',
   'change_log.last': 'bigint not null',
+  'change_log.timeline': 'text not null',
 }
 const CONSTRAINTS = ['tokens_scope_check']
 const INDEXES = [

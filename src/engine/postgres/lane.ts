@@ -65,7 +65,9 @@ export class Lane {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // A command that only reads needs no lane.
     if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
-    if (this.#hasLost) await connection.within(DEADLINE_MS, renameLog(connection.sql))
+    if (this.#logs) {
+      await connection.within(DEADLINE_MS, renameLog(connection.sql, this.#hasLost))
+    }
     this.#hasLost = false
     this.#entered = connection
   }

@@ -14,9 +14,30 @@ export async function isLogKept(sql: SQL): Promise<boolean> {
   return row?.log != null
 }
 
-/** Gives the log another name, so that no cursor leads on from commits that the server has lost. */
-export async function renameLog(sql: SQL): Promise<void> {
-  await sql.unsafe('UPDATE change_log SET log = $1 WHERE log IS NOT NULL', [newLogName()])
+const TIMELINE = `SELECT (SELECT system_identifier FROM pg_control_system())
+    || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`
+
+/** Changes with each promotion, point-in-time recovery and new server; empty where the server does not tell. */
+async function timelineOf(sql: SQL): Promise<string> {
+  try {
+    const [row] = await sql.unsafe<{ timeline: string }[]>(TIMELINE)
+    return row?.timeline ?? ''
+  } catch (error) {
+    if (sqlStateOf(error) === '') throw error
+    return ''
+  }
+}
+
+/**
+ * Gives the log another name if commits may have been lost, so that no cursor leads on from them: the caller knows it, or the
+ * server is not the one that the log was on. Even one that lost nothing that was confirmed may lack what a reader has seen.
+ */
+export async function renameLog(sql: SQL, hasLost: boolean): Promise<void> {
+  await sql.unsafe(
+    `UPDATE change_log SET log = $1, timeline = $2
+     WHERE log IS NOT NULL AND (timeline <> $2 OR $3::boolean)`,
+    [newLogName(), await timelineOf(sql), hasLost],
+  )
 }
 
 const DEADLOCK = '40P01'

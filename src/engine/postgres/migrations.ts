@@ -31,7 +31,7 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // Plants were once found by their names through them.
   ['DROP INDEX IF EXISTS plants_by_name, plants_by_long_name'],
-  // The log of changes. `log`: its name; NULL: none is kept. `logs`: whether the process of a lane adds to it.
+  // The log of changes. `log`: its name; NULL: none is kept; `timeline`: that of the server. `logs`: whether the process of a lane adds to it.
   [
     `CREATE TABLE changes (
       number bigint PRIMARY KEY,
@@ -45,7 +45,12 @@ const migrations: readonly (readonly string[])[] = [
       request text
     )`,
     'CREATE INDEX changes_by_plant ON changes (plant, number)',
-    'CREATE TABLE change_log (log text, keep_ms bigint, last bigint NOT NULL)',
+    `CREATE TABLE change_log (
+      log text,
+      keep_ms bigint,
+      last bigint NOT NULL,
+      timeline text NOT NULL DEFAULT ''
+    )`,
     'INSERT INTO change_log (last) VALUES (0)',
     'ALTER TABLE lanes ADD COLUMN logs boolean NOT NULL DEFAULT false',
   ],

@@ -11,6 +11,8 @@ export type Net = {
   readonly inserted: readonly Row[]
   readonly updated: readonly Row[]
   readonly deleted: readonly RowId[]
+  /** Plants that it made and removed again. */
+  readonly passed: readonly RowId[]
 }
 
 /** A state over what `below` reads; `changed` has each row that was written since, null for one that was removed. */
@@ -44,12 +46,12 @@ export function netOf(changed: ReadonlyMap<RowId, Row | null>, stored: Rows): Ne
   const inserted: Row[] = []
   const updated: Row[] = []
   const deleted: RowId[] = []
+  const passed: RowId[] = []
   for (const [id, row] of changed) {
     const before = stored.get(id)
-    if (!row) {
-      if (before) deleted.push(id)
-    } else if (!before) inserted.push(row)
+    if (!row) (before ? deleted : passed).push(id)
+    else if (!before) inserted.push(row)
     else if (!isSame(row, before)) updated.push(row)
   }
-  return { inserted, updated, deleted }
+  return { inserted, updated, deleted, passed }
 }

@@ -40,7 +40,7 @@ export function prepareLogWriter(db: Database) {
   const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
   const insert = db.query<
     never,
-    [number, number, bigint, ...ReturnType<typeof entryTexts>]
+    [number, number, number | bigint, ...ReturnType<typeof entryTexts>]
   >(`INSERT INTO changes (number, at, plant, action, before, after, token, address, request)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const advance = db.query<never, [number, number]>(
@@ -64,7 +64,9 @@ export function prepareLogWriter(db: Database) {
       let number = before
       for (const entry of entries) {
         number += 1
-        insert.run(number, at, BigInt(entry.plant), ...entryTexts(entry))
+        // A number is cheaper than a bigint.
+        const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
+        insert.run(number, at, plant, ...entryTexts(entry))
       }
       advance.run(number, before)
       return { number, at, plant: String(final.plant) }

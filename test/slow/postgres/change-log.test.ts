@@ -1,5 +1,6 @@
 // The contract of a log of changes, in PostgreSQL, and what several processes do to it.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/changes'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { command, daemon } from '../../../src/engine/role'
@@ -92,6 +93,33 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
       await engineOf(url).check(url, { databasePassword: null, databasePasswordFile: null }),
     ).toMatchObject({ problems: [] })
     for (const store of stores) await store.close()
+  })
+
+  test('has no plant that was made and removed while another process made it', async () => {
+    const url = await newDatabase(await starting)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlant({ id: 1n, name: 'first' })
+    await using sql = new SQL({ url, max: 1 })
+    await sql.unsafe('BEGIN')
+    await sql.unsafe(`INSERT INTO plants (id, name) VALUES (5, 'other')`)
+
+    // They share a commit, and would leave nothing.
+    const ends = Promise.allSettled([
+      store.createPlant({ id: 5n, name: 'own' }),
+      store.deletePlant(5n),
+    ])
+    await Bun.sleep(300)
+    await sql.unsafe('COMMIT')
+
+    expect(await ends).toMatchObject([
+      { status: 'rejected', reason: { error: 40902 } },
+      { status: 'fulfilled' },
+    ])
+    expect((await follow(store)).at(-1)).toMatchObject({
+      action: 'delete',
+      before: { name: 'other' },
+    })
+    await store.close()
   })
 
   test('leaves no gap when a process begins the log while others write', async () => {

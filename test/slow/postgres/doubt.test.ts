@@ -233,6 +233,24 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
     expect(it.store.stats().server?.lostCommits).toBe(3)
   })
 
+  test('begins a new log of changes on another timeline of the server, and only there', async () => {
+    await using it = await openCuttable(await starting, keep)
+    if (keep === null) return
+    const [before] = await it.query('SELECT timeline FROM change_log')
+    expect(before?.timeline).toMatch(/^\d+-[0-9A-F]{8}$/)
+    const cursor = await endOf(it.store)
+
+    it.proxy.cut()
+    await it.store.createPlant({ id: 9n, name: 'nine' })
+    expect((await follow(it.other, cursor)).map(({ id }) => id)).toEqual([9n])
+    await it.query(`UPDATE change_log SET timeline = '1-00000000'`)
+    it.proxy.cut()
+    await it.store.deletePlant(9n)
+
+    await expectNewLog(it.other, cursor)
+    expect(await it.query('SELECT timeline FROM change_log')).toEqual([before])
+  })
+
   test('goes on in a new lane if its own is gone, without an alarm of lost commits', async () => {
     await using it = await openCuttable(await starting, keep)
     const before = await endOf(it.store)
