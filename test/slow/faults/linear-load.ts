@@ -3,6 +3,7 @@
 import { type Answer, type Connection, connect, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { within } from './fault.ts'
+import { requestIdOf } from './feed.ts'
 import {
   type Fields,
   type History,
@@ -48,9 +49,12 @@ function pickRequest(fields: string, seen: Seen): Request {
 
 const plantOf = (fields: string) => ({ name: fields, tag: fields })
 
-function textOf(token: string, it: Request): string {
+function textOf(token: string, it: Request, id: string): string {
   const send = (method: string, path: string, body?: unknown, headers = {}) =>
-    request(method, path, token, body === undefined ? undefined : JSON.stringify(body), headers)
+    request(method, path, token, body === undefined ? undefined : JSON.stringify(body), {
+      ...headers,
+      'x-request-id': id,
+    })
   switch (it.kind) {
     case 'create':
       return send('POST', '/plants', { id: it.id, ...plantOf(it.fields) })
@@ -104,6 +108,8 @@ export interface LinearLoad {
   turnAway: (place?: number) => void
   /** The process has ended, and all that works for it; nobody is asked until another is there. */
   processEnded: (daemon: Daemon, place?: number) => void
+  /** The daemon of a place. */
+  target: (place?: number) => Daemon | undefined
   /** Ends the load when every client has its answer, and reads every plant. */
   finish: () => Promise<void>
   /** Reads every plant once. */
@@ -130,7 +136,7 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
   /** Asks, and writes down what came of it. */
   async function ask(client: number, daemon: Daemon, connection: Connection, it: Request) {
     const operation = history.call(client, it)
-    const answer = await connection.send(textOf(daemon.token, it))
+    const answer = await connection.send(textOf(daemon.token, it, requestIdOf(operation)))
     if (answer === undefined) {
       if (ended.has(daemon)) history.abandon(operation)
       return { is: 'unknown' } as const
@@ -193,6 +199,7 @@ export function startLinearLoad(daemons: readonly Daemon[], pauseMs = 4): Linear
     refusals: () => endedAs('refused').length,
     changes: () => endedAs('done').length,
     swaps: () => endedAs('done').filter(({ request }) => request.kind === 'swap').length,
+    target: (place = 0) => targets[place],
     turnTo(next, place = 0) {
       targets[place] = next
     },

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Daemon, type Start, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, until } from './fault.ts'
+import { checkLog, falsify, followLog } from './feed.ts'
 import { fill } from './full-disk.ts'
 import { afflict } from './io-errors.ts'
 import { mount, need, preload } from './lab.ts'
@@ -23,10 +24,12 @@ interface Scene {
 type Hurt = (scene: Scene) => Promise<unknown>
 
 /** Hurts a daemon under load; then it is killed, started again, and every plant is read. */
-async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Scene> {
+async function record(folder: string, hurt: Hurt, given: Start = {}): Promise<Scene> {
+  const start = { ...given, env: { ...given.env, PLANTSTORE_KEEP_CHANGES: '1d' } }
   const database = join(folder, 'plants.db')
   const daemon = await serve(database, start)
   const load = startLinearLoad([daemon])
+  const log = start.program ? null : followLog(load.target)
   const scene: Scene = {
     database,
     daemon,
@@ -44,8 +47,16 @@ async function record(folder: string, hurt: Hurt, start: Start = {}): Promise<Sc
   await load.finish()
   await scene.restart((it) => it.kill())
   await load.readAll()
+  const entries = (await log?.finish(scene.daemon)) ?? []
   await scene.daemon.kill()
   scene.problems.push(...load.strange)
+  if (log && log.resets() > 0) scene.problems.push('another log began')
+  if (log) scene.problems.push(...log.problems, ...checkLog(entries, load.history.operations))
+  for (const [how, wrong] of log ? falsify(entries) : []) {
+    if (checkLog(wrong, load.history.operations).length === 0) {
+      scene.problems.push(`a log with ${how} is taken for a right one`)
+    }
+  }
   return scene
 }
 

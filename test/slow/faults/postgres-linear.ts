@@ -2,6 +2,7 @@
 import { PASSWORD } from '../../../tools/postgres/server.ts'
 import type { Daemon } from './daemon.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
+import { checkLog, falsify, followLog } from './feed.ts'
 import { type LinearLoad, startLinearLoad } from './linear-load.ts'
 import { isEnough, reportOn } from './linear-report.ts'
 import {
@@ -50,9 +51,12 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
   }
   const standby = isGuarded ? await startStandby(server, true) : undefined
   const hosts = standby ? [server, standby] : [server]
-  const start = (place: number) => serveBefore(urlOf(hosts, USERS[place]))
+  const start = (place: number) =>
+    serveBefore(urlOf(hosts, USERS[place]), { env: { PLANTSTORE_KEEP_CHANGES: '1d' } })
   const daemons: Daemon[] = await Promise.all(USERS.map((_, place) => start(place)))
   const load = startLinearLoad(daemons, PAUSE_MS)
+  // Of either daemon, so that it sees what each commits between the other's.
+  const logs = USERS.map((_, place) => followLog(() => load.target(place)))
   const problems: string[] = []
   const scene: Scene = {
     server,
@@ -79,6 +83,16 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
   // On a busy machine the faults are over before enough was done beside them.
   await until(15_000, () => isEnough(load))
   await load.finish()
+  for (const [place, log] of logs.entries()) {
+    const entries = await log.finish(daemons[place] as Daemon)
+    const isNew = log.resets() > 0
+    if (isNew !== isGuarded) problems.push('another log began, or none did after a failover')
+    problems.push(...log.problems, ...checkLog(entries, load.history.operations))
+    for (const [how, wrong] of falsify(entries)) {
+      if (checkLog(wrong, load.history.operations).length > 0) continue
+      problems.push(`a log with ${how} is taken for a right one`)
+    }
+  }
   let inDoubt = 0
   for (const daemon of daemons) {
     const metrics = await metricsOf(daemon)

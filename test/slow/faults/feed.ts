@@ -1,0 +1,203 @@
+// Whether a log of changes tells what clients were told: each acknowledged change once, none that was refused, in the order of
+// their answers; and whether it makes the plants that are stored.
+import { type Answer, connect, request } from '../../harness/http.ts'
+import type { Daemon } from './daemon.ts'
+import { idsOf, joinFields, type Operation, show, splitFields } from './history.ts'
+
+interface Plant {
+  name: string
+  tag?: string
+}
+
+/** An entry of the log, as `GET /plants/changes` has it. */
+export interface Entry {
+  cursor: string
+  action: 'create' | 'replace' | 'patch' | 'delete'
+  id: number
+  before: Plant | null
+  after: Plant | null
+  request: string | null
+}
+
+interface Page {
+  changes: Entry[]
+  next: string
+}
+
+const PAGE = 1000
+
+const fieldsOf = (plant: Plant | null): string | null =>
+  plant && joinFields(plant.name, plant.tag ?? '')
+
+/** The name of an operation, which it sends as the id of its request. */
+export const requestIdOf = ({ called }: Operation): string => `operation-${called}`
+
+async function ask(daemon: Daemon, after: string | undefined): Promise<Answer | undefined> {
+  const connection = await connect(daemon.port)
+  const place = after === undefined ? '' : `&after=${after}`
+  const path = `/plants/changes?limit=${PAGE}${place}`
+  const answer = await connection.send(request('GET', path, daemon.token))
+  connection.end()
+  return answer
+}
+
+/** Follows the log of changes of whichever daemon there is, from its beginning, until it is stopped. */
+export function followLog(current: () => Daemon | undefined) {
+  const seen: Entry[] = []
+  const problems: string[] = []
+  let after: string | undefined
+  let isStopped = false
+  let resets = 0
+
+  /** Reads a page; null if there was no answer. */
+  async function turn(daemon: Daemon): Promise<number | null> {
+    const answer = await ask(daemon, after).catch(() => undefined)
+    if (answer === undefined || answer.status >= 500) return null
+    if (answer.status === 410) {
+      // Another log, of the same entries as far as they were not lost.
+      seen.length = 0
+      after = undefined
+      resets += 1
+      return PAGE
+    }
+    if (answer.status !== 200) {
+      problems.push(`the log of changes: ${answer.status} ${answer.body}`)
+      isStopped = true
+      return null
+    }
+    const { changes, next }: Page = JSON.parse(answer.body)
+    seen.push(...changes)
+    after = next
+    return changes.length
+  }
+
+  const following = (async () => {
+    while (!isStopped) {
+      const daemon = current()
+      const found = daemon ? await turn(daemon) : null
+      if (found !== PAGE) await Bun.sleep(20)
+    }
+  })()
+
+  return {
+    problems,
+    /** How often another log began. */
+    resets: () => resets,
+    /** Ends it, and reads what is left. Resolves to all entries, in the order in which it has seen them. */
+    async finish(daemon: Daemon): Promise<Entry[]> {
+      isStopped = true
+      await following
+      for (let found: number | null = PAGE; found !== 0; ) {
+        found = await turn(daemon)
+        if (found === null) {
+          problems.push('the log of changes cannot be read')
+          break
+        }
+      }
+      return seen
+    },
+  }
+}
+
+/** What an operation leaves of a plant, as far as it says so: null for none. */
+function leaves({ request: it }: Operation, id: number, after: string | null): boolean {
+  switch (it.kind) {
+    case 'delete':
+      return after === null
+    case 'patch':
+      return after !== null && splitFields(after)[1] === it.tag
+    case 'batch':
+      return it.plants.some((plant) => plant.id === id && plant.fields === after)
+    case 'read':
+      return false
+    default:
+      return it.fields === after
+  }
+}
+
+const actions = { create: 'create', batch: 'create', replace: 'replace', swap: 'replace' } as const
+
+const actionOf = ({ request: { kind } }: Operation): Entry['action'] | 'read' =>
+  kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
+
+/** What is wrong with a log, given all operations, the last reads of every plant included. */
+export function checkLog(entries: readonly Entry[], operations: readonly Operation[]): string[] {
+  const problems: string[] = []
+  const byRequest = new Map(operations.map((it) => [requestIdOf(it), it]))
+  const entered = new Map<Operation, number[]>()
+  const plants = new Map<number, string | null>()
+  let number = 0
+  // Who was answered before another was called comes first.
+  let latestCall = -1
+  for (const entry of entries) {
+    const { id, request: name } = entry
+    const [before, after] = [fieldsOf(entry.before), fieldsOf(entry.after)]
+    const at = Number(entry.cursor.split('-')[1])
+    if (at !== number + 1) problems.push(`entry ${at} comes after ${number}`)
+    number = at
+    if ((plants.get(id) ?? null) !== before) problems.push(`entry ${at} begins with ${before}`)
+    plants.set(id, after)
+    const operation = byRequest.get(name ?? '')
+    if (!operation) {
+      problems.push(`entry ${at} is of ${name}, which nobody asked for`)
+      continue
+    }
+    entered.set(operation, [...(entered.get(operation) ?? []), id])
+    if (entry.action !== actionOf(operation) || !leaves(operation, id, after)) {
+      problems.push(`entry ${at}, ${entry.action} to ${after}, is not ${show(operation)}`)
+    }
+    if (operation.ended < latestCall)
+      problems.push(`entry ${at} comes too late: ${show(operation)}`)
+    latestCall = Math.max(latestCall, operation.called)
+  }
+  for (const operation of operations) {
+    if (operation.request.kind === 'read') continue
+    const found = (entered.get(operation) ?? []).toSorted((a, b) => a - b)
+    const isDone = operation.outcome.is === 'done'
+    const mayBe = isDone || operation.outcome.is === 'unknown'
+    const ids = idsOf(operation.request).toSorted((a, b) => a - b)
+    const isWhole = mayBe && `${found}` === `${ids}`
+    if (!isWhole && (isDone || found.length > 0)) {
+      problems.push(`${found.length} entries of ${show(operation)}`)
+    }
+  }
+  for (const { request: it, outcome } of lastReads(operations)) {
+    if (it.kind !== 'read') continue
+    const stored = outcome.is === 'done' ? (outcome.fields ?? null) : null
+    if ((plants.get(it.id) ?? null) !== stored) {
+      problems.push(`the log leaves ${plants.get(it.id)} of plant ${it.id}, stored is ${stored}`)
+    }
+  }
+  return problems
+}
+
+/** The last read of each plant. */
+function lastReads(operations: readonly Operation[]): Operation[] {
+  const last = new Map<number, Operation>()
+  for (const it of operations) if (it.request.kind === 'read') last.set(it.request.id, it)
+  return [...last.values()]
+}
+
+/** Logs that are wrong in one way each, made of one that is right. */
+export function falsify(entries: readonly Entry[]): [how: string, entries: Entry[]][] {
+  const middle = Math.floor(entries.length / 2)
+  const numbered = (all: Entry[]) =>
+    all.map((entry, index) => ({ ...entry, cursor: entry.cursor.replace(/\d+$/, `${index + 1}`) }))
+  const swapped = [...entries]
+  // The next one of the same plant.
+  const next = entries.findIndex(({ id }, index) => index > middle && id === entries[middle]?.id)
+  const [one, other] = [entries[middle], entries[next]]
+  if (one && other) {
+    swapped[middle] = other
+    swapped[next] = one
+  }
+  const moved = [...entries.slice(1), ...entries.slice(0, 1)]
+  return [
+    ['a lost one', numbered(entries.toSpliced(middle, 1))],
+    ['a double one', numbered(entries.toSpliced(middle, 0, ...entries.slice(middle, middle + 1)))],
+    ['two that are swapped', numbered(swapped)],
+    ['one that comes too late', numbered(moved)],
+    ['a missing number', entries.toSpliced(middle, 1)],
+    ['the last one lost', entries.slice(0, -1)],
+  ]
+}
