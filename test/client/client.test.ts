@@ -4,7 +4,9 @@ import { ClientError, createClient, type NewPlant } from '../../src/client/clien
 import { startOwnDaemon } from '../harness/own-daemon'
 import { exercise } from './scenario'
 
-const { daemon, stored, createToken } = await startOwnDaemon({ args: ['--log-requests'] })
+const { daemon, stored, createToken } = await startOwnDaemon({
+  args: ['--log-requests', '--keep-changes', '1d'],
+})
 const { url, token } = daemon
 const client = createClient({ url, token })
 

@@ -27,7 +27,7 @@ const NAMES = [
   '\u2028\\\\"',
 ]
 
-/** Writes, reads, replaces, lists and deletes plants, and resolves to what does not hold; the store is empty again after it. */
+/** Writes, reads, replaces, lists, deletes and follows plants, and resolves to what does not hold; the store is empty again after it. */
 export async function exercise(client: Client): Promise<string[]> {
   const wrong: string[] = []
   const show = (value: unknown) =>
@@ -74,6 +74,22 @@ export async function exercise(client: Client): Promise<string[]> {
     const deleted = await client.deletePlant(id)
     expect(`delete ${id}`, deleted.ok && deleted.value, null)
   }
+  const end = await client.listChanges({ after: 'now' })
+  await client.createPlant({ id: MOST, name: 'followed' })
+  const followed = []
+  for await (const { action, id, after } of client.changes({
+    after: end.ok ? end.value.next : '',
+  })) {
+    followed.push([action, id, after])
+    // The first is in the log already; the second comes while it follows.
+    if (followed.length === 1) await client.deletePlant(MOST)
+    else break
+  }
+  const followable = [
+    ['create', MOST, { name: 'followed' }],
+    ['delete', MOST, null],
+  ]
+  expect('the changes', followed, followable)
   const gone = await client.readPlant(MOST)
   expect('a deleted plant', !gone.ok && gone.error, 40402)
   return wrong

@@ -30,7 +30,9 @@ setDefaultTimeout(180_000)
 
 const page = servePage()
 afterAll(() => page.stop())
-const { daemon } = await startOwnDaemon({ args: ['--cors-origin', page.origin] })
+const { daemon } = await startOwnDaemon({
+  args: ['--cors-origin', page.origin, '--keep-changes', '1d'],
+})
 
 // The page says what it found by a request, so that no browser needs to be driven.
 const script = (urls: readonly string[]) => `

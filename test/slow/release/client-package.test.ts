@@ -7,7 +7,7 @@ import { root } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 import { run } from '../../harness/process'
 
-const { daemon, folder } = await startOwnDaemon()
+const { daemon, folder } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
 const built = folder.file('client')
 const archive = folder.file('plantstore-client.tgz')
 const project = folder.file('project')
