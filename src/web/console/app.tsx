@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { EditorForm } from './editor-form.tsx'
@@ -33,11 +33,34 @@ function Header({ console: { session, monitor, disconnect } }: { readonly consol
 
 /** Shown instead of rows when there are none. */
 function Empty({ console: { finder, session } }: { readonly console: Console }) {
-  if (finder.shownTag.value !== undefined) {
+  const { id, name, tag } = finder.query.value
+  if (id !== undefined) {
+    return (
+      <div class="empty">
+        <p>No plant has the ID {String(id)}.</p>
+        <button type="button" onClick={() => void finder.show({ name: String(id) })}>
+          Search the names for {String(id)}
+        </button>
+      </div>
+    )
+  }
+  if (name !== undefined || tag !== undefined) {
     return (
       <div class="empty">
         <p>
-          No plant has the tag <bdi>{finder.shownTag.value}</bdi>.
+          No plant has{' '}
+          {name === undefined ? null : (
+            <>
+              <bdi>{name}</bdi> in its name
+            </>
+          )}
+          {name !== undefined && tag !== undefined ? ' and ' : null}
+          {tag === undefined ? null : (
+            <>
+              the tag <bdi>{tag}</bdi>
+            </>
+          )}
+          .
         </p>
       </div>
     )
@@ -57,7 +80,7 @@ function Empty({ console: { finder, session } }: { readonly console: Console }) 
 function countOf({ pages, finder }: Console): string {
   const total = pages.total.value
   const plants = total === 1 ? 'plant' : 'plants'
-  if (finder.isOne.value) return 'The plant with this ID'
+  if (finder.query.value.id !== undefined && total === 1) return 'The plant with this ID'
   return pages.isComplete.value
     ? `${total.toLocaleString()} ${plants}`
     : `${total.toLocaleString()} ${plants} so far; scroll for more`
@@ -67,9 +90,22 @@ function countOf({ pages, finder }: Console): string {
 export function App({ console: all }: { readonly console: Console }) {
   const { session, pages, scroll, finder, editor, deletions, importer, exporter, monitor } = all
   const isOver = useSignal(false)
-  if (!session.isKnown.value) return <Welcome session={session} />
   const isReadOnly = session.isReadOnly.value
   const isEmpty = pages.isComplete.value && pages.total.value === 0
+  useEffect(() => {
+    function onKeyDown(event: KeyboardEvent): void {
+      if (event.ctrlKey || event.metaKey || event.altKey || editor.isOpen.peek()) return
+      if (event.target instanceof Element && event.target.closest('input, textarea, dialog')) return
+      if (event.key === '/') document.getElementById('search')?.focus()
+      else if (event.key === 'n' && session.isKnown.peek() && !session.isReadOnly.peek())
+        editor.add()
+      else return
+      event.preventDefault()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [session, editor])
+  if (!session.isKnown.value) return <Welcome session={session} />
   const onFiles = (files: Iterable<File>) => void importer.add(files)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files can be dropped anywhere; a button does the same.
@@ -109,14 +145,14 @@ export function App({ console: all }: { readonly console: Console }) {
             {pages.failure.value}
           </p>
         ) : null}
-        <div class="table">
+        <div class={session.isReachable.value ? 'table' : 'table stale'}>
           <PlantTable
             pages={pages}
             scroll={scroll}
             isReadOnly={isReadOnly}
             onEdit={(plant) => void editor.edit(plant)}
             onDelete={(plant) => void deletions.remove(plant)}
-            onTag={(tag) => void finder.showTag(tag)}
+            onTag={(tag) => void finder.show({ ...finder.query.value, tag })}
             onUndo={() => deletions.undo()}
           />
           {isEmpty ? <Empty console={all} /> : null}
@@ -126,7 +162,7 @@ export function App({ console: all }: { readonly console: Console }) {
           {isReadOnly ? null : (
             <span class="keys" aria-hidden="true">
               <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Enter</kbd> edit <kbd>Del</kbd> delete{' '}
-              <kbd>Ctrl Z</kbd> undo
+              <kbd>Ctrl Z</kbd> undo <kbd>/</kbd> search <kbd>n</kbd> add
             </span>
           )}
         </p>

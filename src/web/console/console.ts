@@ -31,20 +31,27 @@ export function createConsole(base: URL) {
   const session = createSession(base)
   const pages = createPlantPages(session)
   const scroll = createTableScroll(pages)
-  const finder = createFinder(session, pages, scroll)
+  const finder = createFinder(pages, scroll)
   const editor = createEditor(session, pages, say)
   const deletions = createDeletions(session, pages, say)
-  const importer = createImporter(session, () => void finder.reload())
+  const importer = createImporter(session, finder.reload)
   const exporter = createExporter(session, say)
   const monitor = createMonitor(session)
 
   effect(() => {
     const isKnown = session.isKnown.value
     untracked(() => {
-      if (isKnown) void finder.showAll()
+      if (isKnown) void finder.follow()
       if (isKnown) monitor.lookNow()
       else editor.close()
     })
+  })
+
+  // Another tab shows the title alone.
+  effect(() => {
+    const { state } = monitor.health.value
+    const problem = state === 'failing' ? 'Cannot write' : state === 'silent' ? 'No response' : ''
+    document.title = problem === '' ? 'plantstore' : `⚠ ${problem} – plantstore`
   })
 
   /** Forgets the token, and stops whatever used it. */
@@ -53,13 +60,18 @@ export function createConsole(base: URL) {
     importer.stop()
     importer.dismiss()
     exporter.stop()
+    // What was looked for is not for whoever comes next.
+    history.replaceState(null, '', base)
     session.disconnect()
   }
 
+  addEventListener('popstate', () => {
+    if (session.isKnown.value) void finder.follow()
+  })
   addEventListener('pagehide', deletions.leave)
   // A page from the back/forward cache still shows plants that were deleted as it was left.
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted && session.isKnown.value) void finder.reload()
+    if (persisted && session.isKnown.value) finder.reload()
   })
   addEventListener('beforeunload', (event) => {
     if (importer.current.value?.state === 'running' || editor.isDirty()) event.preventDefault()

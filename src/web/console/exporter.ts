@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import { ClientError } from '../../client/client.ts'
 import type { Format } from '../../format.ts'
 import { writers } from '../../formats/plants.ts'
+import type { Query } from './query.ts'
 import type { Session } from './session.ts'
 
 const PAGE_PLANTS = 1000
@@ -59,14 +60,20 @@ export function createExporter(session: Session, say: (text: string) => void) {
   const written = signal<number | null>(null)
   let abort = new AbortController()
 
-  async function* pages(tag: string | undefined) {
+  async function* pages({ id, ...limits }: Query) {
     const { signal } = abort
+    if (id !== undefined) {
+      const found = await session.persist((client) => client.readPlant(id, { signal }), signal)
+      if (!found.ok) throw new ClientError(found)
+      yield [found.value]
+      return
+    }
     let after: string | undefined
     do {
       const query = {
         limit: PAGE_PLANTS,
         ...(after === undefined ? {} : { after }),
-        ...(tag === undefined ? {} : { tag }),
+        ...limits,
       }
       const page = await session.persist((client) => client.listPlants(query, { signal }), signal)
       if (!page.ok) throw new ClientError(page)
@@ -75,17 +82,17 @@ export function createExporter(session: Session, say: (text: string) => void) {
     } while (after !== undefined)
   }
 
-  async function write(target: Target, format: Format, tag: string | undefined): Promise<void> {
+  async function write(target: Target, format: Format, query: Query): Promise<void> {
     const { header, line } = writers[format]
     written.value = 0
     try {
       await target.write(header)
-      for await (const plants of pages(tag)) {
+      for await (const plants of pages(query)) {
         await target.write(plants.map(line).join(''))
         written.value += plants.length
       }
       await target.close()
-      say(`Exported ${written.value.toLocaleString()} plants`)
+      say(`Exported ${written.value.toLocaleString()} ${written.value === 1 ? 'plant' : 'plants'}`)
     } catch (error) {
       await target.abort()
       const why = error instanceof Error ? error.message : String(error)
@@ -98,8 +105,8 @@ export function createExporter(session: Session, say: (text: string) => void) {
   return {
     written,
 
-    /** Writes all plants, or those with a tag, in order of id. */
-    async start(format: Format, tag: string | undefined): Promise<void> {
+    /** Writes the plants that are looked for, in order of id. */
+    async start(format: Format, query: Query): Promise<void> {
       if (written.value !== null) return
       const name = `plants.${format}`
       abort = new AbortController()
@@ -112,7 +119,7 @@ export function createExporter(session: Session, say: (text: string) => void) {
         if (error instanceof DOMException && error.name === 'AbortError') return
         return say(`The export failed: ${error instanceof Error ? error.message : error}`)
       }
-      await write(target, format, tag)
+      await write(target, format, query)
     },
 
     stop: (): void => abort.abort(),

@@ -1,91 +1,66 @@
-// Which plants the table shows: all, those with a tag, or the one with an id.
+// Which plants the table shows; the address has it too, so that back, reload and a shared link work.
 
 import { signal } from '@preact/signals'
-import type { NewPlant } from '../../client/client.ts'
-import { byField, INT64_RULE, parseId } from './field-errors.ts'
 import type { PlantPages } from './plant-pages.ts'
-import type { Session } from './session.ts'
+import { parseQuery, type Query, textOf } from './query.ts'
 import type { TableScroll } from './table-scroll.ts'
 
 export type Finder = ReturnType<typeof createFinder>
 
-export function createFinder(session: Session, pages: PlantPages, scroll: TableScroll) {
-  const id = signal('')
-  const tag = signal('')
+export function createFinder(pages: PlantPages, scroll: TableScroll) {
+  /** What is typed and not yet searched for. */
+  const text = signal('')
   const error = signal<string | null>(null)
-  /** The tag that the table is filtered by. */
-  const shownTag = signal<string | undefined>(undefined)
-  /** Whether one plant, found by its id, is shown alone. */
-  const isOne = signal(false)
-  // Counts searches, so that a late answer does not replace a newer one.
-  let asked = 0
+  const query = signal<Query>({})
 
-  async function open(onlyTag: string | undefined): Promise<void> {
-    asked += 1
-    isOne.value = false
+  async function open(wanted: Query): Promise<void> {
     error.value = null
-    shownTag.value = onlyTag
+    text.value = ''
+    query.value = wanted
     scroll.reset()
-    await pages.open(onlyTag)
+    await pages.open(wanted)
   }
 
-  function showOne(plant: NewPlant): void {
-    shownTag.value = undefined
-    tag.value = ''
-    isOne.value = true
-    scroll.reset()
-    pages.showOnly(plant)
+  /** Shows other plants, and puts them into the address. */
+  function show(wanted: Query): Promise<void> {
+    const address = new URL(location.href)
+    const words = textOf(wanted)
+    if (words === '') address.searchParams.delete('q')
+    else address.searchParams.set('q', words)
+    if (address.href !== location.href) history.pushState(null, '', address)
+    return open(wanted)
   }
 
   return {
-    id,
-    tag,
+    text,
     error,
-    shownTag,
-    isOne,
+    query,
+    show,
 
-    /** Shows the plant with the typed id, or says why it cannot. */
-    async findId(): Promise<void> {
-      if (id.value.trim() === '') return open(shownTag.value)
-      const search = ++asked
-      const parsed = parseId(id.value)
-      if (parsed === null) {
-        error.value = INT64_RULE
+    /** Searches for what is typed, among the plants of the tag or name that is already looked for. */
+    async search(): Promise<void> {
+      const typed = parseQuery(text.value)
+      if ('problem' in typed) {
+        error.value = typed.problem
         return
       }
-      const found = await session.call((client) => client.readPlant(parsed))
-      if (search !== asked) return
-      if (found.ok) {
-        error.value = null
-        showOne(found.value)
-      } else {
-        const { id: ofId, form } = byField(found)
-        error.value = ofId ?? form ?? found.message
-      }
+      const { id: _, ...before } = query.value
+      await show(typed.id === undefined ? { ...before, ...typed } : typed)
     },
 
-    /** Shows the plants with the typed tag. */
-    filterTag(): Promise<void> {
-      id.value = ''
-      return open(tag.value === '' ? undefined : tag.value)
+    /** No longer looks for one of the things. */
+    drop(key: keyof Query): Promise<void> {
+      const { [key]: _, ...rest } = query.value
+      return show(rest)
     },
 
-    /** Shows the plants with a tag. */
-    showTag(text: string): Promise<void> {
-      tag.value = text
-      id.value = ''
-      return open(text)
+    /** Shows what the address says. */
+    async follow(): Promise<void> {
+      const found = parseQuery(new URL(location.href).searchParams.get('q') ?? '')
+      await open('problem' in found ? {} : found)
     },
 
-    showAll(): Promise<void> {
-      id.value = ''
-      tag.value = ''
-      return open(undefined)
-    },
-
-    /** Reloads what is shown. */
-    reload(): Promise<void> {
-      return isOne.value ? this.findId() : open(shownTag.value)
-    },
+    /** Reads what is shown again, in place. */
+    reload: (): void => pages.refresh(),
   }
 }

@@ -10,6 +10,8 @@ export type Sample = {
   /** Milliseconds on a monotonic clock. */
   readonly at: number
   readonly created: number
+  /** How many are stored; undefined if the service does not count them. */
+  readonly plants: number | undefined
   /** For requests that create plants, in ascending order of seconds. */
   readonly buckets: readonly Bucket[]
   readonly version: string
@@ -25,6 +27,7 @@ const labelOf = (labels: string, name: string): string => {
 /** Reads a sample. */
 export function parseMetrics(text: string, at: number): Sample {
   let created = 0
+  let plants: number | undefined
   let version = ''
   const counts = new Map<number, number>()
   for (const line of text.split('\n')) {
@@ -32,6 +35,7 @@ export function parseMetrics(text: string, at: number): Sample {
     const [name = '', labels = ''] = line.slice(0, space).split(/[{}]/)
     const value = Number(line.slice(space + 1))
     if (name === 'plantstore_plants_created_total') created = value
+    if (name === 'plantstore_plants') plants = value
     if (name === 'plantstore_build_info') version = labelOf(labels, 'version')
     if (name !== DURATION || !labels.includes('method="POST"')) continue
     if (!CREATES.some((route) => labels.includes(route))) continue
@@ -41,7 +45,7 @@ export function parseMetrics(text: string, at: number): Sample {
   const buckets = [...counts]
     .map(([seconds, count]) => ({ seconds, count }))
     .sort((a, b) => a.seconds - b.seconds)
-  return { at, created, buckets, version }
+  return { at, created, plants, buckets, version }
 }
 
 /** Plants created per second between two samples; null if the daemon restarted in between. */

@@ -11,6 +11,8 @@ export type Part = {
   count: number
   /** null if dropped. */
   rows: NewPlant[] | null
+  /** Whether the plants may have changed. */
+  isStale?: boolean
 }
 
 export type PartList = ReturnType<typeof createPartList>
@@ -67,6 +69,7 @@ export function createPartList() {
     forgetOldest,
     total: () => total,
     last: () => parts.at(-1),
+    all: (): readonly Part[] => parts,
 
     /** Replaces all parts. */
     set(all: readonly Part[]): void {

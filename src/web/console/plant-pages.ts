@@ -1,20 +1,25 @@
 // The plants of a list, in parts: loaded when they come into view, and dropped once many others have been loaded.
 
 import { signal } from '@preact/signals'
-import type { NewPlant } from '../../client/client.ts'
+import type { NewPlant, PlantPage, Result } from '../../client/client.ts'
 import { createPartList, type Part } from './part-list.ts'
+import { matches, type Query } from './query.ts'
 import type { Session } from './session.ts'
 
 const PART_ROWS = 250
 // Larger parts when jumping to the end of the list, for fewer requests.
 const LONG_PART_ROWS = 1000
+// What others add to the end of the list is put into its last part up to here, and then into another.
+const LONGEST_PART_ROWS = 5000
 const RETRY_MS = 2000
 
 export type PlantPages = ReturnType<typeof createPlantPages>
 
 export function createPlantPages(session: Session) {
   const parts = createPartList()
-  let tag: string | undefined
+  let query: Query = {}
+  /** Where the next part begins. */
+  let cursor: bigint | string | null = null
   // Counts restarts of the list, so that answers to earlier requests are dropped.
   let generation = 0
   const loading = new Set<Part | 'next'>()
@@ -36,14 +41,24 @@ export function createPlantPages(session: Session) {
   const partOf = (id: bigint): Part | undefined =>
     parts.partOf(id) ?? (isComplete.value ? parts.last() : undefined)
 
-  const list = (after: bigint | null, limit: number) =>
-    session.persist((client) =>
+  /** The plant with an id as a page, which is empty if there is none. */
+  async function readOne(id: bigint): Promise<Result<PlantPage>> {
+    const found = await session.persist((client) => client.readPlant(id))
+    if (found.ok) return { ok: true, value: { plants: [found.value], next: null } }
+    return found.error === 40402 ? { ok: true, value: { plants: [], next: null } } : found
+  }
+
+  const list = async (after: bigint | string | null, limit: number): Promise<Result<PlantPage>> => {
+    const { id, ...limits } = query
+    if (id !== undefined) return readOne(id)
+    return session.persist((client) =>
       client.listPlants({
         limit,
         ...(after === null ? {} : { after }),
-        ...(tag === undefined ? {} : { tag }),
+        ...limits,
       }),
     )
+  }
 
   /** Says why rows are missing, and retries after a while. */
   function fail(message: string): void {
@@ -58,15 +73,16 @@ export function createPlantPages(session: Session) {
     if (loading.has('next') || isComplete.value) return
     loading.add('next')
     const began = generation
-    const after = parts.last()?.last ?? null
-    const result = await list(after, limit)
+    const result = await list(cursor, limit)
     if (began !== generation) return
     loading.delete('next')
     if (!result.ok) return fail(result.message)
     failure.value = null
     const rows = result.value.plants.filter(({ id }) => !hidden.has(id))
     const last = result.value.plants.at(-1)
-    if (last) parts.push({ after, last: last.id, count: rows.length, rows })
+    if (last)
+      parts.push({ after: parts.last()?.last ?? null, last: last.id, count: rows.length, rows })
+    cursor = result.value.next ?? parts.last()?.last ?? null
     isComplete.value = result.value.next === null
     parts.forgetOldest()
     changed()
@@ -78,7 +94,7 @@ export function createPlantPages(session: Session) {
     loading.add(part)
     const began = generation
     const rows: NewPlant[] = []
-    for (let after = part.after, isWhole = false; !isWhole; ) {
+    for (let after: bigint | string | null = part.after, isWhole = false; !isWhole; ) {
       const result = await list(after, Math.min(Math.max(part.count, 1), LONG_PART_ROWS))
       if (began !== generation) return
       if (!result.ok) {
@@ -87,12 +103,13 @@ export function createPlantPages(session: Session) {
       }
       const { plants, next } = result.value
       rows.push(...plants.filter(({ id }) => id <= part.last && !hidden.has(id)))
-      after = plants.at(-1)?.id ?? part.last
-      isWhole = next === null || after >= part.last
+      after = next
+      isWhole = next === null || (plants.at(-1)?.id ?? part.last) >= part.last
     }
     loading.delete(part)
     failure.value = null
     part.rows = rows
+    part.isStale = false
     part.count = rows.length
     parts.use(part)
     parts.forgetOldest()
@@ -118,24 +135,25 @@ export function createPlantPages(session: Session) {
     isComplete,
     failure,
 
-    /** Starts over, with all plants or those with a tag. */
-    async open(onlyTag?: string): Promise<void> {
+    /** Starts over, with all plants or those that are looked for. */
+    async open(wanted: Query = {}): Promise<void> {
       generation += 1
       loading.clear()
-      tag = onlyTag
+      query = wanted
+      cursor = null
       parts.set([])
       isComplete.value = false
       changed()
       await loadNext(PART_ROWS)
     },
 
-    /** Shows one plant alone. */
-    showOnly(plant: NewPlant): void {
+    /** Reads the rows again as they come into view; until then, they stay as they are. */
+    refresh(): void {
       generation += 1
       loading.clear()
-      tag = undefined
-      parts.set([{ after: plant.id - 1n, last: plant.id, count: 1, rows: [plant] }])
-      isComplete.value = true
+      for (const part of parts.all()) part.isStale = true
+      if (isComplete.value) cursor = parts.last()?.last ?? null
+      isComplete.value = false
       changed()
     },
 
@@ -145,7 +163,7 @@ export function createPlantPages(session: Session) {
     want(first: number, end: number, isGoingToEnd: boolean): void {
       for (const part of parts.between(first, end)) {
         parts.use(part)
-        if (part.rows === null) void loadAgain(part)
+        if (part.rows === null || part.isStale) void loadAgain(part)
       }
       if (isGoingToEnd) void loadNext(LONG_PART_ROWS)
       else if (end > total.value - PART_ROWS / 2) {
@@ -156,9 +174,17 @@ export function createPlantPages(session: Session) {
     /** Adds a new plant in its place, or updates a changed one. */
     put(plant: NewPlant): void {
       hidden.delete(plant.id)
-      const isShown = tag === undefined || plant.tag === tag
+      const isShown = matches(query, plant)
       if (!parts.last() && isComplete.value && isShown) {
         parts.set([{ after: null, last: plant.id, count: 1, rows: [plant] }])
+        changed()
+        return
+      }
+      const last = parts.last()
+      // A list that others add to is not held in one part for ever.
+      if (isComplete.value && last && plant.id > last.last && last.count >= LONGEST_PART_ROWS) {
+        cursor = last.last
+        isComplete.value = false
         changed()
         return
       }

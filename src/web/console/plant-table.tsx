@@ -41,19 +41,20 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
       <span role="gridcell" class="id">
         {String(id)}
       </span>
-      <span role="gridcell" class="name">
-        {name === '' ? <i>no name</i> : <bdi title={name}>{name}</bdi>}
+      <span role="gridcell" class="name" dir="auto" title={name}>
+        {name === '' ? <i>no name</i> : name}
       </span>
       <span role="gridcell" class="tag">
         {tag === undefined ? null : (
           <button
             type="button"
             class="chip"
+            dir="auto"
             tabIndex={tabIndex}
             title="Show only plants with this tag"
             onClick={() => onTag(tag)}
           >
-            <bdi>{tag === '' ? '(empty)' : tag}</bdi>
+            {tag === '' ? '(empty)' : tag}
           </button>
         )}
       </span>

@@ -20,6 +20,7 @@ function toTime(seconds: number | null | undefined): string {
 /** The state of the store: its health, and the number and latency of creates. */
 export function Strip({ monitor }: { readonly monitor: Monitor }) {
   const health = monitor.health.value
+  const latest = monitor.latest.value
   const points = monitor.points.value
   const now = points.at(-1)
   const rate = toRate(now?.rate)
@@ -28,13 +29,15 @@ export function Strip({ monitor }: { readonly monitor: Monitor }) {
     <section class="strip" aria-label="State of the store">
       <p class={`health ${health.state}`} role="status">
         <span class="dot" aria-hidden="true" />
-        {HEALTH[health.state]}
-        {health.state === 'failing' ? <span class="why">: {health.message}</span> : null}
+        <span>
+          {HEALTH[health.state]}
+          {health.state === 'failing' ? <span class="why">: {health.message}</span> : null}
+        </span>
       </p>
       <dl>
         <div>
-          <dt>Created since startup</dt>
-          <dd>{monitor.latest.value?.created.toLocaleString() ?? '–'}</dd>
+          <dt>{latest?.plants === undefined ? 'Created since startup' : 'Plants'}</dt>
+          <dd>{(latest?.plants ?? latest?.created)?.toLocaleString() ?? '–'}</dd>
         </div>
         <div>
           <dt>Creates per second</dt>

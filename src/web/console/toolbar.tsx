@@ -2,47 +2,84 @@ import { useRef } from 'preact/hooks'
 import type { Exporter } from './exporter.ts'
 import type { Finder } from './finder.ts'
 
-type FindProps = {
-  readonly label: string
-  readonly name: string
-  readonly text: Finder['id']
-  readonly button: string
-  readonly error?: string | null
-  readonly onSubmit: () => Promise<void>
+type ChipProps = { readonly label: string; readonly value: string; readonly onRemove: () => void }
+
+function Chip({ label, value, onRemove }: ChipProps) {
+  return (
+    <li class="term">
+      <span>
+        {label} <bdi>{value === '' ? '(empty)' : value}</bdi>
+      </span>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Remove ${label} ${value}`}
+        title="Remove"
+        onClick={onRemove}
+      >
+        ×
+      </button>
+    </li>
+  )
 }
 
-function Find({ label, name, text, button, error, onSubmit }: FindProps) {
+/** The search box, what is looked for as chips, and what is wrong with what was typed. */
+function Search({ finder }: { readonly finder: Finder }) {
+  const error = finder.error.value
+  const { id, name, tag } = finder.query.value
+  const isLimited = id !== undefined || name !== undefined || tag !== undefined
   return (
-    <form
-      class="find"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void onSubmit()
-      }}
-    >
-      <label for={name}>{label}</label>
-      <input
-        id={name}
-        type="search"
-        dir="auto"
-        autoComplete="off"
-        autoCapitalize="none"
-        spellcheck={false}
-        enterkeyhint="search"
-        value={text.value}
-        aria-invalid={Boolean(error)}
-        aria-describedby={error ? `${name}-error` : undefined}
-        onInput={(event) => {
-          text.value = event.currentTarget.value
+    <search class="finders">
+      <form
+        class="find"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void finder.search()
         }}
-      />
-      <button type="submit">{button}</button>
+      >
+        <input
+          id="search"
+          type="search"
+          dir="auto"
+          aria-label="Search"
+          placeholder="Search: a name, an id or tag:aroid"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          enterkeyhint="search"
+          value={finder.text.value}
+          aria-invalid={error !== null}
+          aria-describedby={error ? 'search-error' : undefined}
+          onInput={(event) => {
+            finder.text.value = event.currentTarget.value
+            finder.error.value = null
+          }}
+        />
+      </form>
       {error ? (
-        <p class="error" id={`${name}-error`} role="alert">
+        <p class="error" id="search-error" role="alert">
           {error}
         </p>
       ) : null}
-    </form>
+      {isLimited ? (
+        <ul class="terms" aria-label="Shown are plants with">
+          {id === undefined ? null : (
+            <Chip label="ID" value={String(id)} onRemove={() => void finder.drop('id')} />
+          )}
+          {name === undefined ? null : (
+            <Chip label="Name" value={name} onRemove={() => void finder.drop('name')} />
+          )}
+          {tag === undefined ? null : (
+            <Chip label="Tag" value={tag} onRemove={() => void finder.drop('tag')} />
+          )}
+          <li>
+            <button type="button" class="quiet" onClick={() => void finder.show({})}>
+              Show all plants
+            </button>
+          </li>
+        </ul>
+      ) : null}
+    </search>
   )
 }
 
@@ -54,36 +91,15 @@ type ToolbarProps = {
   readonly onFiles: (files: Iterable<File>) => void
 }
 
-/** The fields to find and filter, and the buttons to add, import and export. */
+/** The search box, and the buttons to add, import and export. */
 export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: ToolbarProps) {
   const file = useRef<HTMLInputElement>(null)
   const written = exporter.written.value
-  const isLimited = finder.isOne.value || finder.shownTag.value !== undefined
-  const exported = finder.shownTag.value === undefined ? 'all plants' : 'the plants with this tag'
+  const isAll = Object.keys(finder.query.value).length === 0
+  const exported = isAll ? 'all plants' : 'only the plants that are shown'
   return (
     <div class="toolbar">
-      <search class="finders">
-        <Find
-          label="Find ID"
-          name="find-id"
-          text={finder.id}
-          button="Find"
-          error={finder.error.value}
-          onSubmit={finder.findId}
-        />
-        <Find
-          label="Filter by tag"
-          name="filter-tag"
-          text={finder.tag}
-          button="Filter"
-          onSubmit={finder.filterTag}
-        />
-        {isLimited ? (
-          <button type="button" class="quiet" onClick={() => void finder.showAll()}>
-            Show all plants
-          </button>
-        ) : null}
-      </search>
+      <Search finder={finder} />
       <div class="deeds">
         {isReadOnly ? null : (
           <>
@@ -114,7 +130,7 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
               key={format}
               type="button"
               title={`Export ${exported}`}
-              onClick={() => void exporter.start(format, finder.shownTag.value)}
+              onClick={() => void exporter.start(format, finder.query.value)}
             >
               Export {format.toUpperCase()}
             </button>
@@ -124,7 +140,7 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
             Stop the export ({written.toLocaleString()})
           </button>
         )}
-        <button type="button" class="quiet" onClick={() => void finder.reload()}>
+        <button type="button" class="quiet" onClick={finder.reload}>
           Reload
         </button>
       </div>

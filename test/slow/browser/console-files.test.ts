@@ -267,8 +267,7 @@ describe('an export', () => {
     await console.page.evaluate(() => {
       delete window.showSaveFilePicker
     })
-    await console.field('Filter by tag').fill('t1')
-    await console.button('Filter').click()
+    await console.search('tag:t1')
     await console.row(1).waitFor()
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),

@@ -53,6 +53,11 @@ export async function openConsole(browser: Browser, url: string, options: Consol
             ['.id', '.name', '.tag'].map((cell) => row.querySelector(cell)?.textContent ?? ''),
           ),
         ),
+    /** Types a search and presses Enter. */
+    async search(text: string): Promise<void> {
+      await page.getByRole('searchbox', { name: 'Search' }).fill(text)
+      await page.keyboard.press('Enter')
+    },
     button: (name: string) => page.getByRole('button', { name, exact: true }),
     field: (name: string) => page.getByLabel(name, { exact: true }),
     /** Nothing left the origin, and the browser has no complaint. */

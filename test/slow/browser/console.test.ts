@@ -167,8 +167,7 @@ describe('the table', () => {
       [MAX, 'The last of all'],
       ['123', 'plant 123'],
     ]) {
-      await console.field('Find ID').fill(` ${id} `)
-      await console.button('Find').click()
+      await console.search(` ${id} `)
       await console.row(String(id)).waitFor()
       await console.page.getByText('The plant with this ID').waitFor()
       expect(await console.rows()).toEqual([[String(id), String(name), expect.any(String)]])
@@ -178,37 +177,75 @@ describe('the table', () => {
     await console.isClean()
   })
 
-  test.each([
-    ['9999', 'no plant has this id'],
-    ['9223372036854775808', `id: expected an integer from ${MIN} to ${MAX}`],
-    ['rose', `id: expected an integer from ${MIN} to ${MAX}`],
-    ['1.5', `id: expected an integer from ${MIN} to ${MAX}`],
-  ])('says beside the field that %s leads to no plant', async (id, message) => {
+  test('says that no plant has an id, and offers to look for it in the names', async () => {
     await using console = await open()
-    await console.field('Find ID').fill(id)
-    await console.page.keyboard.press('Enter')
+    await console.search('77')
+    await console.row(77).waitFor()
+    await console.search('9999')
+    await console.page.getByText('No plant has the ID 9999.').waitFor()
+    await console.button('Search the names for 9999').click()
+    await console.page.getByText('No plant has 9999 in its name.').waitFor()
+    await console.isClean()
+  })
+
+  test('says beside the box that an id is beyond int64, and leaves the table as it is', async () => {
+    await using console = await open()
+    await console.row(1).waitFor()
+    await console.search('9223372036854775808')
 
     const alert = console.page.getByRole('search').getByRole('alert')
     await alert.waitFor()
-    expect(await alert.textContent()).toBe(message)
-    expect(await console.field('Find ID').getAttribute('aria-invalid')).toBe('true')
+    expect(await alert.textContent()).toBe(`id: expected an integer from ${MIN} to ${MAX}`)
+    expect(await console.field('Search').getAttribute('aria-invalid')).toBe('true')
+    expect(await console.row(1).count()).toBe(1)
+    await console.isClean()
+  })
+
+  test('is limited to a part of a name, by the box that / leads to, whatever its case', async () => {
+    await using console = await open()
+    await console.row(1).waitFor()
+    await console.page.keyboard.press('/')
+    await console.page.keyboard.type('PLANT 70')
+    await console.page.keyboard.press('Enter')
+    await console.page.getByText('2 plants', { exact: true }).waitFor()
+    expect(await console.rows()).toEqual([
+      ['70', 'plant 70', 'seventh'],
+      ['700', 'plant 700', 'seventh'],
+    ])
+    await console.isClean()
+  })
+
+  test('keeps what is looked for in the address: for back, a reload and a link', async () => {
+    await using console = await open()
+    const { page } = console
+    await console.search('tag:seventh')
+    await page.getByText('100 plants', { exact: true }).waitFor()
+    await console.search('plant 21')
+    await page.getByText('3 plants', { exact: true }).waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('"plant 21" tag:seventh')
+    await page.goBack()
+    await page.getByText('100 plants', { exact: true }).waitFor()
+    await page.goForward()
+    await page.reload()
+    await connect(page)
+    await page.getByText('3 plants', { exact: true }).waitFor()
+    await console.button('Remove Name plant 21').click()
+    await page.getByText('100 plants', { exact: true }).waitFor()
     await console.isClean()
   })
 
   test('is limited to a tag that is typed or pressed', async () => {
     await using console = await open()
-    await console.field('Filter by tag').fill('seventh')
-    await console.button('Filter').click()
+    await console.search('tag:seventh')
     await console.page.getByText('100 plants', { exact: true }).waitFor()
     expect((await console.rows()).every(([, , tag]) => tag === 'seventh')).toBeTrue()
 
     await console.button('Show all plants').click()
     await console.row(14).getByRole('button', { name: 'seventh' }).click()
     await console.page.getByText('100 plants', { exact: true }).waitFor()
-    expect(await console.field('Filter by tag').inputValue()).toBe('seventh')
+    await console.button('Remove Tag seventh').waitFor()
 
-    await console.field('Filter by tag').fill('<none>')
-    await console.page.keyboard.press('Enter')
+    await console.search('tag:<none>')
     await console.page.getByText('No plant has the tag <none>.').waitFor()
     await console.isClean()
   })
@@ -269,8 +306,7 @@ describe('a plant', () => {
     await create(801, 'two\r\nlines', 'old')
     await using console = await open()
     const { page } = console
-    await console.field('Find ID').fill('801')
-    await console.button('Find').click()
+    await console.search('801')
     await console.button('Edit plant 801').click()
     await console.field('Tag').fill('')
     await console.button('Save').click()
@@ -297,8 +333,7 @@ describe('a plant', () => {
     const id = 900 + name.length
     await create(id, name, name)
     await using console = await open()
-    await console.field('Find ID').fill(String(id))
-    await console.button('Find').click()
+    await console.search(String(id))
     await console.row(id).waitFor()
 
     expect(await console.rows()).toEqual([[String(id), name, name]])

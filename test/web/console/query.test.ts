@@ -1,0 +1,50 @@
+// What is typed into the console's search box, and what the address has of it.
+import { describe, expect, test } from 'bun:test'
+import { INT64_RULE } from '../../../src/web/console/field-errors'
+import { matches, parseQuery, type Query, textOf } from '../../../src/web/console/query'
+
+describe('a search', () => {
+  test.each([
+    ['', {}],
+    [' -42 ', { id: -42n }],
+    ['id:7', { id: 7n }],
+    ['9223372036854775807', { id: 2n ** 63n - 1n }],
+    ['Monstera', { name: 'Monstera' }],
+    ['monstera deliciosa', { name: 'monstera deliciosa' }],
+    ['tag:aroid', { tag: 'aroid' }],
+    ['big tag:"bird of paradise" leaf', { name: 'big leaf', tag: 'bird of paradise' }],
+    ['name:42', { name: '42' }],
+    ['"42"', { name: '42' }],
+    ['tag:""', { tag: '' }],
+    ['1.5', { name: '1.5' }],
+  ] as const)('%s is read exactly', (text, query) => {
+    expect(parseQuery(text)).toEqual(query)
+  })
+
+  test.each(['9223372036854775808', '-9223372036854775809', 'id:rose'])('refuses %s', (text) => {
+    expect(parseQuery(text)).toEqual({ problem: INT64_RULE })
+  })
+
+  test.each<Query>([
+    {},
+    { id: -5n },
+    { name: '42' },
+    { name: 'tag:x' },
+    { name: 'two words', tag: 'bird of paradise' },
+    { tag: '' },
+    { name: 'a "quoted" \\ name', tag: '"' },
+    { tag: 'two\nlines' },
+  ])('is the same from the address', (query) => {
+    expect(parseQuery(textOf(query))).toEqual(query)
+  })
+})
+
+test('a plant matches as it does for the service: the case of A to Z is ignored, of no other letter', () => {
+  const plant = { id: 1n, name: 'Éclair Fern', tag: 'fern' }
+
+  expect(matches({ name: 'ECLAIR' }, plant)).toBeFalse()
+  expect(matches({ name: 'CLAIR f' }, plant)).toBeTrue()
+  expect(matches({ name: 'É' }, plant)).toBeTrue()
+  expect(matches({ name: 'é' }, plant)).toBeFalse()
+  expect(matches({ name: 'fern', tag: 'Fern' }, plant)).toBeFalse()
+})
