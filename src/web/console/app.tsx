@@ -158,7 +158,10 @@ export function App({ console: all }: { readonly console: Console }) {
           {isEmpty ? <Empty console={all} /> : null}
         </div>
         <p class="count">
-          <span>{countOf(all)}</span>
+          <span>
+            {countOf(all)}
+            {all.follower.isLive.value ? ' · live' : null}
+          </span>
           {isReadOnly ? null : (
             <span class="keys" aria-hidden="true">
               <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Enter</kbd> edit <kbd>Del</kbd> delete{' '}

@@ -5,6 +5,7 @@ import { createDeletions } from './deletions.ts'
 import { createEditor } from './editor.ts'
 import { createExporter } from './exporter.ts'
 import { createFinder } from './finder.ts'
+import { createFollower } from './follower.ts'
 import { createImporter } from './importer.ts'
 import { createMonitor } from './monitor.ts'
 import { createPlantPages } from './plant-pages.ts'
@@ -36,12 +37,20 @@ export function createConsole(base: URL) {
   const deletions = createDeletions(session, pages, say)
   const importer = createImporter(session, finder.reload)
   const exporter = createExporter(session, say)
+  const follower = createFollower(session, pages)
   const monitor = createMonitor(session)
+
+  /** Shows the plants, once it is sure that no change of them is missed. */
+  async function begin(): Promise<void> {
+    await follower.start()
+    if (session.isKnown.value) await finder.follow()
+  }
 
   effect(() => {
     const isKnown = session.isKnown.value
     untracked(() => {
-      if (isKnown) void finder.follow()
+      if (isKnown) void begin()
+      else follower.stop()
       if (isKnown) monitor.lookNow()
       else editor.close()
     })
@@ -88,6 +97,7 @@ export function createConsole(base: URL) {
     deletions,
     importer,
     exporter,
+    follower,
     monitor,
     said,
     disconnect,

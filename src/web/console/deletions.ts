@@ -93,6 +93,14 @@ export function createDeletions(session: Session, pages: PlantPages, say: (text:
       say(`Plant ${found.plant.id} was kept`)
     },
 
+    /** Puts back every plant that is about to be deleted. */
+    undoAll(): void {
+      const all = waiting.value
+      waiting.value = []
+      for (const { plant } of all) pages.put(plant)
+      say(`${all.length} plants were kept`)
+    },
+
     /** Deletes everything that waits now, as the page or the token is about to go. Nobody sees the answers. */
     leave(): void {
       const token = session.token()

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Editor } from './editor.ts'
 import { Field } from './field.tsx'
+import { History } from './history.tsx'
 import { Modal } from './modal.tsx'
 
 /** The plant as someone else saved it while the form was open. */
@@ -125,6 +126,7 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
           </button>
         </div>
       </form>
+      {plant ? <History editor={editor} id={plant.id} /> : null}
     </Modal>
   )
 }

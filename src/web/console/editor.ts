@@ -1,7 +1,7 @@
 // The form that adds or edits one plant.
 
 import { signal } from '@preact/signals'
-import type { NewPlant } from '../../client/client.ts'
+import type { NewPlant, Plant } from '../../client/client.ts'
 import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.ts'
 import type { PlantPages } from './plant-pages.ts'
 import type { Session } from './session.ts'
@@ -211,6 +211,18 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     isDirty,
 
     isLeaving,
+
+    /** A page of what a plant was. */
+    history: (plantId: bigint, after: string | null) =>
+      session.call((client) =>
+        client.history(plantId, { limit: 20, ...(after === null ? {} : { after }) }),
+      ),
+
+    /** Puts an earlier version into the form. */
+    restore(version: Plant): void {
+      name.value = shown(version.name)
+      tag.value = shown(version.tag ?? '')
+    },
 
     /** Closes the form, or asks first if that would lose what was typed. */
     leave(): void {

@@ -1,7 +1,7 @@
 // The plants of a list, in parts: loaded when they come into view, and dropped once many others have been loaded.
 
 import { signal } from '@preact/signals'
-import type { NewPlant, PlantPage, Result } from '../../client/client.ts'
+import type { NewPlant, Plant, PlantPage, Result } from '../../client/client.ts'
 import { createPartList, type Part } from './part-list.ts'
 import { matches, type Query } from './query.ts'
 import type { Session } from './session.ts'
@@ -203,6 +203,17 @@ export function createPlantPages(session: Session) {
         rows.splice(at, 1)
         return -1
       })
+    },
+
+    /** Shows what someone else made of a plant, which may be gone; not of one that is about to be deleted here. */
+    change(id: bigint, plant: Plant | null): void {
+      if (hidden.has(id)) return
+      if (plant) {
+        this.put({ id, ...plant })
+        return
+      }
+      this.hide(id)
+      hidden.delete(id)
     },
 
     /** Stops hiding an id. */

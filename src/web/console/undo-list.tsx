@@ -1,7 +1,5 @@
 import type { Deletions } from './deletions.ts'
 
-const SHOWN = 3
-
 /** The plants that are about to be deleted, each with an Undo button. */
 export function UndoList({ deletions }: { readonly deletions: Deletions }) {
   const all = deletions.waiting.value
@@ -19,7 +17,7 @@ export function UndoList({ deletions }: { readonly deletions: Deletions }) {
       onFocusOut={pause(false)}
     >
       <ul>
-        {all.slice(-SHOWN).map(({ plant, leftMs }) => (
+        {all.map(({ plant, leftMs }) => (
           <li key={String(plant.id)}>
             <span>
               Deleting <b>{String(plant.id)}</b> <bdi>{plant.name}</bdi>
@@ -37,7 +35,11 @@ export function UndoList({ deletions }: { readonly deletions: Deletions }) {
           </li>
         ))}
       </ul>
-      {all.length > SHOWN ? <p>and {all.length - SHOWN} more</p> : null}
+      {all.length > 1 ? (
+        <button type="button" onClick={() => deletions.undoAll()}>
+          Undo all {all.length}
+        </button>
+      ) : null}
     </section>
   )
 }

@@ -85,7 +85,7 @@ describe.each(views)('%s', (name, options) => {
     await using console = await openConsole(browser, daemon.url, options)
     const { page } = console
     await console.row(3).waitFor()
-    await page.getByRole('img', { name: /^p99 of creates/ }).waitFor()
+    await page.getByText('Healthy').waitFor()
     await page.waitForTimeout(name === 'light' ? WATCHED_MS : 2500)
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()

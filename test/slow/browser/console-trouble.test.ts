@@ -211,6 +211,66 @@ describe('two people at one plant', () => {
   })
 })
 
+describe('with a log of changes', () => {
+  const withLog = async () => {
+    const folder = temporaryFolder()
+    const kept = await startDaemon({
+      database: folder.file('plants.db'),
+      args: ['--keep-changes', '1d'],
+    })
+    return {
+      kept,
+      async [Symbol.asyncDispose]() {
+        await kept[Symbol.asyncDispose]()
+        folder[Symbol.dispose]()
+      },
+    }
+  }
+
+  test('the table follows what others do', async () => {
+    await using it = await withLog()
+    await it.kept.create('{"id":1,"name":"Fern"}')
+    await using console = await openConsole(browser, it.kept.url)
+    await console.row(1).waitFor()
+    await console.page.getByText('live', { exact: false }).waitFor()
+    await it.kept.create('{"id":2,"name":"Rose"}')
+    await console.row(2).getByText('Rose').waitFor()
+    await it.kept.fetch('/plants/1', { method: 'PATCH', json: { name: 'Tree fern' } })
+    await console.row(1).getByText('Tree fern').waitFor()
+    await it.kept.fetch('/plants/2', { method: 'DELETE' })
+    await console.row(2).waitFor({ state: 'detached' })
+    await console.search('fern')
+    await console.page.getByText('1 plant', { exact: false }).waitFor()
+    await it.kept.create('{"id":3,"name":"Rose"}')
+    await it.kept.create('{"id":4,"name":"Fern of another"}')
+    await console.row(4).waitFor()
+    expect(await console.row(3).count()).toBe(0)
+    await console.isClean()
+  })
+
+  test('a plant has a history, and an earlier version can be restored', async () => {
+    await using it = await withLog()
+    await it.kept.create('{"id":1,"name":"Fern","tag":"old"}')
+    await it.kept.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
+    await using console = await openConsole(browser, it.kept.url)
+    await console.button('Edit plant 1').click()
+    await console.page.getByText('History', { exact: true }).click()
+    const versions = console.page.getByRole('list', { name: 'History' }).getByRole('listitem')
+    await versions.filter({ hasText: 'created' }).waitFor()
+    expect(await versions.count()).toBe(2)
+    expect(await console.barriers()).toEqual([])
+    await versions.last().getByRole('button', { name: 'Restore this version' }).click()
+    await console.button('Save').click()
+    await console.page.getByText('Plant 1 was changed').waitFor()
+    expect(await (await it.kept.fetch('/plants/1')).json()).toEqual({
+      id: 1,
+      name: 'Fern',
+      tag: 'old',
+    })
+    await console.isClean()
+  })
+})
+
 describe('a delete', () => {
   const undo = (id: number) => `Undo the deletion of plant ${id}`
 
@@ -237,13 +297,17 @@ describe('a delete', () => {
     await console.button(undo(22)).click()
     await console.row(22).waitFor()
     expect(await console.row(21).count()).toBe(0)
-    await console.button(undo(21)).click()
-    await console.button(undo(23)).click()
+    for (const id of [24, 25]) {
+      await console.button(`Delete plant ${id}`).click()
+      await console.button(undo(id)).waitFor()
+    }
+    await console.button('Undo all 4').click()
+    await console.row(25).waitFor()
 
     expect((await console.rows()).map(([id]) => id)).toEqual(
-      expect.arrayContaining(['21', '22', '23']),
+      expect.arrayContaining(['21', '22', '23', '24', '25']),
     )
-    for (const id of [21n, 22n, 23n]) expect(stored(id)?.name).toBe(`plant ${id}`)
+    for (const id of [21n, 22n, 23n, 24n, 25n]) expect(stored(id)?.name).toBe(`plant ${id}`)
     await console.isClean()
   })
 

@@ -1,0 +1,61 @@
+// Follows what others change, if the service keeps a log of changes, so that the table shows it at once.
+
+import { signal } from '@preact/signals'
+import { ClientError, type Result } from '../../client/client.ts'
+import type { PlantPages } from './plant-pages.ts'
+import type { Session } from './session.ts'
+
+const PLACE_GONE = 41001
+
+export type Follower = ReturnType<typeof createFollower>
+
+export function createFollower(session: Session, pages: PlantPages) {
+  /** Whether the table shows what others change. */
+  const isLive = signal(false)
+  let abort = new AbortController()
+
+  /** Where the log ends now; undefined if there is none. */
+  async function endOfLog(signal: AbortSignal): Promise<string | undefined> {
+    const end = await session.call((client) => client.listChanges({ after: 'now' }, { signal }))
+    return end.ok ? end.value.next : undefined
+  }
+
+  async function follow(from: string, signal: AbortSignal): Promise<void> {
+    for (let cursor: string | undefined = from; cursor !== undefined && !signal.aborted; ) {
+      let after: string = cursor
+      const ended = await session.persist(async (client): Promise<Result<null>> => {
+        try {
+          isLive.value = true
+          for await (const change of client.changes({ after, signal })) {
+            after = change.cursor
+            pages.change(change.id, change.after)
+          }
+          return { ok: true, value: null }
+        } catch (error) {
+          if (error instanceof ClientError) return error.failure
+          throw error
+        } finally {
+          isLive.value = false
+        }
+      }, signal)
+      if (ended.ok || ended.error !== PLACE_GONE) return
+      cursor = await endOfLog(signal)
+      pages.refresh()
+    }
+  }
+
+  return {
+    isLive,
+
+    /** Starts; resolves once every later change will be seen, or there is no log. */
+    async start(): Promise<void> {
+      abort.abort()
+      abort = new AbortController()
+      const { signal } = abort
+      const end = await endOfLog(signal)
+      if (end !== undefined && !signal.aborted) void follow(end, signal)
+    },
+
+    stop: (): void => abort.abort(),
+  }
+}
