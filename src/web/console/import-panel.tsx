@@ -16,7 +16,7 @@ function summary({ created, known, refused, state, reason }: Import): string {
     case 'done':
       return `Done: ${counts}`
     case 'stopped':
-      return `Stopped: ${counts}; import the file again to finish`
+      return `Stopped: ${counts}`
     case 'failed':
       return `Failed: ${reason}; ${counts}`
   }
@@ -40,17 +40,36 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
             Stop
           </button>
         ) : (
-          <button type="button" onClick={importer.dismiss}>
-            Close
-          </button>
+          <div class="deeds">
+            {it.state === 'failed' || it.state === 'stopped' ? (
+              <button type="button" onClick={() => void importer.retry()}>
+                Import it again
+              </button>
+            ) : null}
+            <button type="button" onClick={importer.dismiss}>
+              Close
+            </button>
+          </div>
         )}
       </div>
+      {importer.earlier.value.length > 0 ? (
+        <ul class="refused" aria-label="Files before it">
+          {importer.earlier.value.map((file) => (
+            <li key={file}>
+              <b class={file.state === 'failed' || file.refused > 0 ? 'bad' : 'good'}>
+                {file.name}
+              </b>{' '}
+              {summary(file)}
+            </li>
+          ))}
+        </ul>
+      ) : null}
       <progress
         aria-label={`Import of ${it.name}`}
         max={Math.max(it.bytes, 1)}
         value={it.state === 'done' ? Math.max(it.bytes, 1) : it.bytesRead}
       />
-      <p role="status">
+      <p role="status" class={it.state === 'failed' ? 'error' : undefined}>
         {summary(it)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>

@@ -51,7 +51,10 @@ const IDLE = { created: 0, known: 0, refused: 0, bytesRead: 0, lines: [] }
 
 export function createImporter(session: Session, onChange: () => void) {
   const current = signal<Import | null>(null)
+  /** The files before it that were dropped or chosen together with it. */
+  const earlier = signal<readonly Import[]>([])
   const waiting: File[] = []
+  let last: File | undefined
   let abort = new AbortController()
 
   function update(change: (before: Import) => Partial<Import>): void {
@@ -116,6 +119,8 @@ export function createImporter(session: Session, onChange: () => void) {
 
   async function next(): Promise<void> {
     for (let file = waiting.shift(); file; file = waiting.shift()) {
+      if (current.value && last !== file) earlier.value = [...earlier.value, current.value]
+      last = file
       const format = formatToRead(file.name)
       if (format) {
         await importFile(file, format)
@@ -128,11 +133,13 @@ export function createImporter(session: Session, onChange: () => void) {
 
   return {
     current,
+    earlier,
 
     /** Imports files, one after another. */
     async add(files: Iterable<File>): Promise<void> {
       waiting.push(...files)
       if (current.value?.state === 'running') return
+      this.dismiss()
       abort = new AbortController()
       await next()
     },
@@ -143,7 +150,16 @@ export function createImporter(session: Session, onChange: () => void) {
       abort.abort()
     },
 
+    /** Imports the file again that failed or was stopped: what is stored already is not stored twice. */
+    async retry(): Promise<void> {
+      if (!last || current.value?.state === 'running') return
+      waiting.unshift(last)
+      abort = new AbortController()
+      await next()
+    },
+
     dismiss(): void {
+      earlier.value = []
       current.value = null
     },
   }

@@ -73,6 +73,8 @@ export function createSession(base: URL) {
     const result = await make(used)
     if (result.ok) return result
     note(result)
+    // What the browser says of it names no cause either.
+    if (result.status === 0 && !isAborted(result)) return { ...result, message: SILENCE }
     if (isRefusal(result) && used === client) refuse(result.message)
     return result
   }

@@ -182,6 +182,30 @@ describe('an import', () => {
     await console.isClean()
   })
 
+  test('of several files says how each ended', async () => {
+    await using store = await openStore()
+    const { console } = store
+    await console.field('File to import, NDJSON or CSV').setInputFiles(
+      [
+        { name: 'first.ndjson', content: '{"id":1,"name":"Fern"}' },
+        { name: 'second.csv', content: 'Nr;name' },
+        { name: 'third.ndjson', content: '{"id":1,"name":"Rose"}' },
+      ].map(({ name, content }) => ({
+        name,
+        mimeType: 'text/plain',
+        buffer: Buffer.from(content),
+      })),
+    )
+    await panelOf(console).getByText('Done: 0 created, 1 refused').waitFor()
+    const before = panelOf(console).getByRole('list', { name: 'Files before it' })
+    expect(await before.getByRole('listitem').allTextContents()).toEqual([
+      'first.ndjson Done: 1 created, 0 refused',
+      expect.stringMatching(/^second\.csv Failed: header must be id,name/),
+    ])
+    expect(await console.barriers()).toEqual([])
+    await console.isClean()
+  })
+
   test('that is stopped keeps what it created, and completes when it is repeated', async () => {
     await using store = await openStore()
     const { console } = store
@@ -198,7 +222,7 @@ describe('an import', () => {
     expect(before).toBeGreaterThan(0)
     expect(before).toBeLessThan(60_000)
 
-    await importFile(console, 'plants.ndjson', text)
+    await console.button('Import it again').click()
     await panelOf(console).getByText('Done: ').waitFor()
     expect(storedPlants(store.database).length).toBe(60_000)
     await console.isClean()
@@ -259,6 +283,25 @@ describe('an export', () => {
 
     expect(written).toBe(await exported(database, 'ndjson'))
     await console.isClean()
+  })
+
+  test('of a plant that was found has that plant alone', async () => {
+    await using store = await openStore(content)
+    const { console } = store
+    await console.page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    await console.search('7')
+    await console.page.getByText('The plant with this ID').waitFor()
+    const [download] = await Promise.all([
+      console.page.waitForEvent('download'),
+      console.button('Export NDJSON').click(),
+    ])
+
+    expect(readFileSync(await download.path(), 'utf8')).toBe(
+      '{"id":7,"name":"plant 7","tag":"t1"}\n',
+    )
+    await console.page.getByText('Exported 1 plant', { exact: true }).waitFor()
   })
 
   test('of a tag has the plants of the tag', async () => {
