@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { type DatabaseSecrets, withoutPassword } from '../src/database-url'
 import { addressOf, parsePostgresUrl } from '../src/engine/postgres/url'
 import { UsageError } from '../src/errors'
@@ -57,6 +58,18 @@ describe('the URL of a server', () => {
     expect(parse(`postgres://u@db.example/n?${query}`)).toMatchObject({ sslmode, caFile })
   })
 
+  test('is taken as hosts hand it out', () => {
+    const sent = 'channel_binding=prefer&keepalives=1&keepalives_idle=30&keepalives_count=3'
+    expect(
+      parse(`postgres://u@h/n?${sent}&application_name=shop&options=-c%20work_mem%3D8MB`),
+    ).toMatchObject({ applicationName: 'shop', options: '-c work_mem=8MB', client: null })
+    expect(parse('postgres://u@h/n?sslcert=/c.pem&sslkey=/k.pem')).toMatchObject({
+      applicationName: `plantstore@${hostname()}`,
+      client: { certFile: '/c.pem', keyFile: '/k.pem' },
+    })
+    expect(parse('postgres://u@localhost/n?sslmode=prefer').sslmode).toBe('disable')
+  })
+
   test('has its parts decoded', () => {
     expect(parse('postgres://a%40b:p%2Fw%3F@h/n%20m?search_path=x&prepare=false')).toMatchObject({
       user: 'a@b',
@@ -83,15 +96,16 @@ describe('the URL of a server', () => {
     ['postgres://u@/n?host=a,b,c&port=1,2', 'one port'],
     ['postgres://u@h:0/n', 'a port must be'],
     ['postgres://u@h:x/n', 'a port must be'],
-    ['postgres://u@h/n?sslmode=prefer', 'sslmode must be disable or require or verify-ca or'],
+    ['postgres://u@h/n?sslmode=prefer', 'sslmode=prefer may send a password unencrypted'],
+    ['postgres://u@h/n?sslmode=on', 'sslmode must be disable or require or verify-ca or'],
+    ['postgres://u@h/n?channel_binding=require', 'channel_binding=require is not supported'],
+    ['postgres://u@h/n?sslcert=x', 'sslcert needs sslkey'],
+    ['postgres://u@/n?host=/run&sslkey=x', 'sslkey needs sslmode'],
     ['postgres://u@h/n?sslmode=disable&sslrootcert=x', 'sslrootcert needs'],
     ['postgres://u@h/n?prepare=no', 'prepare must be true or false'],
     ['postgres://u@h/n?connect_timeout=0', 'connect_timeout must be'],
     ['postgres://u@h/n?target_session_attrs=any', 'target_session_attrs must be'],
-    [
-      'postgres://u@h/n?options=-c%20fsync',
-      'unsupported parameter options in the database URL; supp',
-    ],
+    ['postgres://u@h/n?gssencmode=x', 'unsupported parameter gssencmode in the database URL; supp'],
   ])('is refused in one line: %s', (url, message) => {
     expect(refusal(url)).toContain(message)
     expect(refusal(url)).not.toContain('\n')

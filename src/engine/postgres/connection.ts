@@ -22,22 +22,27 @@ export interface Connection {
   close(): Promise<void>
 }
 
-function readCa(path: string): string {
+function readPem(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OpenError(`cannot read sslrootcert ${path}: ${(error as Error).message}`)
+    throw new OpenError(`cannot read ${parameter} ${path}: ${(error as Error).message}`)
   }
 }
 
 // Always explicit: Bun takes what is missing from PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 turns the
 // check of certificates off.
-function tlsOf({ sslmode, caFile }: PostgresTarget, host: Host) {
+function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   if (sslmode === 'disable' || isSocket(host)) return 'disable'
-  if (sslmode === 'require') return { rejectUnauthorized: false }
+  const own = client && {
+    cert: readPem('sslcert', client.certFile),
+    key: readPem('sslkey', client.keyFile),
+  }
+  if (sslmode === 'require') return { rejectUnauthorized: false, ...own }
   return {
+    ...own,
     rejectUnauthorized: true,
-    ...(caFile === null ? {} : { ca: readCa(caFile) }),
+    ...(caFile === null ? {} : { ca: readPem('sslrootcert', caFile) }),
     ...(sslmode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
   }
 }

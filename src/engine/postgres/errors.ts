@@ -69,13 +69,17 @@ async function isResolved({ host }: Host): Promise<boolean> {
   }
 }
 
+const NO_PASSWORD =
+  ': none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)'
+
 /** Why the server refused the connection, and how to fix it. */
-function explainState(error: unknown, { user, database, prepare }: PostgresTarget): string | null {
+function explainState(error: unknown, target: PostgresTarget): string | null {
+  const { user, database, prepare } = target
   const state = sqlStateOf(error)
   const message = messageOf(error)
   switch (state) {
     case '28P01':
-      return `wrong password for user ${JSON.stringify(user)}`
+      return `wrong password for user ${JSON.stringify(user)}${target.readPassword() ? '' : NO_PASSWORD}`
     case '3D000':
       return `database ${JSON.stringify(database)} does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`
     case '53300':

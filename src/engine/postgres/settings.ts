@@ -30,14 +30,15 @@ const IDLE_MS = 2000
 const READ_MS = 4000
 
 /** Settings sent at the start of a session, which win over those of the role and the database; a pooler drops them. */
-export const startupOf = ({ prepare, searchPath }: PostgresTarget): Record<string, string> => ({
-  application_name: 'plantstore',
-  ...(prepare
+export const startupOf = (target: PostgresTarget): Record<string, string> => ({
+  application_name: target.applicationName,
+  ...(target.options === null ? {} : { options: target.options }),
+  ...(target.prepare
     ? {
         ...Object.fromEntries(Object.entries(REQUIRED).map(([name, [value]]) => [name, value])),
         ...UNLIMITED,
         'plantstore.session': 'own',
-        ...(searchPath === null ? {} : { search_path: searchPath }),
+        ...(target.searchPath === null ? {} : { search_path: target.searchPath }),
       }
     : {}),
 })

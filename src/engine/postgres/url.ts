@@ -3,11 +3,14 @@
 
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import { type DatabaseSecrets, withoutPassword } from '../../database-url'
 import { UsageError } from '../../errors'
 
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 export type SslMode = (typeof sslModes)[number]
+// Encrypt if the server happens to: only where nobody could listen.
+const laxModes = ['allow', 'prefer'] as const
 
 /** A server; a host that begins with a slash is the folder of a unix socket. */
 export type Host = { readonly host: string; readonly port: number }
@@ -22,6 +25,11 @@ export type PostgresTarget = {
   readonly sslmode: SslMode
   /** A PEM file of trusted CAs; null: those that Bun trusts. */
   readonly caFile: string | null
+  /** PEM files that prove who the client is; null: a password does. */
+  readonly client: { readonly certFile: string; readonly keyFile: string } | null
+  readonly applicationName: string
+  /** Settings for the server's command line, such as `-c work_mem=64MB`. */
+  readonly options: string | null
   readonly searchPath: string | null
   /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
   readonly prepare: boolean
@@ -40,6 +48,16 @@ const known = [
   'port',
   'sslmode',
   'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'channel_binding',
+  'application_name',
+  'options',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'tcp_user_timeout',
   'search_path',
   'prepare',
   'connect_timeout',
@@ -137,19 +155,35 @@ function oneOf<Value extends string>(
   return found
 }
 
-function readTls(
-  hosts: readonly Host[],
-  { sslmode, sslrootcert }: Partial<Record<Parameter, string>>,
-) {
+function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode {
   // By default, a password crosses a network only to a verified server.
-  const mode =
-    oneOf('sslmode', sslmode, sslModes) ?? (hosts.every(isNear) ? 'disable' : 'verify-full')
-  const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
-  if (sslrootcert !== undefined && mode === 'disable') {
-    throw new UsageError('the database URL: sslrootcert needs sslmode=verify-full or verify-ca')
+  const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
+  if (!laxModes.some((it) => it === text)) return oneOf('sslmode', text, sslModes) ?? usual
+  if (usual === 'disable') return usual
+  throw new UsageError(
+    `the database URL: sslmode=${text} may send a password unencrypted; use verify-full, or require`,
+  )
+}
+
+function readTls(hosts: readonly Host[], parameters: Partial<Record<Parameter, string>>) {
+  const { sslrootcert, sslcert, sslkey, channel_binding } = parameters
+  const mode = readSslMode(hosts, parameters.sslmode)
+  if (mode === 'disable' && (sslrootcert ?? sslcert ?? sslkey) !== undefined) {
+    const name = ['sslrootcert', 'sslcert', 'sslkey'].find((it) => it in parameters)
+    throw new UsageError(`the database URL: ${name} needs sslmode=verify-full or verify-ca`)
   }
+  if (!sslcert !== !sslkey) throw new UsageError('the database URL: sslcert needs sslkey')
+  if (channel_binding === 'require') {
+    throw new UsageError(
+      'the database URL: channel_binding=require is not supported; remove it, and use sslmode=verify-full',
+    )
+  }
+  oneOf('channel_binding', channel_binding, ['disable', 'prefer'])
+  const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
+  const client = sslcert && sslkey ? { certFile: sslcert, keyFile: sslkey } : null
   // Like libpq: a CA that is named is checked.
-  return { sslmode: mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode, caFile }
+  const sslmode = mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode
+  return { sslmode, caFile, client } as const
 }
 
 /** The password in a file, without the line break at its end. */
@@ -198,6 +232,8 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
     user,
     readPassword: passwordOf(passwords[0], secrets),
     ...readTls(hosts, parameters),
+    applicationName: parameters.application_name || `plantstore@${hostname()}`,
+    options: parameters.options || null,
     searchPath: parameters.search_path || null,
     prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',
     connectMs: Number(seconds) * 1000,

@@ -29,7 +29,7 @@ async function startEmpty(): Promise<{ server: Server; url: string }> {
 async function untilAlone(server: Server): Promise<boolean> {
   return until(5000, async () => {
     const rows = await server.query(
-      "SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore'",
+      "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'plantstore@%'",
     )
     return rows.length === 0
   })

@@ -40,7 +40,7 @@ const stopImmediately: Hurt<Scene> = async ({ server, load }) => {
 
 const backendsOf = async (server: Server): Promise<number[]> => {
   const rows: { pid: number }[] = await server.query(
-    "SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore'",
+    "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'plantstore@%'",
   )
   return rows.map(({ pid }) => pid)
 }
@@ -59,7 +59,7 @@ const terminateBackends: Hurt<Scene> = async ({ server, problems }) => {
   for (let i = 0; i < 30; i++) {
     const [row] = await server.query(
       `SELECT count(pg_terminate_backend(pid))::int AS ended FROM pg_stat_activity
-       WHERE application_name = 'plantstore'`,
+       WHERE application_name LIKE 'plantstore@%'`,
     )
     ended += row.ended
     await Bun.sleep(100)

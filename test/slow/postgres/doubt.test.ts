@@ -185,7 +185,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
     const [backend] = await it.query(
       `SELECT pid FROM pg_stat_activity
        WHERE datname = current_database() AND query LIKE '%lanes%' AND client_port IN
-         (SELECT client_port FROM pg_stat_activity WHERE application_name = 'plantstore')
+         (SELECT client_port FROM pg_stat_activity WHERE application_name LIKE 'plantstore@%')
        ORDER BY query_start DESC LIMIT 1`,
     )
     process.kill(Number(backend.pid), 'SIGSTOP')

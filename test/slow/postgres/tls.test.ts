@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from '../../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
-import { installations, isInstalled } from '../../../tools/postgres/server'
+import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root, temporaryFolder } from '../../harness/daemon'
 import { ownServer } from '../../harness/own-server'
@@ -67,6 +67,34 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s with TLS', 
     const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, expired)
 
     expect(await tryOut(url)).toEndWith(': its certificate has expired')
+  })
+
+  test('a server that asks for a certificate of the client gets it', async () => {
+    const { cert, key } = ca.sign('DNS:localhost')
+    const own = ca.sign('DNS:client')
+    await Bun.write(folder.file('own.pem'), own.cert)
+    await Bun.write(folder.file('own.key'), own.key)
+    await using server = await startPostgres(it, {
+      settings: {
+        ssl: 'on',
+        ssl_cert_file: 'server.pem',
+        ssl_key_file: 'server.key',
+        ssl_ca_file: 'ca.pem',
+      },
+      files: {
+        'server.pem': cert,
+        'server.key': key,
+        'ca.pem': await Bun.file(ca.cert).text(),
+        'pg_hba.conf':
+          'hostnossl all all 127.0.0.1/32 scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n',
+      },
+    })
+    const url = `${server.url('postgres', 'localhost')}?sslmode=verify-full&sslrootcert=${ca.cert}`
+
+    expect(await tryOut(url)).toContain('client certificate')
+    const files = `sslcert=${folder.file('own.pem')}&sslkey=${folder.file('own.key')}`
+    expect(await tryOut(`${url}&${files}`)).toBe('encrypted')
+    expect(await tryOut(`${url}&${files}x`)).toContain('cannot read sslkey')
   })
 
   test('a unix socket is never encrypted', async () => {
