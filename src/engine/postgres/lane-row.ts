@@ -45,6 +45,12 @@ export async function removeLane(sql: SQL, lane: string): Promise<void> {
   await sql.unsafe(REMOVE, [lane])
 }
 
+/** The last step of a lane; null: it is not there. */
+export async function sequenceOf(sql: SQL, lane: string): Promise<number | null> {
+  const [row] = await sql.unsafe<{ seq: bigint }[]>('SELECT seq FROM lanes WHERE lane = $1', [lane])
+  return row ? Number(row.seq) : null
+}
+
 const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
   WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = $3::boolean RETURNING seq`
 

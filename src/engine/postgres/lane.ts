@@ -3,11 +3,12 @@
 // made by then, it never will be.
 
 import type { SQL } from 'bun'
+import { OpenError } from '../../errors'
 import type { Role } from '../role'
 import type { Connection } from './connection'
 import type { Counters } from './counters'
 import { isInDoubt } from './errors'
-import { type Fence, fence, type LaneStep, makeLane, removeLane } from './lane-row'
+import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 import { renameLog } from './log-row'
 
 /** Reads on a connection other than the writer's. */
@@ -31,6 +32,9 @@ export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
 const DEADLINE_MS = 5000
 // The table was emptied, an older one was restored, or a standby was promoted that never had the row.
 const GONE = `this process's row in the table "lanes" is gone: nobody knows whether earlier commits are stored`
+
+const TWO_SERVERS =
+  'its address leads to two servers: one does not have what was written to the other; name each host in the URL'
 
 /** The lane of one process. It has at most one step under way. */
 export class Lane {
@@ -70,6 +74,12 @@ export class Lane {
     }
     this.#hasLost = false
     this.#entered = connection
+  }
+
+  /** Throws an `OpenError` unless a connection reads what the one that entered the lane has written. */
+  async prove({ sql, within }: Connection): Promise<void> {
+    const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name ?? ''))
+    if (seq === null || seq < this.#confirmed) throw new OpenError(TWO_SERVERS)
   }
 
   /**

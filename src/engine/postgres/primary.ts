@@ -33,13 +33,15 @@ export class Primary {
   /** The hosts, in the order in which they are tried next. */
   #hosts: PostgresTarget['hosts']
 
-  /** `prepare` is called with each new writing connection before it is used; if it rejects, the next host is tried. */
+  /** `prepare` is called with each new writing connection before it is used; if it rejects, the next host is tried.
+   * `prove` rejects unless a reading connection is on the same server. */
   constructor(
     private readonly target: PostgresTarget,
     private readonly role: Role,
     private readonly counters: Counters,
     private readonly refusals: Refusals,
     private readonly prepare: (connection: Connection) => Promise<void>,
+    private readonly prove: (reader: Connection) => Promise<void>,
   ) {
     this.#hosts = target.hosts
   }
@@ -166,7 +168,7 @@ export class Primary {
       if (!this.role.outlivesOutages)
         return { writer, points: writer, pages: writer, tokens: writer }
       const host = this.#hosts.filter((it) => addressOf(it) === writer.host)
-      return { writer, ...(await openReaders({ ...this.target, hosts: host })) }
+      return { writer, ...(await openReaders({ ...this.target, hosts: host }, this.prove)) }
     } catch (error) {
       closeAll([writer])
       // It cannot confirm; the next host may.

@@ -25,13 +25,17 @@ export const allOf = ({ writer, points, pages, tokens }: Connections) =>
 export const closeAll = (connections: Iterable<Connection>): Promise<unknown> =>
   Promise.all([...connections].map((it) => it.close().catch(() => {})))
 
-/** Opens the readers. If one fails, none is left open. */
-export async function openReaders(target: PostgresTarget): Promise<Readers> {
+/** Opens the readers, and has each prove that it is where the writer is. If one fails, none is left open. */
+export async function openReaders(
+  target: PostgresTarget,
+  prove: (reader: Connection) => Promise<void>,
+): Promise<Readers> {
   const opened: Connection[] = []
   const open = async () => {
     const reader = await connect(target)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
+    await prove(reader)
     return reader
   }
   const results = await Promise.allSettled([open(), open(), open()])

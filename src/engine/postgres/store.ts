@@ -62,8 +62,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const refusals = new Refusals(role)
   let isOpened = false
   let isLogged = false
-  const primary = new Primary(target, role, counters, refusals, async (connection) => {
-    if (!isOpened) {
+  async function prepare(connection: Connection): Promise<void> {
+    if (isOpened) {
+      refuseNewer(await connection.within(SETTING_MS, schemaVersion(connection.sql)))
+    } else {
       await openSchema(connection, target, role)
       const keeping = keepChanges(connection.sql, role.keepChanges)
       if (await connection.within(MIGRATION_MS, keeping)) role.log('warn', 'changes-ended')
@@ -72,7 +74,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
-  })
+  }
+  const primary = new Primary(target, role, counters, refusals, prepare, (it) => lane.prove(it))
   const writer = new Writer(primary, lane, role, counters)
   const commit = createBatches(writer, refusals, role)
   const changes = new GroupCommit<Change>(async (batch) => {

@@ -1,5 +1,7 @@
 // What a store does while its server hangs, is away, or refuses every write.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
 import { connect } from '../../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
@@ -12,7 +14,7 @@ import {
 } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { newDatabase, openAt } from '../../harness/postgres-store'
+import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -67,6 +69,46 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
     while (!it.store.stats().isWritable) await Bun.sleep(20)
     await it.store.createPlant({ id: 12n, name: 'twelve' })
     for (const id of [9n, 10n, 11n]) expect(await it.store.readPlant(id)).toBeNull()
+  })
+
+  test('begins when a newer plantstore has migrated the schema, and ends when it is as it was', async () => {
+    const events: Logged[] = []
+    const url = await newDatabase(await starting)
+    using proxy = startProxy(Number(new URL(url).port))
+    const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
+    const name = url.slice(url.lastIndexOf('/') + 1)
+    const migrate = async (by: number) =>
+      (await starting).query(`UPDATE plantstore_schema SET version = version + ${by}`, name)
+
+    await migrate(1)
+    proxy.cut()
+    while (!events.some(({ event }) => event === 'server-still-lost')) await Bun.sleep(20)
+
+    expect(store.stats().isWritable).toBe(false)
+    expect(JSON.stringify(events)).toContain('was written by a newer plantstore')
+    await migrate(-1)
+    await store.createPlant({ id: 1n, name: 'one' })
+    await store.close()
+  })
+
+  test('is not risked at an address that leads to two servers', async () => {
+    const url = await newDatabase(await starting)
+    await using other = await startPostgres(it)
+    await (await openAt(await other.createDatabase(url.slice(url.lastIndexOf('/') + 1)))).close()
+    let connections = 0
+    const address = createServer((client) => {
+      connections += 1
+      const server = openSocket(connections % 2 === 1 ? Number(new URL(url).port) : other.port)
+      client.pipe(server).pipe(client)
+      for (const socket of [client, server]) socket.on('error', () => {})
+    }).listen(0, '127.0.0.1')
+    await once(address, 'listening')
+    const { port } = address.address() as AddressInfo
+
+    await expect(openAt(url.replace(/:\d+\//, `:${port}/`))).rejects.toThrow(
+      'its address leads to two servers',
+    )
+    address.close()
   })
 
   test('ends where a new connection hangs before it is used', async () => {
