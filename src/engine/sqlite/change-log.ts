@@ -25,7 +25,7 @@ import {
 import { PAGE_LENGTH } from '../page'
 
 // Entries that are removed at once: less work than a commit of many changes.
-const REMOVED_AT_ONCE = 500
+const REMOVED_AT_ONCE = 200
 
 // The bytes of an entry in SQL, numbers included.
 const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
