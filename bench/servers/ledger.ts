@@ -11,39 +11,13 @@ import { createBodies } from '../../src/http/body.ts'
 import { plants } from '../../src/http/plants.ts'
 import { listen } from '../../src/http/server.ts'
 import { createUnsent } from '../../src/http/unsent.ts'
-import { createMetrics } from '../../src/metrics.ts'
 import type { Store } from '../../src/store.ts'
-import { hashToken } from '../../src/token.ts'
+import { configured, depsOf } from '../../tools/service.ts'
 
-const [part = '', port, file = '', token = ''] = process.argv.slice(2)
+const [part = '', port, file = '', text = ''] = process.argv.slice(2)
 
+const token = configured(text)
 const log = () => {}
-const metrics = createMetrics()
-const configured = {
-  name: 'bench',
-  hash: hashToken(token),
-  scope: 'write',
-  createdAt: 0,
-  expiresAt: null,
-  revokedAt: null,
-  lastUsedAt: null,
-} as const
-const deps = {
-  metrics,
-  log,
-  now: Date.now,
-  configuredToken: () => configured,
-  maxBodyBytes: 1_048_576,
-  logRequests: false,
-  rateLimit: null,
-  cors: null,
-  hsts: null,
-  loadPages: null,
-  clientOf: () => null,
-  timeOut: () => {},
-  stopping: new AbortController().signal,
-}
-
 const store = await openStore(
   file,
   daemon(log, () => {}),
@@ -53,18 +27,19 @@ const grouping: Store = {
   ...store,
   ...plantChanges(new GroupCommit(async (batch) => batch.map(() => null), LIMITS)),
 }
+const deps = depsOf(store, { configuredToken: () => token })
 const routes = plants({
   store: nothing,
-  metrics,
+  metrics: deps.metrics,
   bodies: createBodies(deps.maxBodyBytes),
   unsent: createUnsent(deps.timeOut),
   optionsOf: ({ request: { signal } }) => ({ signal }),
 })
 const apps = {
   validation: () => new Elysia().use(routes),
-  credentials: () => new Elysia().use(authenticate({ ...deps, store })).use(routes),
+  credentials: () => new Elysia().use(authenticate({ ...deps, rateLimit: null })).use(routes),
   metrics: () => createApp({ ...deps, store: nothing }),
   'group-commit': () => createApp({ ...deps, store: grouping }),
-  storage: () => createApp({ ...deps, store }),
+  storage: () => createApp(deps),
 }
 listen(apps[part as keyof typeof apps](), { host: '127.0.0.1', port: Number(port) }, log)

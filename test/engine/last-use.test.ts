@@ -5,10 +5,9 @@ import { openStore } from '../../src/engine/engine'
 import { createUseRecorder } from '../../src/engine/last-use'
 import { daemon } from '../../src/engine/role'
 import { PlantError } from '../../src/errors'
-import { createApp } from '../../src/http/app'
-import { createLog } from '../../src/log'
 import { createMetrics } from '../../src/metrics'
-import { hashToken, issueToken, type Token } from '../../src/token'
+import { issueToken, type Token } from '../../src/token'
+import { configured, serveStore } from '../../tools/service'
 import { temporaryFolder } from '../harness/daemon'
 
 const HOUR = 3_600_000
@@ -16,29 +15,18 @@ const START = Date.UTC(2026, 10, 22, 12)
 
 const stored = (name: string): Token => issueToken(name, 'read', null, START).token
 
-/** The whole service but for the network and the clock, and the uses of tokens that were written to its database. */
+/** The whole service but for the clock, and the uses of tokens that were written to its database. */
 async function startService() {
   const folder = temporaryFolder()
-  const log = createLog(() => {}, 'json', Date.now)
+  const log = () => {}
   const metrics = createMetrics()
   const store = await openStore(folder.file('plants.db'), daemon(log, metrics.committed))
   const clock = { now: START }
-  const configured = { ...stored('configured'), hash: hashToken('configured-token') }
-  const app = createApp({
-    store,
+  const token = configured('configured-token')
+  const { url, end } = serveStore(store, {
     metrics,
-    log,
     now: () => clock.now,
-    configuredToken: () => configured,
-    maxBodyBytes: 1000,
-    logRequests: false,
-    rateLimit: null,
-    cors: null,
-    hsts: null,
-    loadPages: null,
-    clientOf: () => null,
-    timeOut: () => {},
-    stopping: new AbortController().signal,
+    configuredToken: () => token,
   })
   const db = new Database(folder.file('plants.db'))
   db.run('CREATE TABLE uses (hash TEXT, hour INTEGER)')
@@ -50,8 +38,7 @@ async function startService() {
     metrics,
     request: async (token: string, method = 'GET') => {
       const headers = { authorization: `Bearer ${token}` }
-      const url = 'http://localhost/plants/1'
-      return (await app.handle(new Request(url, { method, headers }))).status
+      return (await fetch(`${url}/plants/1`, { method, headers })).status
     },
     // What changes a plant is durable after what was handed over before it.
     async uses() {
@@ -59,6 +46,7 @@ async function startService() {
       return db.query<{ hash: string; hour: number }, []>('SELECT hash, hour FROM uses').all()
     },
     async [Symbol.asyncDispose]() {
+      await end()
       db.close(true)
       await store.close()
       folder[Symbol.dispose]()

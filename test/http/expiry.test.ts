@@ -1,38 +1,19 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
-import { createApp } from '../../src/http/app'
-import { createLog } from '../../src/log'
-import { createMetrics } from '../../src/metrics'
 import { issueToken, parseDuration } from '../../src/token'
+import { serveStore } from '../../tools/service'
 import { temporaryFolder } from '../harness/daemon'
 
-// The whole service but for the network and the clock.
+// The whole service but for the clock.
 const folder = temporaryFolder()
-const log = createLog(() => {}, 'json', Date.now)
-const store = await openStore(
-  folder.file('plants.db'),
-  daemon(log, () => {}),
-)
+const log = () => {}
+const store = await openStore(folder.file('plants.db'), daemon(log, log))
 let now = 0
-const app = createApp({
-  store,
-  metrics: createMetrics(),
-  log,
-  now: () => now,
-  configuredToken: () => null,
-  maxBodyBytes: 1000,
-  logRequests: false,
-  rateLimit: null,
-  cors: null,
-  hsts: null,
-  loadPages: null,
-  clientOf: () => null,
-  timeOut: () => {},
-  stopping: new AbortController().signal,
-})
+const { url, end } = serveStore(store, { now: () => now })
 
 afterAll(async () => {
+  await end()
   await store.close()
   folder[Symbol.dispose]()
 })
@@ -40,7 +21,7 @@ afterAll(async () => {
 const statusAt = async (time: number, token: string | null) => {
   now = time
   const headers = { authorization: `Bearer ${token}` }
-  return (await app.handle(new Request('http://localhost/plants', { headers }))).status
+  return (await fetch(`${url}/plants`, { headers })).status
 }
 
 test('takes a token until the millisecond of its expiry', async () => {

@@ -1,58 +1,33 @@
 import { expect, test } from 'bun:test'
 import { PlantError } from '../../src/errors'
-import { createApp } from '../../src/http/app'
-import { createMetrics } from '../../src/metrics'
 import type { Store } from '../../src/store'
-import { hashToken } from '../../src/token'
+import { configured, serveStore } from '../../tools/service'
 import { TOKEN } from '../harness/daemon'
 import { expectError } from '../harness/plants'
 
-/** An app whose store does what a test says; what else it is asked for fails. */
-function appOf(store: Partial<Store>) {
-  const logged: string[] = []
-  const app = createApp({
-    store: store as Store,
-    metrics: createMetrics(),
-    log: (_, event) => logged.push(event),
-    now: () => 0,
-    configuredToken: () => ({
-      name: 'test',
-      hash: hashToken(TOKEN),
-      scope: 'write',
-      createdAt: 0,
-      expiresAt: null,
-      revokedAt: null,
-      lastUsedAt: null,
-    }),
-    maxBodyBytes: 1000,
-    logRequests: false,
-    rateLimit: null,
-    cors: null,
-    hsts: null,
-    loadPages: null,
-    clientOf: () => null,
-    timeOut: () => {},
-    stopping: new AbortController().signal,
-  })
-  const request = (path: string, init: RequestInit = {}) =>
-    Promise.resolve(app.handle(new Request(`http://localhost${path}`, init)))
-  return { request, logged }
+/** A service whose store does what a test says; what else it is asked for fails. */
+function serve(store: Partial<Store>) {
+  const token = configured(TOKEN)
+  const { url, end } = serveStore(store as Store, { configuredToken: () => token })
+  return {
+    request: (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init),
+    [Symbol.asyncDispose]: end,
+  }
 }
 
 test('is healthy while creates wait', async () => {
   const waiting = Promise.withResolvers<void>()
-  const { request } = appOf({ createPlant: () => waiting.promise, probe: async () => {} })
-  const create = request('/plants', {
+  await using service = serve({ createPlant: () => waiting.promise, probe: async () => {} })
+  const create = service.request('/plants', {
     method: 'POST',
     body: '{"id":1,"name":"Rose"}',
     headers: {
       authorization: `Bearer ${TOKEN}`,
       'content-type': 'application/json',
-      'content-length': '22',
     },
   })
 
-  const answer = await request('/health')
+  const answer = await service.request('/health')
 
   expect(answer.status).toBe(200)
   expect(await answer.json()).toEqual({ status: 'ok' })
@@ -61,12 +36,12 @@ test('is healthy while creates wait', async () => {
 })
 
 test('is healthy where the queue refuses creates', async () => {
-  const { request } = appOf({
+  await using service = serve({
     createPlant: () => Promise.reject(new PlantError(50301)),
     probe: async () => {},
   })
 
-  expect((await request('/health')).status).toBe(200)
+  expect((await service.request('/health')).status).toBe(200)
 })
 
 test.each([
@@ -74,7 +49,7 @@ test.each([
   ['suspended', new PlantError(50302, 'the file was moved'), 'the file was moved'],
   ['broken', new Error('/secret/path'), 'cannot write to the database; nothing was stored'],
 ])('is 503 where the store cannot write: %s', async (_, reason, message) => {
-  const { request } = appOf({ probe: () => Promise.reject(reason) })
+  await using service = serve({ probe: () => Promise.reject(reason) })
 
-  expect(await expectError(await request('/health'), 50302)).toBe(message)
+  expect(await expectError(await service.request('/health'), 50302)).toBe(message)
 })

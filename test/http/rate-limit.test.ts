@@ -2,54 +2,38 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon as daemonRole } from '../../src/engine/role'
-import { createApp } from '../../src/http/app'
 import { createBuckets } from '../../src/http/buckets'
-import { createLog } from '../../src/log'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token'
+import { serveStore } from '../../tools/service'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 import { expectError } from '../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const folder = temporaryFolder()
-const log = createLog(() => {}, 'json', Date.now)
-const store = await openStore(
-  folder.file('plants.db'),
-  daemonRole(log, () => {}),
-)
+const log = () => {}
+const store = await openStore(folder.file('plants.db'), daemonRole(log, log))
 
+const services: (() => Promise<void>)[] = []
 afterAll(async () => {
+  for (const end of services) await end()
   await store.close()
   folder[Symbol.dispose]()
 })
 
-/** The whole service but for the network: its clock stands still until it is set. */
+/** The whole service: its clock stands still until it is set. */
 function createService(rateLimit: number | null) {
   const clock = { now: Date.UTC(2030, 0, 1) }
   const metrics = createMetrics()
-  const app = createApp({
-    store,
-    metrics,
-    log,
-    now: () => clock.now,
-    configuredToken: () => null,
-    maxBodyBytes: 1000,
-    logRequests: false,
-    rateLimit,
-    cors: null,
-    hsts: null,
-    loadPages: null,
-    clientOf: () => null,
-    timeOut: () => {},
-    stopping: new AbortController().signal,
-  })
+  const { url, end } = serveStore(store, { metrics, now: () => clock.now, rateLimit })
+  services.push(end)
   return {
     clock,
     metrics: () => metrics.render(store.stats()),
     send(token: string, { path = '/plants', method = 'GET' } = {}) {
       const headers = { authorization: `Bearer ${token}` }
-      return app.handle(new Request(`http://localhost${path}`, { method, headers }))
+      return fetch(`${url}${path}`, { method, headers })
     },
   }
 }

@@ -1,0 +1,38 @@
+// The service as the daemon makes it, with no option set and a store that is given: for tests and benchmarks.
+import { type AppDeps, createApp } from '../src/http/app.ts'
+import { listen } from '../src/http/server.ts'
+import { createMetrics } from '../src/metrics.ts'
+import type { Store } from '../src/store.ts'
+import { hashToken, issueToken, type Token } from '../src/token.ts'
+
+/** A token that may write, as PLANTSTORE_TOKEN gives it. */
+export const configured = (text: string): Token => ({
+  ...issueToken('configured', 'write', null, 0).token,
+  hash: hashToken(text),
+})
+
+/** What an app is made of: nothing is logged or limited, there are no pages, and the clock is that of the machine. */
+export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
+  store,
+  metrics: createMetrics(),
+  log: () => {},
+  now: Date.now,
+  configuredToken: () => null,
+  maxBodyBytes: 1_048_576,
+  logRequests: false,
+  clientOf: () => null,
+  timeOut: () => {},
+  rateLimit: null,
+  cors: null,
+  hsts: null,
+  loadPages: null,
+  stopping: new AbortController().signal,
+  ...more,
+})
+
+/** Serves a store on a loopback port, through the router of the daemon; 0 takes a free one. */
+export function serveStore(store: Store, more: Partial<AppDeps> = {}, port = 0) {
+  const deps = depsOf(store, more)
+  const server = listen(createApp(deps), { host: '127.0.0.1', port }, deps.log)
+  return { url: `http://127.0.0.1:${server.port}`, end: () => server.drain(0) }
+}
