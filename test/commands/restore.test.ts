@@ -264,9 +264,8 @@ test('serve removes what a killed command has left beside the database', async (
   using folder = temporaryFolder()
   mkdirSync(folder.file('.plantstore-killed'))
 
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using _daemon = await startDaemon({ database: folder.file('plants.db') })
 
-  expect(daemon.pid).toBeGreaterThan(0)
   expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
 })
 

@@ -17,7 +17,7 @@ export const importLines = (database: string, stdin: string) =>
 
 export const check = (database: string) => runProgram(['check', '--database', database])
 
-/** Runs the program as a user who is not root. */
+/** Runs a command as a user who is not root. */
 export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
 
 /** Content, mode, owner and time of every file of a folder, and of the folder itself. */

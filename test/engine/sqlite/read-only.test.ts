@@ -11,19 +11,15 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { readDatabase } from '../../../src/engine/sqlite/read-only'
-import { AS_NOBODY, fingerprint, importLines, lines } from '../../harness/commands'
-import {
-  PATIENCE_MS,
-  program,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { fingerprint, importLines, lines } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { unprivileged } from '../../harness/unprivileged'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const PLANTS = 2000
 const isRoot = process.getuid?.() === 0
+const asNobody = unprivileged()
 
 async function killDaemon(database: string): Promise<void> {
   const daemon = await startDaemon({ database })
@@ -99,19 +95,17 @@ test.each(cases)(
     const database = join(store, 'plants.db')
     await importLines(database, lines(0, PLANTS))
     const plants = (await states[state]?.(database)) ?? 0
-    const binary = folder.file('plantstore')
     if (user === 'nobody') {
       // It can read, and not write; nor read the folder of a test that is root's.
       for (const name of readdirSync(store)) chmodSync(join(store, name), 0o444)
       chmodSync(folder.path, 0o755)
       chmodSync(store, 0o555)
       chmodSync(copies, 0o777)
-      if (program.length === 1) copyFileSync(program[0] ?? '', binary)
     }
-    const under = user === 'nobody' ? AS_NOBODY : []
+    const options = user === 'nobody' ? asNobody : {}
     const before = fingerprint(store)
 
-    const run = (...words: string[]) => runProgram([...words, '--database', database], { under })
+    const run = (...words: string[]) => runProgram([...words, '--database', database], options)
     const checked = await run('check')
     const exported = await run('export')
     const toFile = await run('export', join(copies, 'plants.csv'))
@@ -215,7 +209,7 @@ test.skipIf(!isRoot)('says which file cannot be read, and who owns it', async ()
   await importLines(database, lines(0, 10))
   chmodSync(folder.path, 0o755)
 
-  const { err, code } = await runProgram(['check', '--database', database], { under: AS_NOBODY })
+  const { err, code } = await runProgram(['check', '--database', database], asNobody)
 
   expect(code).toBe(1)
   expect(err).toBe(

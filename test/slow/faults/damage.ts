@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import { AS_NOBODY } from '../../harness/commands.ts'
 import { plantstore, type Start } from './daemon.ts'
 import { mount, need, sh } from './lab.ts'
 
@@ -59,8 +60,7 @@ async function asNobody(folder: string): Promise<Start> {
   const program = join(folder, 'plantstore')
   fs.copyFileSync(plantstore[0] ?? '', program)
   fs.chmodSync(program, 0o755)
-  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-  return { wrap: nobody, program: [program] }
+  return { wrap: [...AS_NOBODY], program: [program] }
 }
 
 export const damages: Damage[] = [
