@@ -3,17 +3,26 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { need } from '../faults/lab'
+import { has } from '../release/lab'
 
-const CHROMIUM = Bun.env.CHROMIUM ?? Bun.which('chromium')
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** How long Debian's packages may take to arrive. */
 export const INSTALL_MS = 300_000
 
-/** Starts a Chromium without a window, installed if it is missing. As root it has no sandbox: it opens our pages alone. */
+const SHELL = 'chromium-headless-shell'
+
+/**
+ * Starts a Chromium without a window, installed if it is missing: Debian's that has none, which takes half the time, or a
+ * whole one where that cannot be had. As root it has no sandbox: it opens our pages alone.
+ */
 export async function startBrowser(): Promise<Browser> {
-  if (!CHROMIUM) await need('chromium')
-  const executablePath = CHROMIUM ?? '/usr/bin/chromium'
+  let executablePath = Bun.env.CHROMIUM ?? Bun.which(SHELL)
+  if (!executablePath) {
+    const name = (await has(SHELL)) ? SHELL : 'chromium'
+    if (!Bun.which(name)) await need(name)
+    executablePath = `/usr/bin/${name}`
+  }
   return chromium.launch({ executablePath, args: ['--no-sandbox'] })
 }
 
@@ -54,7 +63,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
     ],
     /** What axe-core finds that is serious or critical: rule and element. */
     async barriers(): Promise<string[]> {
-      const found = await page.evaluate(`${axe}; axe.run()`)
+      const found = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`)
       const { violations } = found as {
         violations: { id: string; impact: string; nodes: { html: string }[] }[]
       }
