@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import type { ErrorNumber } from '../../src/errors'
-import { databaseAt, serverEnvironment } from './server-database'
+import { databaseAt, query } from './server-database'
 
 /** A row of the table. */
 export type StoredPlant = {
@@ -27,12 +27,7 @@ const SELECT = `SELECT encode(convert_to(json_build_array(id::text, name, tag)::
   FROM plants ORDER BY id`
 
 function plantsOfServer(database: string): StoredPlant[] {
-  const command = ['psql', '-AtX', databaseAt(database, 'libpq'), '-c', SELECT]
-  const env = { PATH: Bun.env.PATH ?? '', ...serverEnvironment }
-  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { env })
-  if (exitCode !== 0) throw new Error(stderr.toString())
-  return stdout
-    .toString()
+  return query(databaseAt(database, 'libpq'), SELECT)
     .split('\n')
     .filter(Boolean)
     .map((line) => {

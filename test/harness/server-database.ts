@@ -1,7 +1,7 @@
 // Runs tests that are written for a database file against PostgreSQL: where PLANTSTORE_TEST_DATABASE has the URL of a
 // server, each path that a test names stands for a schema there.
 
-import { join } from 'node:path'
+import { psql } from '../../tools/postgres/server'
 
 const server = Bun.env.PLANTSTORE_TEST_DATABASE || null
 
@@ -10,6 +10,15 @@ export const serverEnvironment: Readonly<Record<string, string>> = server
   ? { PGPASSWORD: Bun.env.PGPASSWORD ?? '' }
   : {}
 
+/** Runs a statement at once, as a file is read; returns what psql prints. */
+export function query(url: string, statement: string): string {
+  const { stdout, stderr, exitCode } = Bun.spawnSync([psql, '-AqtX', url, '-c', statement], {
+    env: serverEnvironment,
+  })
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return stdout.toString()
+}
+
 const made = new Set<string>()
 
 /** What to name with --database, or to psql, for a path: itself, or the URL of a schema of its own, which is there afterwards. */
@@ -17,10 +26,7 @@ export function databaseAt(path: string, form: 'plantstore' | 'libpq' = 'plantst
   if (!server || path.startsWith('postgres')) return path
   const schema = `p${Bun.hash(path).toString(36)}`
   if (!made.has(schema)) {
-    // At once, as a file would be.
-    const script = join(import.meta.dir, 'make-schema.ts')
-    const { exitCode, stderr } = Bun.spawnSync([process.execPath, script, server, schema])
-    if (exitCode !== 0) throw new Error(stderr.toString())
+    query(server, `CREATE SCHEMA IF NOT EXISTS ${schema}`)
     made.add(schema)
   }
   return form === 'libpq'

@@ -23,6 +23,9 @@ export const installations: readonly Installation[] = [
   },
 ]
 
+/** The client of Debian's 15; /usr/bin/psql is a script around it, which takes four times as long. */
+export const psql = '/usr/lib/postgresql/15/bin/psql'
+
 export const isInstalled = ({ bin }: Installation): boolean => existsSync(join(bin, 'postgres'))
 
 /** The password of the user `admin` of every server. */

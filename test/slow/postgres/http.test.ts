@@ -1,12 +1,19 @@
 // The tests of the HTTP API and of the commands, as they are, on PostgreSQL: each file in a process of its own.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { installations, isInstalled, PASSWORD, startPostgres } from '../../../tools/postgres/server'
+import { existsSync } from 'node:fs'
+import {
+  installations,
+  isInstalled,
+  PASSWORD,
+  psql,
+  startPostgres,
+} from '../../../tools/postgres/server'
 import { root } from '../../harness/daemon'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(600_000)
 
-/** Tests that speak of plants, requests and tokens, and not of a file. */
+/** Tests that ask a store for something, and not a file: sockets and the description of the API are the same with each. */
 const files = [
   'http/auth',
   'http/batch',
@@ -14,13 +21,10 @@ const files = [
   'http/changes',
   'http/create',
   'http/errors',
-  'http/expiry',
   'http/fields',
-  'http/health',
   'http/leaks',
   'http/list',
   'http/methods',
-  'http/openapi',
   'http/order',
   'http/patch',
   'http/precondition',
@@ -30,13 +34,10 @@ const files = [
   'commands/changes',
   'commands/health',
   'commands/import-csv',
-  'shutdown',
-  'sockets/tls',
-  'sockets/unix-socket',
 ]
 
 describe.each(installations.map((it) => [it.name, it] as const))('on %s', (_, it) => {
-  if (!isInstalled(it) || Bun.which('psql') === null) {
+  if (!isInstalled(it) || !existsSync(psql)) {
     test.skip('the tests of the HTTP API: it is not installed', () => {})
     return
   }
