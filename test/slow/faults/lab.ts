@@ -56,6 +56,7 @@ const packages: Record<string, string> = {
   nbdkit: 'nbdkit',
   nbdfuse: 'libnbd-bin',
   fusermount3: 'fuse3',
+  go: 'golang-go',
   nginx: 'nginx-light',
   'dpkg-deb': 'dpkg',
   'ssh-keygen': 'openssh-client',
@@ -88,6 +89,21 @@ export async function need(...tools: string[]): Promise<void> {
   } catch (error) {
     throw new Skipped(`cannot install ${[...wanted].join(', ')}: ${error}`)
   }
+}
+
+const GO = `golang.org/toolchain@v0.0.1-go1.24.4.linux-${process.arch === 'x64' ? 'amd64' : 'arm64'}`
+
+/** The command of a Go that gets the version a module asks for. That of Debian 12 cannot, so it gets one that can. */
+export async function needGo(): Promise<string[]> {
+  await need('go')
+  const version = (await sh('go', 'env', 'GOVERSION')).replace('go', '')
+  let go = 'go'
+  if (Bun.semver.order(version, '1.21.0') < 0) {
+    const { Dir } = JSON.parse(await sh('go', 'mod', 'download', '-json', GO))
+    await sh('chmod', '-R', 'a+x', join(Dir, 'bin'), join(Dir, 'pkg/tool'))
+    go = join(Dir, 'bin/go')
+  }
+  return ['env', 'GOTOOLCHAIN=auto', go]
 }
 
 const here = import.meta.dir

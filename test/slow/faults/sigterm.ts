@@ -2,8 +2,8 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, request } from '../../harness/http.ts'
 import { serve } from './daemon.ts'
-import { count, type Fault, Skipped, tally, until } from './fault.ts'
-import { after, need, preload, sh } from './lab.ts'
+import { count, type Fault, tally, until } from './fault.ts'
+import { after, needGo, preload, sh } from './lab.ts'
 import { acknowledged, type Ledger, startLoad } from './load.ts'
 import { faultsOf, verify } from './verify.ts'
 
@@ -92,10 +92,8 @@ export const sigtermFaults: Fault[] = [
     name: 'sigterm-go',
     about: 'restarts under busy Go clients that do not retry: no connection is reset',
     async run(folder) {
-      await need()
-      if (Bun.which('go') === null) throw new Skipped('needs go')
       const client = join(folder, 'restarts')
-      await sh('go', 'build', '-o', client, join(import.meta.dir, 'restarts.go'))
+      await sh(...(await needGo()), 'build', '-o', client, join(import.meta.dir, 'restarts.go'))
       const database = join(folder, 'plants.db')
       const problems: string[] = []
       let daemon = await serve(database)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Daemon, root } from '../../harness/daemon.ts'
 import { type StoredPlant, storedPlants } from '../../harness/plants.ts'
 import { Skipped, until } from '../faults/fault.ts'
-import { need, sh } from '../faults/lab.ts'
+import { needGo, sh } from '../faults/lab.ts'
 import { type Case, DATABASE, expect, page, script, startServer, writeFiles } from './case.ts'
 import { startPlantstore } from './proxy.ts'
 
@@ -99,10 +99,8 @@ export const litestream: Case = {
   name: 'litestream',
   about: 'Litestream ships under load and through kills; what it had shipped is restored',
   async install() {
-    await need()
-    if (Bun.which('go') === null) throw new Skipped('needs go')
     try {
-      await sh('env', `GOBIN=${binaries}`, 'go', 'install', source)
+      await sh('env', `GOBIN=${binaries}`, ...(await needGo()), 'install', source)
     } catch (error) {
       throw new Skipped(`cannot install ${source}: ${error}`)
     }
