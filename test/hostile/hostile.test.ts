@@ -128,9 +128,14 @@ async function play(sent: Case): Promise<boolean> {
   return isAnswered
 }
 
+/** A name without control characters, which a log or a terminal would obey. */
+const printable = ({ name }: Case): string =>
+  name.replace(/\p{Cc}/gu, (it) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`)
+
 for (const [theme, cases] of Object.entries(catalogue)) {
   describe(theme, () => {
-    test.each(cases.map((sent): [string, Case] => [sent.name, sent]))('%s', async (_, sent) => {
+    const named = cases.map((sent) => [printable(sent), sent] as const)
+    test.each(named)('%s', async (_, sent) => {
       try {
         const isAnswered = await play(sent)
         expect((await send(bare('GET /health'))).body).toBe('{"status":"ok"}')
