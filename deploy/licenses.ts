@@ -64,8 +64,8 @@ export async function listLicenses(product: string, parts: Parts): Promise<strin
 ${await readText(join(root, 'LICENSE'))}
 
 The executable contains the parts below. JavaScriptCore and TinyCC are under the LGPL, and linked statically. To use changed
-versions of them: build Bun ${platform.version} from its source with your versions, then run "bun build.ts" with that Bun in
-the source of plantstore.
+versions of them: build Bun ${platform.version} from its source with your versions, then run "bun install" and "bun build.ts"
+with that Bun in the source of plantstore.
 `
   const sections = [
     section(platform, false),

@@ -5,6 +5,11 @@ import { serverEnvironment, withDatabase } from './server-database'
 
 export { temporaryFolder } from './folder'
 
+// Daemons under test are on this machine: requests to them must not go through a proxy.
+process.env.NO_PROXY = [process.env.NO_PROXY, '127.0.0.1', 'localhost', '::1']
+  .filter(Boolean)
+  .join()
+
 /** The token that daemons under test accept. */
 export const TOKEN = 'test_0123456789abcdef'
 
