@@ -3,7 +3,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from './errors'
 import { suggest } from './nearest'
-import { type OptionName, type Options, options, type Wording } from './options'
+import { type OptionName, type Options, options, variableOf, type Wording } from './options'
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
@@ -15,16 +15,8 @@ export type Parsed = {
   readonly help: boolean
 }
 
-// Secrets come only from the environment: every user of the machine can see a command line.
-const SECRETS: readonly OptionName[] = [
-  'token',
-  'tokenFile',
-  'databasePassword',
-  'databasePasswordFile',
-]
-
 /** Whether an option has a flag. */
-export const isFlag = (name: OptionName): boolean => !SECRETS.includes(name)
+export const isFlag = (name: OptionName): boolean => !options[name].isSecret
 
 const toLongFlag = (name: string): string =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
@@ -87,12 +79,13 @@ export function parseConfig(
     const name = key as OptionName
     if (!names.includes(name)) return [name, it.default]
     const flag = texts.get(name)
-    const text = flag ?? (it.env && env[it.env])
+    const variable = variableOf(name)
+    const text = flag ?? (variable && env[variable])
     // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
     if (!text && flag === undefined) return [name, it.default]
     const value = it.parse(String(text))
     if (value === undefined && !help) {
-      throw new UsageError(`${flag === undefined ? it.env : toFlag(name)} ${it.rule}`)
+      throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${it.rule}`)
     }
     return [name, value]
   })
@@ -105,7 +98,8 @@ export function parseConfig(
 
 /** An option as help and the manual show it; `notes`: its default, and its variable if it has a flag too. */
 export function describeOption(name: OptionName, wording: Wording = {}) {
-  const { value, env, help, default: preset } = { ...options[name], ...wording[name] }
+  const { value, help, default: preset } = { ...options[name], ...wording[name] }
+  const env = variableOf(name)
   const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
   const isShown = preset !== null && typeof preset !== 'boolean'
   const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']

@@ -8,7 +8,7 @@ import { isFlag, toFlag } from '../src/config'
 import { createCounters } from '../src/engine/postgres/counters'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
-import { type OptionName, options } from '../src/options'
+import { type OptionName, options, variableOf } from '../src/options'
 import { program, root, startDaemon, temporaryFolder } from './harness/daemon'
 
 const MOST_WORDS = 600
@@ -228,7 +228,8 @@ describe('docs/configuration.md', () => {
     const shown = (value: unknown) =>
       value === false ? 'off' : value === true ? 'on' : value === null ? '' : `${value}`
     const expected = (Object.keys(options) as OptionName[]).map((name) => {
-      const { env, default: preset } = options[name]
+      const env = variableOf(name)
+      const { default: preset } = options[name]
       return [isFlag(name) ? toFlag(name) : '', env ?? '', shown(preset)]
     })
     const documented = rowsOf(page)

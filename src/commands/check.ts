@@ -3,6 +3,7 @@
 import type { Command } from '../command'
 import { withoutPassword } from '../database-url'
 import { engineOf } from '../engine/engine'
+import { databaseOptions } from '../options'
 
 export const check: Command = {
   name: 'check',
@@ -14,7 +15,7 @@ does not tell how the plants came to be as they are. It cannot find a
 changed byte within a name or a tag: SQLite keeps no checksums. Compare with a backup for that. On a PostgreSQL server it
 checks the settings, the schema, and that every plant can be read by its id. Works while the daemon runs. Exit code 1 if
 anything is wrong; 74 if the database cannot even be opened.`,
-  options: ['database', 'databasePasswordFile', 'databasePassword'],
+  options: databaseOptions,
   async run({ config, out, err }) {
     const { database } = config
     const found = await engineOf(database).check(database, config)

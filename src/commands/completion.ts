@@ -18,7 +18,7 @@ type Flag = {
 function flagsOf({ options: names, wording }: Command): Flag[] {
   const flags = names.filter(isFlag).map((name): Flag => {
     const { flag, help } = describeOption(name, wording)
-    const { value, choices }: (typeof options)[typeof name] & { choices?: Values } = options[name]
+    const { value, choices } = options[name]
     const kind = value === 'DIR' ? 'folders' : /FILE|PATH/.test(value ?? '') ? 'files' : 'none'
     return { name: flag.split(' ')[0] ?? flag, value, values: choices ?? kind, help }
   })

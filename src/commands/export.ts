@@ -11,6 +11,7 @@ import { writeAll } from '../files/write-all'
 import { formatOf } from '../format'
 import { inertCsvLine } from '../formats/csv'
 import { type Writer, writers } from '../formats/plants'
+import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
 import { plants as countOf, createProgress } from '../terminal/progress'
 
@@ -80,7 +81,7 @@ as of one moment, with exact ids; "plantstore import" recreates the store from t
 complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
 formula begins with an apostrophe, which stays if the file is imported. Works while the daemon runs, and writes nothing to
 the database.`,
-  options: ['database', 'databasePasswordFile', 'databasePassword', 'format', 'escapeFormulas'],
+  options: [...databaseOptions, 'format', 'escapeFormulas'],
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('give at most one FILE')

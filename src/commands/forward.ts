@@ -6,6 +6,7 @@ import { explainInput, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { openSource } from '../follow/source'
 import { deliver, parseSecrets, type Receiver } from '../follow/webhook'
+import { databaseOptions } from '../options'
 import { watchInterrupt } from '../terminal/interrupt'
 
 function read(path: string): string {
@@ -78,17 +79,7 @@ export const forward: Command = {
 A change is sent again until the answer is 2xx: after 1 second, then ever more rarely, up to an hour; Retry-After counts. The answer 410 ends the command. The cursor of the last change that was taken is kept in --cursor-file, where the next start goes on. Without that file it begins with the oldest change, or after --after.
 
 Make a secret: (printf whsec_; openssl rand -base64 32) > secret`,
-  options: [
-    'cursorFile',
-    'secretFile',
-    'after',
-    'url',
-    'database',
-    'databasePasswordFile',
-    'databasePassword',
-    'token',
-    'tokenFile',
-  ],
+  options: ['cursorFile', 'secretFile', 'after', 'url', ...databaseOptions, 'token', 'tokenFile'],
   wording: {
     after: { help: 'without a cursor file: begin after this cursor, or "now"' },
     token: { help: 'the token for --url' },

@@ -10,6 +10,7 @@ import { csvHeaderForm } from '../formats/csv'
 import type { Entry } from '../formats/entry'
 import { grouped } from '../formats/groups'
 import { readPlants } from '../formats/plants'
+import { databaseOptions } from '../options'
 import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
@@ -148,15 +149,7 @@ empty without quotes is none), of any size, in UTF-8 or UTF-16. CSV may have com
 which are not used. Creates the database if there is none. A plant that is already stored is skipped. A line that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the
 first ${REFUSED_SHOWN} of them are shown. Reading stops at an unterminated quote. After Ctrl-C or a failure, run it again to
 complete it. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
-  options: [
-    'database',
-    'databasePasswordFile',
-    'databasePassword',
-    'format',
-    'delimiter',
-    'strict',
-    'replace',
-  ],
+  options: [...databaseOptions, 'format', 'delimiter', 'strict', 'replace'],
   async run({ config, args: [path, ...rest], out, err }) {
     if (path === undefined || rest.length > 0) {
       throw new UsageError('give exactly one FILE, or - for standard input')

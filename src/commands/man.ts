@@ -3,7 +3,7 @@
 import packageJson from '../../package.json'
 import { type Command, exitCodes } from '../command'
 import { describeOption, isFlag, toFlag } from '../config'
-import { options } from '../options'
+import { options, variableOf } from '../options'
 
 /** When the page last changed beyond the list of options. */
 const CHANGED = '2026-11-23'
@@ -45,7 +45,8 @@ function environment(commands: readonly Command[]): string {
   const names = new Set(commands.flatMap((command) => command.options))
   return [...names]
     .flatMap((name) => {
-      const { env, help, default: preset } = options[name]
+      const { help, default: preset } = options[name]
+      const env = variableOf(name)
       const meaning = preset === true ? `false: as ${toFlag(name)}` : `sets ${toFlag(name)}`
       return env === null ? [] : [item(env, isFlag(name) ? meaning : help)]
     })

@@ -14,6 +14,7 @@ import { createApp } from '../http/app'
 import { checkHost, listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
+import { daemonOptions } from '../options'
 import { IN_DOUBT, shutDown, watchSignals } from '../shutdown'
 import { watchOpenFiles } from '../sockets/open-files'
 import { announce } from '../terminal/announce'
@@ -97,32 +98,7 @@ export const serve: Command = {
 SIGTERM and SIGINT stop it: requests in flight are answered, then the database is closed. A second signal ends it at once. SIGHUP reads PLANTSTORE_TOKEN_FILE and the certificate again.
 
 Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did not finish in time; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 and 143, ${IN_DOUBT}.`,
-  options: [
-    'host',
-    'port',
-    'unix',
-    'unixMode',
-    'tlsCert',
-    'tlsKey',
-    'hsts',
-    'database',
-    'databasePasswordFile',
-    'databasePassword',
-    'keepChanges',
-    'maxBodyBytes',
-    'stopSeconds',
-    'logRequests',
-    'logLevel',
-    'console',
-    'backupFolder',
-    'backupEvery',
-    'backupKeep',
-    'trustedProxies',
-    'rateLimit',
-    'corsOrigin',
-    'token',
-    'tokenFile',
-  ],
+  options: daemonOptions,
   async run({ config, err }) {
     const format = err.isTTY ? 'text' : 'json'
     const lines = createLogWriter(STDERR, (count) =>

@@ -5,7 +5,7 @@ import { toFlag } from '../config'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { UsageError } from '../errors'
-import { options } from '../options'
+import { databaseOptions, options } from '../options'
 import type { Store } from '../store'
 import { tellMigration } from '../terminal/migration'
 import { suspendBetweenCommits } from '../terminal/suspend'
@@ -126,15 +126,7 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
   plantstore token revoke laptop
   plantstore token list --json
   plantstore token prune --older-than 30d`,
-  options: [
-    'database',
-    'databasePasswordFile',
-    'databasePassword',
-    'scope',
-    'expires',
-    'json',
-    'olderThan',
-  ],
+  options: [...databaseOptions, 'scope', 'expires', 'json', 'olderThan'],
   async run(context) {
     const { args, config } = context
     const [word = ''] = args
