@@ -1,34 +1,24 @@
 // Finds the name that a mistyped word was probably meant to be.
 
-/** The edit distance of two words: letters inserted, deleted, replaced, or swapped with their neighbour. */
-function distance(from: string, to: string): number {
-  let [before, last]: number[][] = [
-    [],
-    Array.from({ length: to.length + 1 }, (_, column) => column),
-  ]
-  for (let row = 1; row <= from.length; row++) {
-    const next = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const isSame = from[row - 1] === to[column - 1]
-      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      const at = (line: number[] | undefined, index: number) => line?.[index] ?? Infinity
-      next[column] = Math.min(
-        at(last, column) + 1,
-        at(next, column - 1) + 1,
-        at(last, column - 1) + (isSame ? 0 : 1),
-        isSwap ? at(before, column - 2) + 1 : Infinity,
-      )
-    }
-    before = last
-    last = next
-  }
-  return last?.[to.length] ?? Infinity
+/** Whether so many edits turn one word into another: a letter inserted, deleted, replaced, or swapped with its neighbour. */
+function isNear(from: string, to: string, edits: number): boolean {
+  if (edits < 0) return false
+  if (from === to) return true
+  if (from[0] === to[0]) return isNear(from.slice(1), to.slice(1), edits)
+  const isSwap = from[0] === to[1] && from[1] === to[0]
+  return (
+    isNear(from.slice(1), to, edits - 1) ||
+    isNear(from, to.slice(1), edits - 1) ||
+    isNear(from.slice(1), to.slice(1), edits - 1) ||
+    (isSwap && isNear(from.slice(2), to.slice(2), edits - 1))
+  )
 }
 
 /** `; did you mean "serve"?` if a name is at most two edits, and half the word's length, away; else empty. */
 export function suggest(word: string, names: readonly string[]): string {
-  const steps = (name: string) => distance(word, name)
-  const [nearest] = names.toSorted((one, other) => steps(one) - steps(other))
-  if (nearest === undefined || steps(nearest) > Math.min(2, word.length / 2)) return ''
-  return `; did you mean "${nearest}"?`
+  for (let edits = 0; edits <= Math.min(2, word.length / 2); edits++) {
+    const nearest = names.find((name) => isNear(word, name, edits))
+    if (nearest !== undefined) return `; did you mean "${nearest}"?`
+  }
+  return ''
 }
