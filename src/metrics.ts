@@ -1,12 +1,40 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 import type { LogStats } from './changes'
-import { createHistogram, type Sample } from './histogram'
 import type { StoreStats } from './store'
 
 // Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
+
+// https://prometheus.io/docs/concepts/metric_types/#histogram
+/** What follows a metric's name, such as its labels, and a value. */
+type Sample = readonly [suffix: string, value: number]
+
+/** Counts values in buckets by their upper bounds, in ascending order. */
+function createHistogram(bounds: readonly number[]) {
+  const counts = new Float64Array(bounds.length + 1)
+  let sum = 0
+  return {
+    observe(value: number): void {
+      let bucket = 0
+      while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
+      counts[bucket] = (counts[bucket] ?? 0) + 1
+      sum += value
+    },
+    /** The samples; `labels` like `route="/plants"`, or empty. */
+    samples(labels = ''): Sample[] {
+      let total = 0
+      const of = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
+      const buckets = [...counts].map((count, index): Sample => {
+        total += count
+        return [`_bucket${of(String(bounds[index] ?? '+Inf'))}`, total]
+      })
+      const own = labels ? `{${labels}}` : ''
+      return [...buckets, [`_sum${own}`, sum], [`_count${own}`, total]]
+    },
+  }
+}
 
 type Route = {
   readonly statuses: Map<number, number>

@@ -33,7 +33,7 @@ it gets its name. Run "plantstore restore FILE" to put it back.`,
         progress.update(bytes, bytes, total)
       }
       const write = async (temporary: string) => {
-        plants = await copyDatabase(config.database, temporary, onBytes)
+        plants = (await copyDatabase(config.database, temporary, onBytes)).plants
       }
       try {
         await produceFile(path, 'refuse', write, onBytes)

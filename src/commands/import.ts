@@ -13,10 +13,9 @@ import { readPlants } from '../formats/plants'
 import { databaseOptions } from '../options'
 import type { Int64, NewPlant } from '../plant'
 import type { Store } from '../store'
+import { attended } from '../terminal/attended'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
-import { tellMigration } from '../terminal/migration'
 import { plants as countOf, createProgress } from '../terminal/progress'
-import { suspendBetweenCommits } from '../terminal/suspend'
 
 // For the log of changes.
 const origin = { token: null, address: null, request: 'import' }
@@ -25,7 +24,17 @@ const REFUSED_SHOWN = 20
 
 type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
 
-async function importPlant(store: Store, plant: NewPlant, replace: boolean): Promise<Result> {
+/** One import. */
+type Run = {
+  readonly store: Store
+  readonly isStrict: boolean
+  readonly replaces: boolean
+  readonly account: (entry: Entry, result: Result) => void
+}
+
+async function importEntry({ store, replaces }: Run, entry: Entry): Promise<Result> {
+  if ('problem' in entry) return { problem: entry.problem }
+  const { plant } = entry
   try {
     await store.createPlant(plant, { origin })
     return 'created'
@@ -33,18 +42,11 @@ async function importPlant(store: Store, plant: NewPlant, replace: boolean): Pro
     if (!(error instanceof PlantError)) throw error
     if (error.error === 40901) return 'skipped'
     if (error.error !== 40902) throw error
-    if (!replace) return { problem: `id ${plant.id}: ${error.message}` }
+    if (!replaces) return { problem: `id ${plant.id}: ${error.message}` }
     await store.replacePlant(plant, { origin })
     return 'replaced'
   }
 }
-
-const importEntry = (store: Store, entry: Entry, replace: boolean): Promise<Result> =>
-  'plant' in entry
-    ? importPlant(store, entry.plant, replace)
-    : Promise.resolve({ problem: entry.problem })
-
-type Account = (entry: Entry, result: Result) => void
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
 async function createAll(store: Store, entries: readonly Entry[]): Promise<boolean> {
@@ -59,63 +61,48 @@ async function createAll(store: Store, entries: readonly Entry[]): Promise<boole
   }
 }
 
-async function importEach(
-  store: Store,
-  entries: readonly Entry[],
-  replace: boolean,
-  account: Account,
-): Promise<void> {
+async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
   // Entries with the same id wait for one another, because a replacement takes two steps.
   const last = new Map<Int64, Promise<Result>>()
   const results = await Promise.allSettled(
     entries.map((entry) => {
-      if (!('plant' in entry)) return importEntry(store, entry, replace)
+      const make = () => importEntry(run, entry)
+      if (!('plant' in entry)) return make()
       const { id } = entry.plant
-      const before = last.get(id)
-      const make = () => importEntry(store, entry, replace)
-      const result = before ? before.then(make) : make()
+      const result = last.get(id)?.then(make) ?? make()
       last.set(id, result)
       return result
     }),
   )
   for (const [index, entry] of entries.entries()) {
     const result = results[index]
-    if (result?.status === 'fulfilled') account(entry, result.value)
+    if (result?.status === 'fulfilled') run.account(entry, result.value)
   }
   const failed = results.find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
 }
 
-/** Imports a group at once, which costs less; one by one if that is refused. */
-async function importGroup(
-  store: Store,
-  entries: readonly Entry[],
-  replace: boolean,
-  account: Account,
-): Promise<void> {
-  if (!(await createAll(store, entries))) return importEach(store, entries, replace, account)
+async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<boolean> {
   for (const entry of entries) {
-    account(entry, 'plant' in entry ? 'created' : { problem: entry.problem })
-  }
-}
-
-/** Like {@link importGroup}, up to the first entry that is refused; false if there was one. */
-async function importUntilRefused(
-  store: Store,
-  entries: readonly Entry[],
-  replace: boolean,
-  account: Account,
-): Promise<boolean> {
-  const isWhole = entries.every((entry) => 'plant' in entry)
-  if (isWhole && (await createAll(store, entries))) {
-    for (const entry of entries) account(entry, 'created')
-    return true
-  }
-  for (const entry of entries) {
-    const result = await importEntry(store, entry, replace)
-    account(entry, result)
+    const result = await importEntry(run, entry)
+    run.account(entry, result)
     if (typeof result !== 'string') return false
   }
+  return true
+}
+
+/** Imports a group at once, which costs less; one by one if that is refused. False: a strict import ends here. */
+async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
+  const { store, isStrict, account } = run
+  const isWhole = entries.every((entry) => 'plant' in entry)
+  if ((isWhole || !isStrict) && (await createAll(store, entries))) {
+    for (const entry of entries) {
+      account(entry, 'plant' in entry ? 'created' : { problem: entry.problem })
+    }
+    return true
+  }
+  if (isStrict) return importUntilRefused(run, entries)
+  await importEach(run, entries)
   return true
 }
 
@@ -125,14 +112,14 @@ function createTally(report: (line: string) => void) {
   return {
     counts,
     done: () => counts.created + counts.skipped + counts.replaced + counts.refused,
-    account: (({ line }, result) => {
+    account({ line }: Entry, result: Result): void {
       if (typeof result === 'string') {
         counts[result] += 1
         return
       }
       counts.refused += 1
       if (counts.refused <= REFUSED_SHOWN) report(`line ${line}: ${result.problem}`)
-    }) satisfies Account,
+    },
     end(): void {
       const more = counts.refused - REFUSED_SHOWN
       if (more > 0) report(`${more} more lines were refused`)
@@ -180,29 +167,23 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     const { name, isNew } = engineOf(config.database).locate(config.database)
     const store = await openStore(
       config.database,
-      command({
-        makesDatabase: true,
-        uninterrupted: suspendBetweenCommits(),
-        log: tellMigration(err),
-      }),
+      command({ makesDatabase: true, ...attended(err) }),
       config,
     )
     if (isNew) err.write(`created database ${name}\n`)
 
     // One group is read while the one before it is being committed.
     let before: Promise<unknown> = Promise.resolve()
+    const { strict: isStrict, replace: replaces } = config
+    const run: Run = { store, isStrict, replaces, account: tally.account }
     try {
       for (; !group.done && !signal.aborted; group = await groups.next()) {
         await before
         progress.update(tally.done(), read, input.bytes)
-        if (config.strict) {
-          const { value } = group
-          if (!(await importUntilRefused(store, value, config.replace, tally.account))) break
-        } else {
-          before = importGroup(store, group.value, config.replace, tally.account)
-          // Awaited only with the next group, which may take long to arrive.
-          before.catch(() => {})
-        }
+        before = importGroup(run, group.value)
+        // Awaited only with the next group, which may take long to arrive; a strict one may end with this.
+        before.catch(() => {})
+        if (isStrict && !(await before)) break
       }
       await before
     } finally {

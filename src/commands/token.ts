@@ -7,8 +7,7 @@ import { command } from '../engine/role'
 import { UsageError } from '../errors'
 import { databaseOptions, options } from '../options'
 import type { Store } from '../store'
-import { tellMigration } from '../terminal/migration'
-import { suspendBetweenCommits } from '../terminal/suspend'
+import { attended } from '../terminal/attended'
 import { issueToken, isTokenName, stateOf, type Token } from '../token'
 
 const iso = (time: number | null): string | null =>
@@ -148,11 +147,7 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     }
     const store = await openStore(
       config.database,
-      command({
-        makesDatabase: false,
-        uninterrupted: suspendBetweenCommits(),
-        log: tellMigration(context.err),
-      }),
+      command({ makesDatabase: false, ...attended(context.err) }),
       config,
     )
     try {

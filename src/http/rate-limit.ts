@@ -3,7 +3,37 @@
 
 import { PlantError } from '../errors'
 import type { Token } from '../token'
-import { createBuckets } from './buckets'
+
+// Beyond this many keys, the least recently used one is forgotten: its bucket is full again.
+const MOST_KEYS = 10_000
+
+type Bucket = { level: number; at: number }
+
+/** Token buckets: for each of many keys, a number of requests per second, and as many at once. `now` may jump. */
+export function createBuckets(perSecond: number, now: () => number, most = MOST_KEYS) {
+  // Least recently used first.
+  const buckets = new Map<string, Bucket>()
+
+  return {
+    /** Takes one request from a key's bucket; false if it is empty. */
+    take(key: string): boolean {
+      const at = now()
+      const bucket = buckets.get(key) ?? { level: perSecond, at }
+      // A clock that is set back neither adds nor takes anything.
+      const gained = (Math.max(0, at - bucket.at) * perSecond) / 1000
+      bucket.level = Math.min(perSecond, bucket.level + gained)
+      bucket.at = at
+      buckets.delete(key)
+      buckets.set(key, bucket)
+      if (buckets.size > most) buckets.delete(buckets.keys().next().value ?? '')
+      if (bucket.level < 1) return false
+      bucket.level -= 1
+      return true
+    },
+    /** How many requests a key's bucket had left when one was last taken. */
+    left: (key: string): number => Math.floor(buckets.get(key)?.level ?? perSecond),
+  }
+}
 
 /** The `RateLimit-Policy` of a limit per second. */
 export const policyOf = (perSecond: number): string => `"default";q=${perSecond};w=1`

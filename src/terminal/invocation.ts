@@ -2,7 +2,10 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { quote } from './first-token'
+
+/** Quotes a word for a shell. */
+export const quote = (word: string): string =>
+  /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** What an invocation depends on. */
 export type Surroundings = {

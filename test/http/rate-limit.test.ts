@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon as daemonRole } from '../../src/engine/role'
-import { createBuckets } from '../../src/http/buckets'
+import { createBuckets } from '../../src/http/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token'
 import { serveStore } from '../../tools/service'

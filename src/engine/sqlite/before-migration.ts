@@ -6,10 +6,9 @@ import { OpenError } from '../../errors'
 import { inPrivateFolder } from '../../files/private-folder'
 import { syncFile, syncFolder } from '../../files/sync'
 import { explainMaking } from '../../files/target'
-import { checkDatabase } from './check'
+import { copyDatabase } from './backup'
 import { distrustPageCache, type OpenedFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
-import { copyMoment } from './read-only'
 
 /** A copy of a database as it was before a migration. */
 export type KeptCopy = { readonly path: string; readonly schemaVersion: number }
@@ -18,9 +17,7 @@ async function copyOld(path: string): Promise<KeptCopy | null> {
   const folder = dirname(path)
   return inPrivateFolder(folder, async (own) => {
     const made = join(own, 'copy.db')
-    await copyMoment(path, made)
-    const { problems, schemaVersion } = await checkDatabase(made)
-    if (problems.length > 0) throw new OpenError(`${path} is damaged: ${problems[0]}`, true)
+    const { schemaVersion } = await copyDatabase(path, made)
     // A migration that was killed may be complete in the log, but not yet in the header.
     if (schemaVersion === SCHEMA_VERSION) return null
     await syncFile(made)

@@ -1,13 +1,60 @@
 // Verifies a database's integrity and its schema, and writes nothing.
 
-import type { Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { logProblems } from './change-log'
 import { explainReading } from './errors'
-import { SCHEMA_VERSION, schemaVersion } from './migrations'
+import { applyMigrations, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { readDatabase } from './read-only'
-import { schemaProblems } from './schema'
+
+type SchemaEntry = {
+  readonly type: string
+  readonly name: string
+  /** The table that it belongs to. */
+  readonly table: string
+  readonly sql: string | null
+}
+
+const readSchema = (db: Database): SchemaEntry[] =>
+  db.query<SchemaEntry, []>('SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema').all()
+
+function schemaOf(version: number): SchemaEntry[] {
+  using db = new Database(':memory:')
+  applyMigrations(db, 0, version)
+  return readSchema(db)
+}
+
+// A step may have been laid out in another way when it ran.
+const withoutLayout = (sql: string | null) => sql?.replace(/\s+/g, ' ')
+
+// A trigger or a unique index changes or refuses what is written; any other index, table or view does no harm.
+const interferes = ({ type, sql }: SchemaEntry): boolean =>
+  type === 'trigger' || (type === 'index' && /^CREATE\s+UNIQUE/i.test(sql ?? ''))
+
+/** What is missing, changed, or interferes with the tables of this program in a database of a schema version. */
+function schemaProblems(db: Database, version: number): string[] {
+  const found = readSchema(db)
+  const expected = schemaOf(version)
+  const match = (entry: SchemaEntry) => (it: SchemaEntry) =>
+    it.type === entry.type && it.name === entry.name
+  const faulty = expected.flatMap((entry) => {
+    const { type, name, sql } = entry
+    const same = found.find(match(entry))
+    if (!same) return [`${type} ${name} is missing`]
+    return withoutLayout(same.sql) === withoutLayout(sql) ? [] : [`${type} ${name} was changed`]
+  })
+  // SQLite keeps the name of a trigger's table as it was typed.
+  const tables = new Set(expected.map(({ table }) => table))
+  const foreign = found
+    .filter((entry) => interferes(entry) && tables.has(entry.table.toLowerCase()))
+    .filter((entry) => !expected.some(match(entry)))
+    .map(
+      ({ type, name, table }) =>
+        `${type} ${JSON.stringify(name)} on ${table.toLowerCase()} is not plantstore's; drop it`,
+    )
+  return [...faulty, ...foreign]
+}
 
 // A broken log of changes could have as many problems as entries.
 const MOST_PROBLEMS = 10

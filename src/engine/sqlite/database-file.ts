@@ -17,7 +17,7 @@ import { dropPageCache, tryLock, unlock, watchInode } from '../../files/libc'
 import { syncFolder } from '../../files/sync'
 import { connect } from './connection'
 import { explain } from './errors'
-import { APPLICATION_ID, migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { APPLICATION_ID, migrate, requireKnown, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { readRestoreMarker } from './restore-marker'
 
 /** The size of a file in bytes; 0 if there is none. */
@@ -46,11 +46,7 @@ function checkHeader(fd: number, path: string): number {
     )
   }
   const version = header.readUInt32BE(60)
-  if (version > SCHEMA_VERSION) {
-    throw new OpenError(
-      `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
-    )
-  }
+  requireKnown(version, path)
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
   const missing = header.readUInt32BE(28) * pageSize - size
   // With a write-ahead log beside it, a file may lack pages that the log still holds.

@@ -52,6 +52,14 @@ const migrations = [
 /** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = migrations.length
 
+/** Throws an `OpenError` if a database has a newer schema than this program reads. */
+export function requireKnown(version: number, path: string): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new OpenError(
+    `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
+  )
+}
+
 export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }

@@ -19,7 +19,7 @@ import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
 import { checkFile, fileSize } from './database-file'
 import { explainReading } from './errors'
-import { SCHEMA_VERSION, schemaVersion } from './migrations'
+import { requireKnown, schemaVersion } from './migrations'
 import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
 
 const TRIES = 5
@@ -66,11 +66,8 @@ export function openUri(path: string, query: string): Database {
     db.run('PRAGMA temp_store = MEMORY')
     db.run('BEGIN')
     // SQLite opens the file at the first read. The header of the file may be older than its log.
-    const version = schemaVersion(db)
-    if (version <= SCHEMA_VERSION) return db
-    throw new OpenError(
-      `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
-    )
+    requireKnown(schemaVersion(db), path)
+    return db
   } catch (error) {
     db.close(true)
     throw error

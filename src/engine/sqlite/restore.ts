@@ -180,7 +180,7 @@ export async function restoreDatabase(
   try {
     return await inPrivateFolder(folder, async (own) => {
       const made = join(own, 'restored.db')
-      const plants = await copyDatabase(from, made, onBytes)
+      const { plants } = await copyDatabase(from, made, onBytes)
       beginNewLog(made)
       if (held) takeOwner(made, fstatSync(held.fd), fstatSync(held.fd).mode)
       else if (process.getuid?.() === 0) takeOwner(made, statSync(folder), 0o600)
