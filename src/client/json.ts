@@ -74,12 +74,18 @@ export function toNewPlant(value: unknown): NewPlant | undefined {
   return { id: BigInt(id), ...plant }
 }
 
+/** What an array has of one kind; undefined if it has anything else. */
+function toEach<T>(value: unknown, to: (it: unknown) => T | undefined): readonly T[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const read = value.map(to).filter((it) => it !== undefined)
+  return read.length === value.length ? read : undefined
+}
+
 /** A page of plants; undefined if the value is not one. */
 export function toPage(value: unknown): PlantPage | undefined {
   const { plants, next } = fieldsOf(value) ?? {}
-  if (!Array.isArray(plants) || (next !== null && typeof next !== 'string')) return undefined
-  const read = plants.map(toNewPlant).filter((plant) => plant !== undefined)
-  return read.length === plants.length ? { plants: read, next } : undefined
+  const read = toEach(plants, toNewPlant)
+  return read && isTextOrNull(next) ? { plants: read, next } : undefined
 }
 
 const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
@@ -101,23 +107,17 @@ export function toChange(value: unknown): Change | undefined {
   return { cursor, at, action: known, id: BigInt(id), before, after, token, address, request }
 }
 
-function toChanges(value: unknown): readonly Change[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const read = value.map(toChange).filter((change) => change !== undefined)
-  return read.length === value.length ? read : undefined
-}
-
 /** A page of changes; undefined if the value is not one. */
 export function toChangePage(value: unknown): ChangePage | undefined {
   const { next, ...rest } = fieldsOf(value) ?? {}
-  const changes = toChanges(rest.changes)
+  const changes = toEach(rest.changes, toChange)
   return changes && typeof next === 'string' ? { changes, next } : undefined
 }
 
 /** A page of a plant's changes; undefined if the value is not one. */
 export function toHistoryPage(value: unknown): HistoryPage | undefined {
   const { next, ...rest } = fieldsOf(value) ?? {}
-  const changes = toChanges(rest.changes)
+  const changes = toEach(rest.changes, toChange)
   return changes && isTextOrNull(next) ? { changes, next } : undefined
 }
 

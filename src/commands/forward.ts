@@ -1,26 +1,19 @@
 // plantstore forward: posts every change to a receiver of webhooks, in order, at least once.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { type Command, type CommandContext, exitCodes } from '../command'
-import { explainInput, OpenError, UsageError } from '../errors'
+import { OpenError, UsageError } from '../errors'
+import { readText } from '../files/input'
 import { produceFile } from '../files/replace-file'
 import { openSource } from '../follow/source'
 import { deliver, parseSecrets, type Receiver } from '../follow/webhook'
 import { databaseOptions } from '../options'
 import { watchInterrupt } from '../terminal/interrupt'
 
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch (error) {
-    throw explainInput(error, path)
-  }
-}
-
 /** The cursor of the last change that the receiver took; undefined: none has been sent. */
 function readCursor(path: string): string | undefined {
   if (!existsSync(path)) return undefined
-  const cursor = read(path)
+  const cursor = readText(path).trim()
   if (cursor) return cursor
   throw new OpenError(`${path} has no cursor; remove it to begin with the oldest change`)
 }
@@ -35,7 +28,7 @@ function receiverOf(args: readonly string[], secretFile: string): Receiver {
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : null
   if (args.length !== 1 || !url || !/^https?:$/.test(url.protocol))
     throw new UsageError('give exactly one URL, which begins with https:// or http://')
-  return { url, keys: parseSecrets(read(secretFile)) }
+  return { url, keys: parseSecrets(readText(secretFile)) }
 }
 
 async function forwardChanges({ config, args, err }: CommandContext): Promise<number> {

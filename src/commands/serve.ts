@@ -11,6 +11,7 @@ import { engineOf, openStore } from '../engine/engine'
 import { daemon } from '../engine/role'
 import { messageOf, UsageError } from '../errors'
 import { createApp } from '../http/app'
+import { createCors } from '../http/cors'
 import { checkHost, listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
@@ -55,12 +56,6 @@ async function openClients({ trustedProxies }: Config) {
   if (trustedProxies === null) return (peer: string | null): string | null => peer
   const { createTrustedProxies } = await import('../sockets/trusted-proxies')
   return createTrustedProxies(trustedProxies)
-}
-
-/** Which pages of other origins may call; null: none. */
-async function openCors({ corsOrigin }: Config) {
-  if (corsOrigin === null) return null
-  return (await import('../http/cors')).createCors(corsOrigin)
 }
 
 /** Listens where the configuration says. */
@@ -112,7 +107,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)
-    const cors = await openCors(config)
+    const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
     const metrics = createMetrics({
       version,
       droppedLogLines: lines.dropped,

@@ -2,6 +2,7 @@
 
 import type { KeepChanges } from '../changes'
 import type { Log } from '../log'
+import { type Change, isDone, isRequested, type Outcome } from './change'
 
 /** What the process that opens a store may do. Made by {@link daemon} or {@link command}, once per process. */
 export type Role = {
@@ -49,3 +50,20 @@ export const command = ({
   log,
   onCommit: () => {},
 })
+
+/** Logs what a batch that was committed could not do, and counts its changes. Returns whether it changed something. */
+export function observeCommit(
+  { log, onCommit }: Role,
+  changes: readonly Change[],
+  outcomes: readonly Outcome[],
+  milliseconds: number,
+): boolean {
+  let changed = 0
+  for (const [index, change] of changes.entries()) {
+    const outcome = outcomes[index]
+    if (isDone(outcome)) changed += isRequested(change) ? 1 : 0
+    else if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
+  }
+  if (changed > 0) onCommit(changed, milliseconds)
+  return changed > 0
+}

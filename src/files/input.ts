@@ -1,10 +1,19 @@
 // A file or standard input, read to its end or until it is interrupted.
 
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { explainInput, UsageError } from '../errors'
 
 // Bun reads files in chunks of 512 KB. What is made of a chunk takes many times its length, so they are read in parts.
 const PART_BYTES = 64 * 1024
+
+/** The text of a file. Throws an `OpenError` if it cannot be read. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw explainInput(error, path)
+  }
+}
 
 /** A stream to read, and its length; null: not known. */
 export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }

@@ -139,7 +139,7 @@ export function createApp(deps: AppDeps) {
 
   routes = [...app.routes]
   // Added last: the pages are not part of the API, so its description leaves them out.
-  if (deps.loadPages) app.use(pages({ load: deps.loadPages }))
+  if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
     const error = () => new PlantError(40501, undefined, { headers: { allow } })

@@ -16,11 +16,6 @@ export type PageFile = {
   readonly gzip: string
 }
 
-export type PageDeps = {
-  /** The files of all pages. */
-  readonly load: () => Promise<readonly PageFile[]>
-}
-
 const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'
 
@@ -87,8 +82,8 @@ async function answerFile(file: PageFile, { headers: asked }: Request, readOnce:
 const moved = (location: string): Response =>
   new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
 
-/** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name. */
-export function pages({ load }: PageDeps) {
+/** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all of them. */
+export function pages(load: () => Promise<readonly PageFile[]>) {
   const readOnce = createReader()
 
   async function answer(request: Request, page: string, name: string): Promise<Response> {

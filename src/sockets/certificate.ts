@@ -1,9 +1,9 @@
 // A certificate for TLS and its private key, read from files and checked.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { explainInput, OpenError } from '../errors'
+import { OpenError } from '../errors'
+import { readText } from '../files/input'
 import type { Log } from '../log'
 
 export type Certificate = {
@@ -19,16 +19,8 @@ export type Certificate = {
 
 const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw explainInput(error, file)
-  }
-}
-
 function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
-  const text = read(file)
+  const text = readText(file)
   try {
     return [text, parseFile(text)] as const
   } catch {

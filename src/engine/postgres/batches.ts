@@ -1,8 +1,8 @@
 // Batches of group commit as steps of the writer.
 
-import { type Change, isDone, isRequested, type Outcome } from '../change'
+import type { Change, Outcome } from '../change'
 import type { Committed } from '../group-commit'
-import type { Role } from '../role'
+import { observeCommit, type Role } from '../role'
 import { type Attempted, stepOf, transactionStep } from './apply-changes'
 import { DISCARDED, isDataError, sqlStateOf } from './errors'
 import type { Refusals } from './refusals'
@@ -55,20 +55,6 @@ export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
     return outcomes.map((it) => (it === undefined ? { error: 50001 } : it))
   }
 
-  function observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number) {
-    let changed = 0
-    for (const [index, change] of changes.entries()) {
-      const outcome = outcomes[index]
-      if (outcome && 'detail' in outcome) {
-        role.log('error', 'unexpected', { detail: outcome.detail })
-      }
-      if (isDone(outcome) && isRequested(change)) changed += 1
-    }
-    if (changed === 0) return
-    refusals.committed()
-    role.onCommit(changed, milliseconds)
-  }
-
   /** Makes a batch durable. If it is in doubt, its outcomes are promised for when the server is found again. */
   return async (changes: readonly Change[]): Promise<Committed> => {
     const started = performance.now()
@@ -79,7 +65,7 @@ export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
     }
     const outcomes = complete(changes, onDoubt).then(
       (it) => {
-        observe(changes, it, performance.now() - started)
+        if (observeCommit(role, changes, it, performance.now() - started)) refusals.committed()
         return it
       },
       (error) => {

@@ -1,7 +1,7 @@
 // The schema, and the steps from each version to the next.
 
 import type { SQL } from 'bun'
-import { OpenError } from '../../errors'
+import { messageOf, OpenError } from '../../errors'
 import { sqlStateOf } from './errors'
 import { INDEXED_CHARACTERS } from './plants'
 import { rollBack, rowsOf, type Statement, sendAll } from './statements'
@@ -109,7 +109,7 @@ async function migrateOnce(sql: SQL): Promise<number> {
 
 /** The `OpenError` of a failed migration, in one line. */
 function explain(error: unknown): unknown {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   switch (sqlStateOf(error)) {
     case '42P07':
     case '42710':

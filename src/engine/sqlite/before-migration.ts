@@ -2,7 +2,7 @@
 
 import { closeSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { OpenError } from '../../errors'
+import { messageOf, OpenError } from '../../errors'
 import { inPrivateFolder } from '../../files/private-folder'
 import { syncFile, syncFolder } from '../../files/sync'
 import { explainMaking } from '../../files/target'
@@ -43,7 +43,6 @@ export async function copyBeforeMigration(file: OpenedFile): Promise<KeptCopy | 
     closeSync(fd)
     const told = explainMaking(error, `${path}.schema-${schemaVersion}`)
     if (told instanceof OpenError) throw told
-    const reason = error instanceof Error ? error.message : error
-    throw new OpenError(`cannot copy ${path} before its migration: ${reason}`)
+    throw new OpenError(`cannot copy ${path} before its migration: ${messageOf(error)}`)
   }
 }

@@ -1,7 +1,7 @@
 // Verifies a database's integrity and its schema, and writes nothing.
 
 import { Database } from 'bun:sqlite'
-import { OpenError } from '../../errors'
+import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { logProblems } from './change-log'
 import { explainReading } from './errors'
@@ -93,8 +93,7 @@ export function checkDatabase(path: string): Promise<Findings> {
     } catch (error) {
       const told = explainReading(error, path)
       if (told instanceof OpenError && !told.storage) throw told
-      const problem = error instanceof Error ? error.message : String(error)
-      return { ...NOTHING, problems: [problem] }
+      return { ...NOTHING, problems: [messageOf(error)] }
     }
   })
 }

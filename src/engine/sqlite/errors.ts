@@ -3,7 +3,7 @@
 import { SQLiteError } from 'bun:sqlite'
 import { type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, type ErrorNumber, OpenError, PlantError } from '../../errors'
+import { codeOf, type ErrorNumber, messageOf, OpenError, PlantError } from '../../errors'
 import { isOutOfInodes } from '../../files/target'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
@@ -15,7 +15,7 @@ export type StorageFailure = {
 /** An error of SQLite as the failure that a batch reports. */
 export function toFailure(error: unknown): StorageFailure {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
-  const detail = `${code} ${error instanceof Error ? error.message : error}`.trim()
+  const detail = `${code} ${messageOf(error)}`.trim()
   if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
   if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
   return { kind: 'failed', detail }
@@ -107,10 +107,7 @@ export function explain(error: unknown, path: string): OpenError {
     case 'SQLITE_FULL':
       return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
     default:
-      return new OpenError(
-        `cannot open ${path}: ${error instanceof Error ? error.message : error}`,
-        true,
-      )
+      return new OpenError(`cannot open ${path}: ${messageOf(error)}`, true)
   }
 }
 

@@ -4,9 +4,9 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { explainWriting, OpenError, PlantError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import { type Change, isDone, isRequested, type Outcome } from '../change'
+import type { Change } from '../change'
 import type { Committed } from '../group-commit'
-import type { Role } from '../role'
+import { observeCommit, type Role } from '../role'
 import { prepareChanges } from './apply-change'
 import { keepChanges } from './change-log'
 import { watchCheckpoints } from './checkpoint'
@@ -89,7 +89,7 @@ export class Storage {
     this.#connection?.shared.end()
     if (answer === 'done' || 'outcomes' in answer) {
       const outcomes = answer === 'done' ? changes.map(() => null) : answer.outcomes
-      this.#observe(changes, outcomes, performance.now() - started)
+      observeCommit(this.role, changes, outcomes, performance.now() - started)
       return outcomes
     }
     const error = this.#fail(answer.failure, performance.now() - started)
@@ -169,16 +169,6 @@ export class Storage {
   #prepare(db: Database): ServingConnection {
     const { isFinished } = this.#checkpoints
     return prepareServing(db, isFinished, (error) => this.#outage.begin(toFailure(error)))
-  }
-
-  #observe(changes: readonly Change[], outcomes: readonly Outcome[], milliseconds: number): void {
-    let changed = 0
-    for (const [index, change] of changes.entries()) {
-      const outcome = outcomes[index]
-      if (isDone(outcome)) changed += isRequested(change) ? 1 : 0
-      else if (outcome?.detail) this.role.log('error', 'unexpected', { detail: outcome.detail })
-    }
-    if (changed > 0) this.role.onCommit(changed, milliseconds)
   }
 
   #fail(failure: StorageFailure, milliseconds: number): PlantError {
