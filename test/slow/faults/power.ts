@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { control, type Program, plantstore, serve } from './daemon.ts'
+import { control, type Start, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally } from './fault.ts'
 import { after, attachLoop, mount, need, sh } from './lab.ts'
 import { acknowledged, type Ledger, recovers, settle, startLoad } from './load.ts'
@@ -10,11 +10,13 @@ interface FileSystem {
   name: string
   size: string
   make: string[]
+  /** Whether a log of changes is kept: as of --keep-changes. */
+  keepChanges: string
 }
 
 const fileSystems: FileSystem[] = [
-  { name: 'ext4', size: '128M', make: ['mkfs.ext4', '-q'] },
-  { name: 'xfs', size: '320M', make: ['mkfs.xfs', '-q'] },
+  { name: 'ext4', size: '128M', make: ['mkfs.ext4', '-q'], keepChanges: '1d' },
+  { name: 'xfs', size: '320M', make: ['mkfs.xfs', '-q'], keepChanges: 'off' },
 ]
 
 const rounds = 8
@@ -76,7 +78,7 @@ function forgetLater(ledger: Ledger): () => void {
  * Cuts the power again and again: a file system that is shut down without flushing its log keeps
  * what was synced, and forgets what was in memory when it is mounted anew.
  */
-async function outages(folder: string, on: FileSystem, program: Program): Promise<Outage> {
+async function outages(folder: string, on: FileSystem, start: Start): Promise<Outage> {
   const image = join(folder, `${Bun.nanoseconds()}.image`)
   await sh('truncate', '-s', on.size, image)
   await sh(...on.make, image)
@@ -89,7 +91,7 @@ async function outages(folder: string, on: FileSystem, program: Program): Promis
   let lies = 0
   let unmount = await mount(disk, device)
   for (let round = 0; round < rounds; round++) {
-    const daemon = await serve(database, { program })
+    const daemon = await serve(database, start)
     await settle(daemon, ledger)
     const load = startLoad(daemon, { ledger })
     const plain = startPlainWriter(disk)
@@ -110,7 +112,7 @@ async function outages(folder: string, on: FileSystem, program: Program): Promis
     if (plain.stored() < plain.confirmed()) lies++
     verdicts.push(verify(database, ledger))
   }
-  const daemon = await serve(database, { program })
+  const daemon = await serve(database, start)
   await settle(daemon, ledger)
   if (!(await recovers(daemon, ledger, 5000))) problems.push('no creates after a restart')
   if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
@@ -121,8 +123,8 @@ async function outages(folder: string, on: FileSystem, program: Program): Promis
 
 async function powerLoss(folder: string, on: FileSystem, about: string): Promise<Outcome> {
   await need('losetup', 'xfs_io', on.make[0] ?? '')
-  const real = await outages(folder, on, plantstore)
-  const lax = await outages(folder, on, control('--synchronous', 'normal'))
+  const real = await outages(folder, on, { env: { PLANTSTORE_KEEP_CHANGES: on.keepChanges } })
+  const lax = await outages(folder, on, { program: control('--synchronous', 'normal') })
   const problems = [...real.problems, ...real.verdicts.flatMap(faultsOf)]
   const forgotten = Math.max(...lax.verdicts.map(({ lost }) => lost))
   if (forgotten === 0) problems.push('the control with synchronous=NORMAL lost nothing')

@@ -8,7 +8,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { control, type Program, plantstore, serve } from './daemon.ts'
+import { control, type Start, serve } from './daemon.ts'
 import { apply, emptyDisk, filesAfterLoss, mark, markOf, type Step, stepsOf } from './disk-model.ts'
 import { count, type Fault } from './fault.ts'
 import { preload } from './lab.ts'
@@ -17,6 +17,7 @@ import { compare, faultsOf, type Verdict } from './verify.ts'
 
 const cuts = 80
 const plants = 2000
+const withLog: Start = { env: { PLANTSTORE_KEEP_CHANGES: '1d' } }
 
 interface Recording {
   steps: Step[]
@@ -24,14 +25,15 @@ interface Recording {
 }
 
 /** A life of the program from its first start to its orderly end, as its disk saw it. */
-async function record(folder: string, program: Program): Promise<Recording> {
+async function record(folder: string, start: Start): Promise<Recording> {
   const log = join(folder, `${Bun.nanoseconds()}.log`)
   const database = join(folder, `${Bun.nanoseconds()}`, 'plants.db')
   mkdirSync(join(database, '..'))
   const marks = openSync(log, 'a')
   const daemon = await serve(database, {
-    program,
+    ...start,
     env: {
+      ...start.env,
       LD_PRELOAD: await preload(folder, 'recorder'),
       FAULT_PREFIX: database,
       FAULT_LOG: log,
@@ -49,7 +51,7 @@ async function record(folder: string, program: Program): Promise<Recording> {
 }
 
 /** Cuts the power at random moments, and looks at what is left on the disk each time. */
-async function replay(folder: string, { steps, sent }: Recording, program: Program) {
+async function replay(folder: string, { steps, sent }: Recording, start: Start) {
   const verdicts: Verdict[] = []
   const problems: string[] = []
   const firstMark = steps.findIndex((step) => markOf(step) !== undefined)
@@ -76,7 +78,7 @@ async function replay(folder: string, { steps, sent }: Recording, program: Progr
     // Before the first plant there need not be a table; later SQLite alone is the quicker judge.
     if (moment <= firstMark || i % 5 === 0) {
       try {
-        const daemon = await serve(database, { program })
+        const daemon = await serve(database, start)
         if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
       } catch (error) {
         problems.push(`no start: ${error}`)
@@ -93,10 +95,10 @@ export const replayFaults: Fault[] = [
     name: 'power-replay',
     about: 'the recorded writes cut off at random, sectors not synced dropped or torn',
     async run(folder) {
-      const recording = await record(folder, plantstore)
-      const real = await replay(folder, recording, plantstore)
-      const laxProgram = control('--synchronous', 'normal')
-      const lax = await replay(folder, await record(folder, laxProgram), laxProgram)
+      const recording = await record(folder, withLog)
+      const real = await replay(folder, recording, withLog)
+      const laxStart: Start = { program: control('--synchronous', 'normal') }
+      const lax = await replay(folder, await record(folder, laxStart), laxStart)
       const problems = [...real.problems, ...real.verdicts.flatMap(faultsOf)]
       const lost = Math.max(...real.verdicts.map((verdict) => verdict.lost))
       const losing = lax.verdicts.filter((verdict) => verdict.lost > 0).length
