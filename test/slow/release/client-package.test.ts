@@ -79,6 +79,18 @@ test.each([
   expect(await inProject(runtime, 'main.js', url, token)).toEqual({ code: 0, out: '[]\n', err: '' })
 })
 
+test('works on Deno, which npm brings', async () => {
+  const { url, token } = daemon
+  const prefix = folder.file('deno')
+  const npm = ['npm', 'install', '--prefix', prefix, '--no-audit', '--no-fund', 'deno@2.9.6']
+  expect(await run(npm, { env: Bun.env })).toMatchObject({ code: 0 })
+  const deno = join(prefix, 'node_modules/.bin/deno')
+
+  const result = await inProject(deno, 'run', '--quiet', '--allow-net', 'main.js', url, token)
+
+  expect(result).toEqual({ code: 0, out: '[]\n', err: '' })
+}, 60_000)
+
 test('the first example of docs/client.md prints a plant', async () => {
   const [, example = ''] =
     /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs/client.md'), 'utf8')) ?? []
