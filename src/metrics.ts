@@ -63,6 +63,8 @@ export type OpenFiles = {
 /** What is kept for clients; null where it cannot be counted. */
 export type Kept = {
   readonly unsentBytes: number
+  /** Streams of the log of changes. */
+  readonly followers: number
   readonly files: OpenFiles | null
   readonly changes: LogStats | null
 }
@@ -94,6 +96,7 @@ const FAMILIES = {
   plantstore_changes_oldest_timestamp_seconds:
     'gauge Time of the oldest entry, in seconds since 1970; 0 if there is none.',
   plantstore_changes_bytes: 'gauge Size of the log of changes.',
+  plantstore_changes_followers: 'gauge Clients that follow the log of changes.',
   plantstore_log_lines_dropped_total:
     'counter Log lines dropped because nobody read them or the disk was full.',
   plantstore_tls_certificate_expiry_timestamp_seconds:
@@ -148,7 +151,7 @@ const UNKNOWN: About = {
   countFiles: async () => null,
 }
 
-const NOTHING: Kept = { unsentBytes: 0, files: null, changes: null }
+const NOTHING: Kept = { unsentBytes: 0, followers: 0, files: null, changes: null }
 
 /** The counters of a daemon. */
 export function createMetrics(about: About = UNKNOWN) {
@@ -205,7 +208,7 @@ export function createMetrics(about: About = UNKNOWN) {
         ['{made="true"}', server.inDoubtMade],
         ['{made="false"}', server.inDoubtNotMade],
       ]
-      const { unsentBytes, files, changes } = kept
+      const { unsentBytes, followers, files, changes } = kept
       const expiry = certificateExpiry && certificateExpiry() / 1000
       const lastBackup = backups && backups.lastAt / 1000
       const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
@@ -228,6 +231,7 @@ export function createMetrics(about: About = UNKNOWN) {
         plantstore_changes_kept: changes?.entries,
         plantstore_changes_oldest_timestamp_seconds: changes && (changes.oldestAt ?? 0) / 1000,
         plantstore_changes_bytes: changes?.bytes,
+        plantstore_changes_followers: changes && followers,
         plantstore_log_lines_dropped_total: droppedLogLines(),
         plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
         plantstore_backup_last_success_timestamp_seconds: lastBackup,

@@ -273,6 +273,7 @@ describe('docs/configuration.md', () => {
       })
         .render(stats, {
           unsentBytes: 0,
+          followers: 0,
           files: { open: 0, connections: 0, limit: 0 },
           changes: { entries: 0, oldestAt: null, bytes: 0 },
         })

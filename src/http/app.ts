@@ -131,7 +131,7 @@ export function createApp(deps: AppDeps) {
     .use(
       new Elysia({ name: 'protected' })
         .use(authenticate({ ...deps, rateLimit }))
-        .use(metricsPage(store, metrics, unsent))
+        .use(metricsPage(store, metrics, unsent, followers))
         .use(plants({ store, metrics, bodies, unsent, optionsOf }))
         .use(onePlant({ store, bodies, unsent, optionsOf }))
         .use(changes({ store, unsent, followers })),

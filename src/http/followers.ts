@@ -67,12 +67,14 @@ export type FollowerDeps = {
   /** Ends every stream. */
   readonly stopping: AbortSignal
   readonly most?: number
+  readonly keepAliveMs?: number
 }
 
 export type Followers = ReturnType<typeof createFollowers>
 
 export function createFollowers(deps: FollowerDeps) {
-  const { store, configuredToken, now, unsent, timeOut, stopping, most = MOST_FOLLOWERS } = deps
+  const { store, configuredToken, now, unsent, timeOut, stopping } = deps
+  const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
   // Pages of this round by the cursor they begin after: each is read and written as text once, for all who wait for it.
   const pages = new Map<string, Promise<Page>>()
@@ -129,7 +131,7 @@ export function createFollowers(deps: FollowerDeps) {
   async function checkFollowers(): Promise<void> {
     if (isChecking) return
     isChecking = true
-    const idleSince = performance.now() - KEEP_ALIVE_MS
+    const idleSince = performance.now() - keepAliveMs
     for (const { sentAt, resume } of followers) if (sentAt < idleSince) resume?.()
     for (const [, [first, ...others]] of Map.groupBy(followers, ({ token }) => token.hash)) {
       if (first && (await isRefused(first.token))) [first, ...others].forEach(end)
@@ -191,7 +193,7 @@ export function createFollowers(deps: FollowerDeps) {
       if (events) await sendTo(follower, controller, events)
       else if (round === rounds) {
         await wait(follower)
-        const isQuiet = performance.now() - follower.sentAt >= KEEP_ALIVE_MS
+        const isQuiet = performance.now() - follower.sentAt >= keepAliveMs
         if (isQuiet && !follower.isEnded) await sendTo(follower, controller, KEEP_ALIVE)
       }
     }
@@ -231,6 +233,7 @@ export function createFollowers(deps: FollowerDeps) {
   }
 
   return {
+    count: () => followers.size,
     /** Streams what happens after a cursor, like `ChangeLog.read`; refuses it like that, or with 50301. */
     async follow(
       log: ChangeLog,

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics'
 import type { Store } from '../store'
 import { answerJson } from './answer'
 import { answers, READING, refusals, responses } from './describe'
+import type { Followers } from './followers'
 import { Health } from './schemas'
 import type { Unsent } from './unsent'
 
@@ -40,12 +41,13 @@ export function health(store: Store) {
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** `GET /metrics`, for Prometheus. */
-export function metricsPage(store: Store, metrics: Metrics, unsent: Unsent) {
+export function metricsPage(store: Store, metrics: Metrics, unsent: Unsent, followers: Followers) {
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
     async ({ request }) => {
       const kept = {
         unsentBytes: unsent.bytes(),
+        followers: followers.count(),
         files: await metrics.countFiles(),
         // In an outage, the other metrics matter most.
         changes: (await store.changes?.stats().catch(() => null)) ?? null,

@@ -273,6 +273,8 @@ test('a daemon that stops ends its streams at once', async () => {
   await using other = await startDaemon({ args: KEEP, database: folder.file('stopped.db') })
   const { events } = await follow({ of: other })
   await events.next()
+  const metrics = await (await other.fetch('/metrics')).text()
+  expect(metrics).toContain('\nplantstore_changes_followers 1\n')
   const started = performance.now()
   other.signal('SIGTERM')
 

@@ -4,7 +4,7 @@ import type { ChangeLog } from '../../src/changes'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { PlantError } from '../../src/errors'
-import { createFollowers } from '../../src/http/followers'
+import { createFollowers, type FollowerDeps } from '../../src/http/followers'
 import { createUnsent } from '../../src/http/unsent'
 import { issueToken } from '../../src/token'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
@@ -38,7 +38,7 @@ const log: ChangeLog = {
   },
 }
 
-const create = (most?: number) =>
+const create = (limits: Pick<FollowerDeps, 'most' | 'keepAliveMs'> = {}) =>
   createFollowers({
     store: { findToken: store.findToken, changes: log },
     configuredToken: () => null,
@@ -46,7 +46,7 @@ const create = (most?: number) =>
     unsent: createUnsent(() => {}),
     timeOut: () => {},
     stopping: stop.signal,
-    ...(most === undefined ? {} : { most }),
+    ...limits,
   })
 
 const open = async (followers: ReturnType<typeof create>) => {
@@ -72,7 +72,7 @@ test('a change is read once, however many follow', async () => {
 })
 
 test('one too many is refused with 50301, until another has gone', async () => {
-  const followers = create(2)
+  const followers = create({ most: 2 })
   const first = await open(followers)
   const second = await open(followers)
 
@@ -86,4 +86,17 @@ test('one too many is refused with 50301, until another has gone', async () => {
   await store.createPlant({ id: 2n, name: 'a' })
   expect(await take(third, 1)).toHaveLength(1)
   await Promise.all([second, third].map((events) => events.return()))
+})
+
+test('a stream on which nothing happens has a comment from time to time', async () => {
+  const followers = create({ keepAliveMs: 100 })
+  const request = new Request('http://localhost/plants/changes')
+  const stream = await followers.follow(log, 'now', request, token)
+  let text = ''
+  for await (const bytes of stream.body ?? []) {
+    text += Buffer.from(bytes).toString()
+    if (text.endsWith('\n\n:\n\n:\n\n')) break
+  }
+
+  expect(text).toMatch(/^retry: \d+\nid: \S+\n\n:\n\n:\n\n$/)
 })
