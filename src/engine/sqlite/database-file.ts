@@ -30,16 +30,16 @@ function checkHeader(fd: number, path: string): number {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
   if (size === 0) return 0
-  // If a first start or a crash has left a rollback journal, SQLite recovers from it.
-  const hasJournal = existsSync(`${path}-journal`)
   const read = readSync(fd, header, 0, 100, 0)
-  if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
-    if (readRestoreMarker(fd) !== null) {
-      throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
-    }
-    if (hasJournal) return 0
-    throw new OpenError(`${path} is not a database; name another file with --database`)
+  const isDatabase = read === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  if (!isDatabase && readRestoreMarker(fd) !== null) {
+    throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
   }
+  const hasJournal = existsSync(`${path}-journal`)
+  // The first start lost power and tore the header, whose last field SQLite always sets: its rollback journal undoes that.
+  if (hasJournal && header.readUInt32BE(96) === 0) return 0
+  if (!isDatabase)
+    throw new OpenError(`${path} is not a database; name another file with --database`)
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
     throw new OpenError(
       `${path} is a database of another program; name another file with --database`,

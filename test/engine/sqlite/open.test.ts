@@ -13,6 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { APPLICATION_ID } from '../../../src/engine/sqlite/migrations'
 import { fingerprint, importLines, lines } from '../../harness/commands'
 import {
   PATIENCE_MS,
@@ -84,6 +85,30 @@ test('makes a database that only its owner can read and any SQLite tool can', as
   )
 })
 const SCHEMA = 'SELECT sql FROM sqlite_schema WHERE name = ?'
+
+test('opens a file whose first start lost power, wherever that tore its header', async () => {
+  using folder = temporaryFolder()
+  const [making, database] = [folder.file('making.db'), folder.file('plants.db')]
+  // The journal of a transaction that has not ended, and the pages that it was to write.
+  const db = new Database(making)
+  db.run('PRAGMA cache_size = 1')
+  db.run('BEGIN')
+  db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+  for (let n = 0; n < 20; n++) db.run(`CREATE TABLE t${n} (a)`)
+  const journal = readFileSync(`${making}-journal`)
+  db.run('COMMIT')
+  db.close()
+  const written = readFileSync(making)
+  for (const torn of [0, 10, 18, 40, 70, 80, 100, 512]) {
+    writeFileSync(database, Buffer.concat([written.subarray(0, torn), Buffer.alloc(4096 - torn)]))
+    writeFileSync(`${database}-journal`, journal)
+
+    const { code, err } = await importLines(database, lines(0, 3))
+    expect({ torn, code, err }).toMatchObject({ torn, code: 0 })
+    expect(storedPlants(database)).toHaveLength(3)
+    rmSync(database)
+  }
+})
 
 test('refuses a port that is in use', async () => {
   using folder = temporaryFolder()
