@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { NewPlant } from '../../client/client.ts'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
-import { EditorForm } from './editor-form.tsx'
 import { ImportPanel } from './import-panel.tsx'
 import { Leaf } from './leaf.tsx'
+import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
 import { Strip } from './strip.tsx'
 import { Toolbar } from './toolbar.tsx'
@@ -94,9 +95,10 @@ export function App({ console: all }: { readonly console: Console }) {
   const isEmpty = pages.isComplete.value && pages.total.value === 0
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
-      if (event.ctrlKey || event.metaKey || event.altKey || editor.isOpen.peek()) return
+      if (event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target instanceof Element && event.target.closest('input, textarea, dialog')) return
-      if (event.key === '/') document.getElementById('search')?.focus()
+      if (event.key === 'Escape' && editor.isOpen.peek()) editor.leave()
+      else if (event.key === '/') document.getElementById('search')?.focus()
       else if (event.key === 'n' && session.isKnown.peek() && !session.isReadOnly.peek())
         editor.add()
       else return
@@ -106,6 +108,16 @@ export function App({ console: all }: { readonly console: Console }) {
     return () => removeEventListener('keydown', onKeyDown)
   }, [session, editor])
   if (!session.isKnown.value) return <Welcome session={session} />
+  const openId = editor.openId()
+  const openPlant = ({ id }: NewPlant): void => {
+    const row = pages.rowOf(id)
+    if (row >= 0) scroll.activate(row)
+    void editor.edit(id)
+  }
+  const onDelete = (plant: NewPlant): void => {
+    void deletions.remove(plant)
+    if (plant.id === openId) editor.leave()
+  }
   const onFiles = (files: Iterable<File>) => void importer.add(files)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files can be dropped anywhere; a button does the same.
@@ -145,17 +157,29 @@ export function App({ console: all }: { readonly console: Console }) {
             {pages.failure.value}
           </p>
         ) : null}
-        <div class={session.isReachable.value ? 'table' : 'table stale'}>
-          <PlantTable
-            pages={pages}
-            scroll={scroll}
-            isReadOnly={isReadOnly}
-            onEdit={(plant) => void editor.edit(plant)}
-            onDelete={(plant) => void deletions.remove(plant)}
-            onTag={(tag) => void finder.show({ ...finder.query.value, tag })}
-            onUndo={() => deletions.undo()}
-          />
-          {isEmpty ? <Empty console={all} /> : null}
+        <div class="work">
+          <div class={session.isReachable.value ? 'table' : 'table stale'}>
+            <PlantTable
+              pages={pages}
+              scroll={scroll}
+              isReadOnly={isReadOnly}
+              openId={openId}
+              onOpen={openPlant}
+              onDelete={onDelete}
+              onTag={(tag) => void finder.show({ ...finder.query.value, tag })}
+              onUndo={() => deletions.undo()}
+            />
+            {isEmpty ? <Empty console={all} /> : null}
+          </div>
+          {editor.isOpen.value ? (
+            <PlantPanel
+              editor={editor}
+              pages={pages}
+              isReadOnly={isReadOnly}
+              onOpen={openPlant}
+              onDelete={onDelete}
+            />
+          ) : null}
         </div>
         <p class="count">
           <span>
@@ -176,7 +200,6 @@ export function App({ console: all }: { readonly console: Console }) {
         </p>
         <UndoList deletions={deletions} />
       </div>
-      {editor.isOpen.value ? <EditorForm editor={editor} /> : null}
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
       {isOver.value ? (
         <div class="drop" aria-hidden="true">

@@ -43,7 +43,9 @@ export function createConsole(base: URL) {
   /** Shows the plants, once it is sure that no change of them is missed. */
   async function begin(): Promise<void> {
     await follower.start()
-    if (session.isKnown.value) await finder.follow()
+    if (!session.isKnown.value) return
+    await finder.follow()
+    editor.follow()
   }
 
   effect(() => {
@@ -75,7 +77,9 @@ export function createConsole(base: URL) {
   }
 
   addEventListener('popstate', () => {
-    if (session.isKnown.value) void finder.follow()
+    if (!session.isKnown.value) return
+    if (finder.isElsewhere()) void finder.follow()
+    editor.follow()
   })
   addEventListener('pagehide', deletions.leave)
   // A page from the back/forward cache still shows plants that were deleted as it was left.

@@ -1,8 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Editor } from './editor.ts'
 import { Field } from './field.tsx'
-import { History } from './history.tsx'
-import { Modal } from './modal.tsx'
 
 /** The plant as someone else saved it while the form was open. */
 function Conflict({ editor }: { readonly editor: Editor }) {
@@ -45,76 +43,85 @@ function Conflict({ editor }: { readonly editor: Editor }) {
   )
 }
 
-/** A dialog that adds or edits a plant. */
-export function EditorForm({ editor }: { readonly editor: Editor }) {
+/** Asks whether to discard what was typed, before something else takes its place. */
+function Leaving({ editor }: { readonly editor: Editor }) {
+  const box = useRef<HTMLDivElement>(null)
+  const then = editor.leaving.value
+  useLayoutEffect(() => box.current?.querySelector('button')?.focus(), [then])
+  if (!then) return null
+  return (
+    <div class="conflict" role="alert" ref={box}>
+      <p>Discard what you typed?</p>
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => {
+            editor.leaving.value = null
+          }}
+        >
+          Keep editing
+        </button>
+        <button type="button" class="danger" onClick={then}>
+          Discard
+        </button>
+      </div>
+    </div>
+  )
+}
+
+type EditorFormProps = { readonly editor: Editor; readonly isReadOnly: boolean }
+
+/** The fields of a plant. */
+export function EditorForm({ editor, isReadOnly }: EditorFormProps) {
   const { stored, id, name, tag, isSaving } = editor
   const errors = editor.errors.value
   const plant = stored.value?.plant
-  const title = plant ? `Edit plant ${plant.id}` : 'Add a plant'
   return (
-    <Modal label={title} onEscape={editor.leave}>
-      <h2>{title}</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void editor.save()
-        }}
-      >
-        {plant ? null : (
-          <Field
-            label="ID"
-            name="id"
-            text={id}
-            error={errors.id}
-            hint="A whole number, unique to this plant."
-            isFirst
-          />
-        )}
-        {plant && errors.id ? (
-          <p class="error" role="alert">
-            {errors.id}
-          </p>
-        ) : null}
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isReadOnly) void editor.save()
+      }}
+    >
+      {plant ? null : (
         <Field
-          label="Name"
-          name="name"
-          text={name}
-          error={errors.name}
-          isLong
-          isFirst={plant !== undefined}
+          label="ID"
+          name="id"
+          text={id}
+          error={errors.id}
+          hint="A whole number, unique to this plant."
         />
-        <Field
-          label="Tag"
-          name="tag"
-          text={tag}
-          error={errors.tag}
-          hint="Leave empty for no tag."
-          isLong
-        />
-        {errors.form ? (
-          <p class="error" role="alert">
-            {errors.form}
-          </p>
-        ) : null}
-        <Conflict editor={editor} />
-        {editor.isLeaving.value ? (
-          <div class="conflict" role="alert">
-            <p>Discard what you typed?</p>
-            <div class="actions">
-              <button type="button" onClick={editor.close}>
-                Discard
-              </button>
-              <button
-                type="button"
-                onClick={() => {
-                  editor.isLeaving.value = false
-                }}
-              >
-                Keep editing
-              </button>
-            </div>
-          </div>
-        ) : null}
+      )}
+      {plant && errors.id ? (
+        <p class="error" role="alert">
+          {errors.id}
+        </p>
+      ) : null}
+      <Field
+        label="Name"
+        name="name"
+        text={name}
+        error={errors.name}
+        isLong
+        isReadOnly={isReadOnly}
+      />
+      <Field
+        label="Tag"
+        name="tag"
+        text={tag}
+        error={errors.tag}
+        {...(isReadOnly ? {} : { hint: 'Leave empty for no tag.' })}
+        isLong
+        isReadOnly={isReadOnly}
+      />
+      {errors.form ? (
+        <p class="error" role="alert">
+          {errors.form}
+        </p>
+      ) : null}
+      <Conflict editor={editor} />
+      <Leaving editor={editor} />
+      {isReadOnly ? null : (
         <div class="actions">
           {editor.conflict.value ? null : (
             <button type="submit" class="primary" aria-disabled={isSaving.value}>
@@ -125,8 +132,7 @@ export function EditorForm({ editor }: { readonly editor: Editor }) {
             Cancel
           </button>
         </div>
-      </form>
-      {plant ? <History editor={editor} id={plant.id} /> : null}
-    </Modal>
+      )}
+    </form>
   )
 }

@@ -1,7 +1,8 @@
-// The form that adds or edits one plant.
+// The form that adds, shows or edits one plant.
 
 import { signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../client/client.ts'
+import { putOpenPlant, readOpenPlant } from './address.ts'
 import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.ts'
 import type { PlantPages } from './plant-pages.ts'
 import type { Session } from './session.ts'
@@ -28,16 +29,25 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
   const errors = signal<FieldErrors>({})
   const texts = { name, tag }
   const conflict = signal<Conflict | null>(null)
-  /** Whether Escape was pressed though something was typed. */
-  const isLeaving = signal(false)
+  /** What waits for the answer to whether to discard what was typed; null if that is not asked. */
+  const leaving = signal<(() => void) | null>(null)
   const isSaving = signal(false)
   // Counts every opening and closing, so that a late answer leaves a newer form alone.
   let turn = 0
+  // Counts the plants that were asked for, of which the last is opened.
+  let asked = 0
+
+  const openId = (): bigint | null => (isOpen.value ? (stored.value?.plant.id ?? null) : null)
 
   function begin(isNowOpen: boolean): void {
     turn += 1
+    asked += 1
     isSaving.value = false
+    leaving.value = null
+    const wasOpen = isOpen.value
     isOpen.value = isNowOpen
+    // A link may name a plant that is opened only once there is a token.
+    if (wasOpen || isNowOpen) putOpenPlant(openId())
   }
 
   function open(plant: Stored | null): void {
@@ -47,11 +57,13 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     tag.value = shown(plant?.plant.tag ?? '')
     errors.value = {}
     conflict.value = null
-    isLeaving.value = false
     begin(true)
   }
 
   const close = (): void => begin(false)
+
+  /** Closes the form after it was saved, or goes on to what was asked for meanwhile. */
+  const finish = (): void => (leaving.value ?? close)()
 
   async function create(): Promise<void> {
     const form = turn
@@ -63,7 +75,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     const plant = { id: parsed, name: name.value, ...(tag.value === '' ? {} : { tag: tag.value }) }
     const result = await session.call((client) => client.createPlant(plant))
     if (result.ok) {
-      if (form === turn) close()
+      if (form === turn) finish()
       pages.put(plant)
       say(`Plant ${plant.id} was created`)
     } else if (form === turn) {
@@ -112,11 +124,11 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     const kept = new Set<FieldName>()
     for (let base = before; ; ) {
       const patch = changes(base)
-      if (Object.keys(patch).length === 0) return close()
+      if (Object.keys(patch).length === 0) return finish()
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
       const result = await session.call((client) => client.patchPlant(plantId, patch, options))
       if (result.ok) {
-        if (form === turn) close()
+        if (form === turn) finish()
         pages.put(result.value)
         const theirs = [...kept]
           .map((field) => `the ${field} that someone else saved`)
@@ -156,6 +168,32 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     return [id, name, tag].some(({ value }) => value !== '')
   }
 
+  /** Closes the form or does something else with it, but asks first if that would lose what was typed. */
+  function leave(then: () => void = close): void {
+    if (isDirty()) {
+      leaving.value = then
+      putOpenPlant(openId())
+    } else then()
+  }
+
+  /** Opens a plant as it is stored now. */
+  async function edit(plantId: bigint): Promise<void> {
+    const turnOfAsking = ++asked
+    const now = await session.call((client) => client.readPlant(plantId))
+    if (turnOfAsking !== asked) return
+    if (now.ok) {
+      pages.put(now.value)
+      leave(() => open({ plant: now.value, etag: now.etag }))
+      return
+    }
+    if (now.error === 40402) {
+      pages.hide(plantId)
+      pages.forget(plantId)
+    }
+    say(`Plant ${plantId}: ${now.message}`)
+    putOpenPlant(openId())
+  }
+
   return {
     isOpen,
     stored,
@@ -165,24 +203,19 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     errors,
     conflict,
     isSaving,
+    leaving,
+    openId,
     close,
-    add: () => open(null),
+    leave,
+    edit,
+    add: () => leave(() => open(null)),
 
-    /** Opens a plant as it is stored now. */
-    async edit({ id: plantId }: NewPlant): Promise<void> {
-      const asked = ++turn
-      const now = await session.call((client) => client.readPlant(plantId))
-      if (asked !== turn) return
-      if (now.ok) {
-        pages.put(now.value)
-        open({ plant: now.value, etag: now.etag })
-        return
-      }
-      if (now.error === 40402) {
-        pages.hide(plantId)
-        pages.forget(plantId)
-      }
-      say(`Plant ${plantId}: ${now.message}`)
+    /** Opens or closes the plant that the address says. */
+    follow(): void {
+      const wanted = readOpenPlant()
+      if (wanted === openId()) return
+      if (wanted === null) leave()
+      else void edit(wanted)
     },
 
     /** Saves the form. If that fails, it stays open and says why. */
@@ -191,7 +224,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       isSaving.value = true
       errors.value = {}
       conflict.value = null
-      isLeaving.value = false
+      leaving.value = null
       const form = turn
       await (stored.value ? change(stored.value) : create()).finally(() => {
         if (form === turn) isSaving.value = false
@@ -210,8 +243,6 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     /** Whether closing would lose what was typed. */
     isDirty,
 
-    isLeaving,
-
     /** A page of what a plant was. */
     history: (plantId: bigint, after: string | null) =>
       session.call((client) =>
@@ -222,12 +253,6 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     restore(version: Plant): void {
       name.value = shown(version.name)
       tag.value = shown(version.tag ?? '')
-    },
-
-    /** Closes the form, or asks first if that would lose what was typed. */
-    leave(): void {
-      if (isDirty()) isLeaving.value = true
-      else close()
     },
   }
 }

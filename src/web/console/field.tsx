@@ -9,11 +9,12 @@ type FieldProps = {
   /** Whether it grows with its text; Enter still submits. */
   readonly isLong?: boolean
   readonly isSecret?: boolean
-  readonly isFirst?: boolean
+  readonly isReadOnly?: boolean
 }
 
 /** A labelled text field with a hint or an error below it. */
-export function Field({ label, name, text, error, hint, isLong, isSecret, isFirst }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { label, name, text, error, hint, isLong, isSecret, isReadOnly } = props
   const note = `${name}-note`
   const common = {
     id: name,
@@ -22,7 +23,7 @@ export function Field({ label, name, text, error, hint, isLong, isSecret, isFirs
     dir: isSecret ? 'ltr' : 'auto',
     autoComplete: 'off',
     spellcheck: false,
-    autoFocus: isFirst ?? false,
+    readOnly: isReadOnly ?? false,
     'aria-invalid': error !== undefined,
     'aria-describedby': error || hint ? note : undefined,
     onInput: (event: { readonly currentTarget: { readonly value: string } }) => {

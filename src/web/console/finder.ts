@@ -1,6 +1,7 @@
 // Which plants the table shows; the address has it too, so that back, reload and a shared link work.
 
 import { signal } from '@preact/signals'
+import { putSearch, readSearch } from './address.ts'
 import type { PlantPages } from './plant-pages.ts'
 import { parseQuery, type Query, textOf } from './query.ts'
 import type { TableScroll } from './table-scroll.ts'
@@ -23,11 +24,7 @@ export function createFinder(pages: PlantPages, scroll: TableScroll) {
 
   /** Shows other plants, and puts them into the address. */
   function show(wanted: Query): Promise<void> {
-    const address = new URL(location.href)
-    const words = textOf(wanted)
-    if (words === '') address.searchParams.delete('q')
-    else address.searchParams.set('q', words)
-    if (address.href !== location.href) history.pushState(null, '', address)
+    putSearch(textOf(wanted))
     return open(wanted)
   }
 
@@ -55,10 +52,10 @@ export function createFinder(pages: PlantPages, scroll: TableScroll) {
     },
 
     /** Shows what the address says. */
-    async follow(): Promise<void> {
-      const found = parseQuery(new URL(location.href).searchParams.get('q') ?? '')
-      await open('problem' in found ? {} : found)
-    },
+    follow: (): Promise<void> => open(readSearch()),
+
+    /** Whether the address says something else, after Back or Forward. */
+    isElsewhere: (): boolean => textOf(readSearch()) !== textOf(query.value),
 
     /** Reads what is shown again, in place. */
     reload: (): void => pages.refresh(),

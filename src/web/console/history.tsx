@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { Change, Plant } from '../../client/client.ts'
 import type { Editor } from './editor.ts'
 
@@ -21,8 +21,16 @@ const Version = ({ plant }: { readonly plant: Plant }) => (
   </span>
 )
 
+type HistoryProps = {
+  readonly editor: Editor
+  readonly id: bigint
+  /** Whether it is unfolded. */
+  readonly isShown: Signal<boolean>
+  readonly isReadOnly: boolean
+}
+
 /** Who changed a plant, and when; each version can be put into the form again. */
-export function History({ editor, id }: { readonly editor: Editor; readonly id: bigint }) {
+export function History({ editor, id, isShown, isReadOnly }: HistoryProps) {
   const changes = useSignal<readonly Change[]>([])
   const note = useSignal('')
   const next = useSignal<string | null>(null)
@@ -42,14 +50,15 @@ export function History({ editor, id }: { readonly editor: Editor; readonly id: 
   return (
     <details
       class="history"
+      open={isShown.value}
       onToggle={({ currentTarget }) => {
+        isShown.value = currentTarget.open
         if (currentTarget.open && changes.value.length === 0) void load()
       }}
     >
       <summary>History</summary>
       {note.value === '' ? null : <p role="status">{note.value}</p>}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
-      <ol aria-label="History" tabIndex={0}>
+      <ol aria-label="History">
         {changes.value.map(({ cursor, at, action, token, request, after }) => (
           <li key={cursor}>
             <p>
@@ -59,9 +68,11 @@ export function History({ editor, id }: { readonly editor: Editor; readonly id: 
             {after === null ? null : (
               <p class="actions">
                 <Version plant={after} />
-                <button type="button" onClick={() => editor.restore(after)}>
-                  Restore this version
-                </button>
+                {isReadOnly ? null : (
+                  <button type="button" onClick={() => editor.restore(after)}>
+                    Restore this version
+                  </button>
+                )}
               </p>
             )}
           </li>

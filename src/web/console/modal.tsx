@@ -1,7 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-type ModalProps = {
+// As in screens.css.
+const PHONE = '(width < 46rem)'
+
+/** Whether the page is as narrow as a phone, where a panel fills it. */
+export const isPhone = (): boolean => matchMedia(PHONE).matches
+
+type DialogProps = {
   readonly label: string
   /** What Escape does; by default nothing. */
   readonly onEscape?: () => void
@@ -9,17 +15,36 @@ type ModalProps = {
 }
 
 /** A dialog that is open while it is rendered; the newest is on top. */
-export function Modal({ label, onEscape, children }: ModalProps) {
+export const Modal = (props: DialogProps) => <Dialog {...props} isBeside={false} />
+
+/** A dialog beside the page, which stays in use; on a phone it fills the page. */
+export const SidePanel = (props: DialogProps) => <Dialog {...props} isBeside />
+
+function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBeside: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
+    const phone = matchMedia(PHONE)
+    function show(): void {
+      dialog.current?.close()
+      if (isBeside && !phone.matches) dialog.current?.show()
+      else dialog.current?.showModal()
+    }
+    show()
+    phone.addEventListener('change', show)
     const element = dialog.current
-    element?.showModal()
-    // Closing it before it is removed lets the browser restore the focus.
-    return () => element?.close()
-  }, [])
+    return () => {
+      phone.removeEventListener('change', show)
+      // Closing it before it is removed lets the browser restore the focus, if what had it is still there.
+      element?.close()
+      if (document.activeElement === document.body) {
+        document.querySelector<HTMLElement>('[role="grid"]')?.focus()
+      }
+    }
+  }, [isBeside])
   return (
     <dialog
       ref={dialog}
+      class={isBeside ? 'side' : undefined}
       aria-label={label}
       onKeyDown={(event) => {
         // Browsers close a dialog at the second Escape, whatever `cancel` says.

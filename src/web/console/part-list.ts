@@ -86,6 +86,15 @@ export function createPartList() {
     /** The part where an id is, or would be; undefined after the last part. */
     partOf: (id: bigint): Part | undefined => parts.find(({ last }) => id <= last),
 
+    /** The row of a plant, or where it would be. */
+    rowOf(id: bigint): number {
+      const place = parts.findIndex(({ last }) => id <= last)
+      if (place < 0) return total
+      const { rows, count = 0 } = parts[place] ?? {}
+      const at = rows?.findIndex((row) => row.id >= id) ?? 0
+      return (starts[place] ?? 0) + (at < 0 ? count : at)
+    },
+
     /** The parts with the rows from `first` up to `end`. */
     *between(first: number, end: number): Generator<Part> {
       for (let place = placeOf(first); place < parts.length; place++) {

@@ -159,6 +159,18 @@ export function createPlantPages(session: Session) {
 
     row: parts.row,
 
+    /** The row of a plant that is loaded; -1 if there is none. */
+    rowOf(id: bigint): number {
+      const at = parts.rowOf(id)
+      return parts.row(at)?.id === id ? at : -1
+    },
+
+    /** The plants before and after a plant, which need not be in the list; undefined where none is loaded. */
+    around(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
+      const at = parts.rowOf(id)
+      return [parts.row(at - 1), parts.row(parts.row(at)?.id === id ? at + 1 : at)]
+    },
+
     /** Loads the rows from `first` up to `end`, and the next part if the end is near. */
     want(first: number, end: number, isGoingToEnd: boolean): void {
       for (const part of parts.between(first, end)) {

@@ -1,13 +1,15 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot hold a million rows; the roles are the same.
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and points to the active row.
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: Enter opens the active row, as the grid has the focus.
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
 import { useEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
+import { isPhone } from './modal.tsx'
 import type { PlantPages } from './plant-pages.ts'
 import type { TableScroll } from './table-scroll.ts'
 
 export type RowActions = {
-  readonly onEdit: (plant: NewPlant) => void
+  readonly onOpen: (plant: NewPlant) => void
   readonly onDelete: (plant: NewPlant) => void
   readonly onTag: (tag: string) => void
   readonly onUndo: () => void
@@ -17,12 +19,14 @@ type RowProps = RowActions & {
   readonly plant: NewPlant | undefined
   readonly at: number
   readonly isActive: boolean
+  /** Whether the panel beside the table shows it. */
+  readonly isOpen: boolean
   readonly isReadOnly: boolean
 }
 
 const rowId = (at: number): string => `row-${at}`
 
-function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowProps) {
+function Row({ plant, at, isActive, isOpen, isReadOnly, onOpen, onDelete, onTag }: RowProps) {
   // Row 1 is the head.
   const common = { class: 'row', role: 'row', id: rowId(at), 'aria-rowindex': at + 2 } as const
   if (!plant) {
@@ -37,7 +41,13 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
   const { id, name, tag } = plant
   const tabIndex = isActive ? 0 : -1
   return (
-    <div {...common} data-row={at} aria-selected={isActive} tabIndex={-1}>
+    <div
+      {...common}
+      data-row={at}
+      aria-selected={isActive}
+      aria-current={isOpen ? 'true' : undefined}
+      tabIndex={-1}
+    >
       <span role="gridcell" class="id">
         {String(id)}
       </span>
@@ -59,30 +69,28 @@ function Row({ plant, at, isActive, isReadOnly, onEdit, onDelete, onTag }: RowPr
         )}
       </span>
       <span role="gridcell" class="row-actions">
+        <button
+          type="button"
+          class="quiet"
+          tabIndex={tabIndex}
+          aria-label={`${isReadOnly ? 'Show' : 'Edit'} plant ${id}`}
+          onClick={() => onOpen(plant)}
+        >
+          {isReadOnly ? 'Show' : 'Edit'}
+        </button>
         {isReadOnly ? null : (
-          <>
-            <button
-              type="button"
-              class="quiet"
-              tabIndex={tabIndex}
-              aria-label={`Edit plant ${id}`}
-              onClick={() => onEdit(plant)}
-            >
-              Edit
-            </button>
-            <button
-              type="button"
-              class="quiet danger"
-              tabIndex={tabIndex}
-              aria-label={`Delete plant ${id}`}
-              onClick={({ detail }) => {
-                // The second click of a double click would hit the next row.
-                if (detail <= 1) onDelete(plant)
-              }}
-            >
-              Delete
-            </button>
-          </>
+          <button
+            type="button"
+            class="quiet danger"
+            tabIndex={tabIndex}
+            aria-label={`Delete plant ${id}`}
+            onClick={({ detail }) => {
+              // The second click of a double click would hit the next row.
+              if (detail <= 1) onDelete(plant)
+            }}
+          >
+            Delete
+          </button>
         )}
       </span>
     </div>
@@ -93,10 +101,11 @@ type TableProps = RowActions & {
   readonly pages: PlantPages
   readonly scroll: TableScroll
   readonly isReadOnly: boolean
+  readonly openId: bigint | null
 }
 
 /** The table of plants. Only the rows in view are in the document. */
-export function PlantTable({ pages, scroll, isReadOnly, ...actions }: TableProps) {
+export function PlantTable({ pages, scroll, isReadOnly, openId, ...actions }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -115,10 +124,16 @@ export function PlantTable({ pages, scroll, isReadOnly, ...actions }: TableProps
       if (!isUndo) return
       actions.onUndo()
     } else if (event.key === 'Delete' && plant && !isReadOnly) actions.onDelete(plant)
-    else if ((event.key === 'Enter' || event.key === 'F2') && plant && !isInButton && !isReadOnly) {
-      actions.onEdit(plant)
+    else if ((event.key === 'Enter' || event.key === 'F2') && plant && !isInButton) {
+      actions.onOpen(plant)
     } else if (!scroll.onKey(event.key)) return
     event.preventDefault()
+  }
+
+  /** The row of the table that an event is in; undefined outside of rows. */
+  const rowOf = ({ target }: Event): number | undefined => {
+    const row = target instanceof Element ? target.closest('[data-row]') : null
+    return row instanceof HTMLElement ? Number(row.dataset.row) : undefined
   }
 
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
@@ -149,23 +164,32 @@ export function PlantTable({ pages, scroll, isReadOnly, ...actions }: TableProps
         tabIndex={-1}
         onScroll={scroll.onScroll}
         onPointerDown={(event) => {
-          const row = event.target instanceof Element ? event.target.closest('[data-row]') : null
-          if (row instanceof HTMLElement) scroll.active.value = Number(row.dataset.row)
+          scroll.active.value = rowOf(event) ?? scroll.active.value
+        }}
+        onClick={(event) => {
+          const plant = pages.row(rowOf(event) ?? -1)
+          const isControl = event.target instanceof Element && event.target.closest('button')
+          // With a panel open, or where one fills the page, there is nothing else that a row is pressed for.
+          if (plant && !isControl && (openId !== null || isPhone())) actions.onOpen(plant)
         }}
       >
         <div class="row probe" ref={probe} aria-hidden="true" />
         <div class="track" role="presentation" style={{ height: `${scroll.extent.value.track}px` }}>
           <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
-            {rows.map((at) => (
-              <Row
-                key={at}
-                at={at}
-                plant={pages.row(at)}
-                isActive={at === active}
-                isReadOnly={isReadOnly}
-                {...actions}
-              />
-            ))}
+            {rows.map((at) => {
+              const plant = pages.row(at)
+              return (
+                <Row
+                  key={at}
+                  at={at}
+                  plant={plant}
+                  isActive={at === active}
+                  isOpen={plant !== undefined && plant.id === openId}
+                  isReadOnly={isReadOnly}
+                  {...actions}
+                />
+              )
+            })}
           </div>
         </div>
       </div>

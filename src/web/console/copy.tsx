@@ -1,0 +1,36 @@
+import { useSignal } from '@preact/signals'
+
+const SAID_MS = 2000
+
+/** Copies a text. Without TLS there is no clipboard but for what handles the event of a copy. */
+async function copy(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const fill = (event: ClipboardEvent) => {
+    event.clipboardData?.setData('text/plain', text)
+    event.preventDefault()
+  }
+  addEventListener('copy', fill, { once: true })
+  if (!document.execCommand('copy')) throw new Error('refused')
+}
+
+/** A button that copies a text, and says whether it did. */
+export function Copy({ label, text }: { readonly label: string; readonly text: string }) {
+  const said = useSignal('')
+  return (
+    <button
+      type="button"
+      class="quiet"
+      onClick={async () => {
+        said.value = await copy(text).then(
+          () => 'Copied',
+          () => 'The browser refused',
+        )
+        setTimeout(() => {
+          said.value = ''
+        }, SAID_MS)
+      }}
+    >
+      <span aria-live="polite">{said.value || label}</span>
+    </button>
+  )
+}

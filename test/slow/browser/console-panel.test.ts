@@ -1,0 +1,220 @@
+// The panel of one plant beside the console's table, in a real Chromium: `bun run test:browser`.
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { type ConsoleOptions, connect, MIN, openConsole, startChromium } from './console-page'
+
+const { daemon, stored, createToken } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
+const browser = await startChromium()
+for (let id = 1; id <= 30; id++) {
+  await daemon.create(JSON.stringify({ id, name: `plant ${id}`, tag: 'green' }))
+}
+await daemon.create(`{"id":${MIN},"name":"The first of all"}`)
+
+const open = (options: ConsoleOptions = {}) => openConsole(browser, daemon.url, options)
+const panel = (page: Page, id: number | string) =>
+  page.getByRole('dialog', { name: `Edit plant ${id}` })
+const plantInAddress = (page: Page) => new URL(page.url()).searchParams.get('plant')
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+test('it stands beside the table, whose next pressed row takes its place', async () => {
+  await using console = await open()
+  const { page, grid } = console
+  await console.button('Edit plant 4').click()
+  const [left, right] = await Promise.all([grid.boundingBox(), panel(page, 4).boundingBox()])
+  expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThan(right?.x ?? 0)
+  expect(await console.row(4).getAttribute('aria-current')).toBe('true')
+  expect(await console.barriers()).toEqual([])
+
+  await console.row(6).click()
+  await panel(page, 6).waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(1)
+  expect(await console.field('Name').inputValue()).toBe('plant 6')
+  await grid.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await panel(page, 7).waitFor()
+  await console.isClean()
+})
+
+test('Next and Previous go along the table and keep the focus', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 4').click()
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+  await console.button('Next plant').click()
+  await panel(page, 5).waitFor()
+  await page.keyboard.press('Enter')
+  await panel(page, 6).waitFor()
+  expect(await focused()).toBe('Next plant')
+  await console.button('Previous plant').click()
+  await panel(page, 5).waitFor()
+  expect(await console.row(5).getAttribute('aria-selected')).toBe('true')
+
+  await console.search(MIN)
+  await console.row(MIN).waitFor()
+  await console.button(`Edit plant ${MIN}`).click()
+  await panel(page, MIN).waitFor()
+  for (const name of ['Previous plant', 'Next plant']) {
+    expect(await console.button(name).getAttribute('aria-disabled')).toBe('true')
+  }
+  await console.isClean()
+})
+
+test('the focus goes into it and back to where it was opened', async () => {
+  await using console = await open()
+  const { page, grid } = console
+  const focused = () => page.evaluate(() => document.activeElement?.id)
+  await console.row(3).click()
+  await grid.focus()
+  await page.keyboard.press('Enter')
+  await panel(page, 3).waitFor()
+  expect(await focused()).toBe('name')
+  await page.keyboard.press('Escape')
+  await panel(page, 3).waitFor({ state: 'detached' })
+  expect(await grid.evaluate((it) => it === document.activeElement)).toBeTrue()
+
+  await page.keyboard.press('Enter')
+  await panel(page, 3).waitFor()
+  await grid.focus()
+  await page.keyboard.press('Escape')
+  await panel(page, 3).waitFor({ state: 'detached' })
+  await console.isClean()
+})
+
+test('what was typed is asked about before another plant, a new one or a step takes its place', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 4').click()
+  await console.field('Name').fill('half typed')
+  for (const act of [
+    () => console.row(8).click(),
+    () => console.button('Next plant').click(),
+    () => console.button('Add plant').click(),
+    () => console.button('Close').click(),
+    () => page.goBack(),
+  ]) {
+    await act()
+    await page.getByText('Discard what you typed?').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await console.button('Keep editing').click()
+    expect(await console.field('Name').inputValue()).toBe('half typed')
+    expect(plantInAddress(page)).toBe('4')
+  }
+  await console.row(8).click()
+  await console.button('Discard').click()
+  await panel(page, 8).waitFor()
+  expect(stored(4n)?.name).toBe('plant 4')
+  await console.isClean()
+})
+
+test.each([true, false])(
+  'the id and the JSON are copied exactly, with TLS: %p',
+  async (isSecure) => {
+    await using console = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = console
+    if (!isSecure) {
+      await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', {}))
+      await page.reload()
+      await connect(page)
+    }
+    await console.button(`Edit plant ${MIN}`).click()
+    const pasted = async () => {
+      await console.field('Search').fill('')
+      await console.field('Search').focus()
+      await page.keyboard.press('Control+v')
+      return console.field('Search').inputValue()
+    }
+    await console.button('Copy ID').click()
+    await console.button('Copied').waitFor()
+    expect(await pasted()).toBe(MIN)
+    await console.button('Copy ID').waitFor()
+    await page.getByText('JSON', { exact: true }).click()
+    await console.button('Copy JSON').click()
+    await console.button('Copied').waitFor()
+    expect((await pasted()).trim()).toBe(`{"id":${MIN},"name":"The first of all"}`)
+    await console.isClean()
+  },
+)
+
+test('its Delete can be undone, and closes it', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 9').click()
+  await panel(page, 9).getByRole('button', { name: 'Delete' }).click()
+  await panel(page, 9).waitFor({ state: 'detached' })
+  await console.button('Undo the deletion of plant 9').click()
+  await console.row(9).waitFor()
+  expect(stored(9n)?.name).toBe('plant 9')
+  await console.isClean()
+})
+
+describe('the address', () => {
+  test('has the plant: for back, forward, a reload and a link', async () => {
+    await using console = await open()
+    const { page } = console
+    await console.search('plant')
+    await page.getByText(/^30 plants/).waitFor()
+    await console.button('Edit plant 4').click()
+    await panel(page, 4).waitFor()
+    expect(plantInAddress(page)).toBe('4')
+    await console.button('Next plant').click()
+    await panel(page, 5).waitFor()
+
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.toString()).toBe('q=plant')
+    await page.goForward()
+    await panel(page, 5).waitFor()
+    await page.reload()
+    await connect(page)
+    await panel(page, 5).waitFor()
+    await console.button('Close').click()
+    expect(plantInAddress(page)).toBeNull()
+    await page.getByText(/^30 plants/).waitFor()
+    await console.isClean()
+  })
+
+  test('of a plant that does not exist says so and is mended', async () => {
+    await using console = await openConsole(browser, `${daemon.url}/?plant=404`)
+    const { page } = console
+    await page.getByText('Plant 404: no plant has this id').waitFor()
+    expect(plantInAddress(page)).toBeNull()
+    await console.isClean()
+  })
+})
+
+test('with a read-only token it shows the plant and its history, and offers no change', async () => {
+  await using console = await open({ token: await createToken('reader', '--scope', 'read') })
+  const { page } = console
+  await console.button('Show plant 5').click()
+  await page.getByRole('dialog', { name: 'Plant 5' }).waitFor()
+  await page.getByText('History', { exact: true }).click()
+  await page.getByRole('listitem').filter({ hasText: 'created' }).waitFor()
+  expect(await console.field('Name').getAttribute('readonly')).not.toBeNull()
+  const names = await page.getByRole('dialog').getByRole('button').allTextContents()
+  expect(names).toEqual(['↑', '↓', '×', 'Copy ID'])
+  expect(await console.barriers()).toEqual([])
+  await console.isClean()
+})
+
+test('on a phone ids are whole, a tap opens the plant over the page, and Back closes it', async () => {
+  await using console = await open(phone)
+  const { page } = console
+  const id = console.row(MIN).locator('.id')
+  expect(await id.evaluate((it) => it.scrollWidth <= it.clientWidth)).toBeTrue()
+  await console.row(MIN).locator('.name').tap()
+  await panel(page, MIN).waitFor()
+  expect(await panel(page, MIN).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 })
+  expect(await console.barriers()).toEqual([])
+  await page.goBack()
+  await panel(page, MIN).waitFor({ state: 'detached' })
+  await console.row(MIN).waitFor()
+
+  // Turned to its side, the page has room for both.
+  await console.row(MIN).locator('.name').tap()
+  await panel(page, MIN).waitFor()
+  await page.setViewportSize({ width: 844, height: 390 })
+  await page.waitForFunction(() => document.querySelector('dialog[open]:not(:modal)'))
+  await console.isClean()
+})
