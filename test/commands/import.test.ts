@@ -2,8 +2,11 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync } from 'node:fs'
 import fc from 'fast-check'
-import { AS_NOBODY, lines } from '../harness/commands'
+import { lines } from '../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { unprivileged } from '../harness/unprivileged'
+
+const asNobody = unprivileged()
 
 const plantsOf = (path: string) => {
   const db = new Database(path, { readonly: true, safeIntegers: true })
@@ -202,7 +205,7 @@ test.skipIf(process.getuid?.() !== 0)('says that a file cannot be read', async (
   chmodSync(folder.path, 0o777)
 
   const words = ['import', folder.file('secret.csv'), '--database', folder.file('plants.db')]
-  const { err, code } = await runProgram(words, { under: AS_NOBODY })
+  const { err, code } = await runProgram(words, asNobody)
 
   const reason = `cannot read ${folder.file('secret.csv')}: permission denied`
   expect({ err, code }).toEqual({ err: `plantstore: ${reason}\n`, code: 1 })
