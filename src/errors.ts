@@ -99,6 +99,9 @@ export function explainInput(error: unknown, path: string): OpenError {
   )
 }
 
+/** What became of unanswered requests if the database was not closed. */
+export const IN_DOUBT = 'requests that were not answered may or may not be stored'
+
 // Codes of a disk that is full or failing. Not SQLite's read errors: they are about the file being read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 

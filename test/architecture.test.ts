@@ -79,6 +79,7 @@ describe('the source', () => {
     ['follow', ['ROOT', 'client/', 'engine/engine', 'engine/role', 'follow/', '../package.json']],
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
+    ['daemon', ['ROOT', 'terminal/invocation', 'daemon/']],
     ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
     [
       'web/console',
@@ -94,6 +95,7 @@ describe('the source', () => {
         'engine/engine',
         'engine/role',
         'client/client',
+        'daemon/',
         'follow/',
         'formats/',
         'sockets/',

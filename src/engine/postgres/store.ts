@@ -1,7 +1,6 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
-import { OpenError, PlantError } from '../../errors'
-import { IN_DOUBT } from '../../shutdown'
+import { IN_DOUBT, OpenError, PlantError } from '../../errors'
 import type { Store } from '../../store'
 import type { Change } from '../change'
 import { GroupCommit } from '../group-commit'

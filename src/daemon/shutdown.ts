@@ -1,8 +1,8 @@
 // The signals that stop a daemon, and how long a stop may take.
 
-import { exitCodes, signalExitCodes } from './command'
-import { messageOf } from './errors'
-import type { Log } from './log'
+import { exitCodes, signalExitCodes } from '../command'
+import { IN_DOUBT, messageOf } from '../errors'
+import type { Log } from '../log'
 
 const STOP = ['SIGTERM', 'SIGINT'] as const
 // By default they would end the process at once.
@@ -12,9 +12,6 @@ export type StopSignal = (typeof STOP)[number]
 
 // timeout(1) signals a process and then its group, and npm repeats what the terminal has sent: both count as one signal.
 const SAME_SIGNAL_MS = 20
-
-/** Says what became of unanswered requests if the database was not closed. */
-export const IN_DOUBT = 'requests that were not answered may or may not be stored'
 
 // The share of the time for requests in flight: the rest is for closing the database.
 const DRAIN_SHARE = 0.75

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
-import { createLogWriter } from '../../src/terminal/log-writer'
+import { createLogWriter } from '../../src/daemon/log-writer'
 import { PATIENCE_MS, program, TOKEN, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createLog } from '../src/log'
-import { type StopSignal, shutDown } from '../src/shutdown'
+import { type StopSignal, shutDown } from '../../src/daemon/shutdown'
+import { createLog } from '../../src/log'
 
 const never = new Promise<never>(() => {})
 
