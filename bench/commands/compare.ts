@@ -97,7 +97,7 @@ async function measureRound(
   servers: Record<'base' | 'other', Server>,
 ): Promise<void> {
   const started = (server: Server): Promise<Running> =>
-    startServer(server, undefined, delay > 0 ? withSlowSyncs(delay) : undefined)
+    startServer(server, undefined, withSlowSyncs(delay))
   const running = { base: await started(servers.base), other: await started(servers.other) }
   await Bun.sleep(500)
   const loaders = { base: createLoader(running.base), other: createLoader(running.other) }
@@ -133,7 +133,7 @@ async function measureRound(
   }
 }
 
-await setUp({ strace: delay > 0 })
+await setUp({ slowDisk: delay > 0 })
 // Both are fresh copies: resident memory depends on how a file was written to the page cache.
 const folder = temporaryFolder()
 const [base, other] = [join(folder, 'base'), join(folder, 'new')]
@@ -159,7 +159,7 @@ const servers = {
   base: serverAt(base, 'base', {}),
   other: serverAt(other, 'new', variable ? { [variable]: value } : {}),
 }
-// strace, which slows the disk, slows the start as well.
+// A slow disk slows the start as well.
 if (delay === 0) await measureStarts(servers)
 for (let n = 1; n <= rounds; n++) {
   console.error(`round ${n} of ${rounds}`)

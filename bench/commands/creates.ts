@@ -59,12 +59,13 @@ const failureOf = (server: Server, count: number) =>
       (failure.connections === undefined || failure.connections === count),
   )
 
-await setUp({ strace: delay > 0 })
+await setUp({ slowDisk: delay > 0 })
 for (const server of chosen) {
-  const why = server.unavailable?.()
+  const why =
+    delay > 0 && server.syncsByItself ? 'its syncs are not delayed' : server.unavailable?.()
   if (why) failures.push({ server, why })
 }
-const onDisk = delay > 0 ? withSlowSyncs(delay) : undefined
+const onDisk = withSlowSyncs(delay)
 const referenceServer = await startServer(reference, undefined, onDisk)
 const referenceLoader = createLoader(referenceServer)
 await referenceLoader.create(64, 2)

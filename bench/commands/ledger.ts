@@ -23,7 +23,7 @@ const connections = numbers(flags.connections)
 /** Microseconds per create. */
 type Cost = { main: number; others: number; perSecond: number }
 
-await setUp({ strace: true })
+await setUp({ slowDisk: true })
 const parts = [ceiling, ...ledgerParts]
 const costs = new Map<string, Cost[]>()
 const key = (part: string, count: number) => `${part} ${count}`

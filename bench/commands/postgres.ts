@@ -30,7 +30,7 @@ const connections = numbers(flags.connections)
 const pool = number(flags.pool)
 const roundTrip = number(flags['round-trip-ms'])
 const delay = number(flags['fsync-ms'])
-const onDisk = delay > 0 ? withSlowSyncs(delay) : undefined
+const onDisk = withSlowSyncs(delay)
 
 const EMBEDDED = 'plantstore, embedded engine'
 const ONE = 'plantstore, PostgreSQL'
@@ -38,7 +38,7 @@ const TWO = 'two plantstores, PostgreSQL'
 const FAR = `plantstore, PostgreSQL, ${roundTrip} ms away`
 const INSERTS = 'one INSERT per create, PostgreSQL'
 
-await setUp({ strace: delay > 0 })
+await setUp({ slowDisk: delay > 0 })
 await run({ argv: [process.execPath, 'tools/postgres/install.ts'], cwd: project })
 const installation = flags.postgres
   ? { name: 'PostgreSQL', bin: flags.postgres }

@@ -51,7 +51,7 @@ async function measureAt(delay: number): Promise<Slow> {
   return { delay, creates, reads, each: await measureEach(delay) }
 }
 
-await setUp({ strace: true })
+await setUp({ slowDisk: true })
 const measured: Slow[] = []
 for (const delay of numbers(flags.delays)) {
   console.error(`${delay} ms added to each fsync`)

@@ -22,6 +22,8 @@ export function pocketbase({ durable }: { durable: boolean }): Server {
     name: durable ? 'pocketbase-durable' : 'pocketbase',
     description: durable ? 'PocketBase with synchronous=FULL' : 'PocketBase, default settings',
     durable: durable ? 'yes' : 'no',
+    // Go calls the kernel itself.
+    syncsByItself: true,
     unavailable() {
       if (existsSync(executable)) return undefined
       return Bun.which('go') ? 'not built: bun run peers' : 'Go is missing'

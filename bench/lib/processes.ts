@@ -15,7 +15,7 @@ process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 process.on('SIGHUP', () => process.exit(129))
 
-// A child leads its own process group, so that the children of strace or a shell end with it.
+// A child leads its own process group, so that the children of a shell end with it.
 function killGroup(child: Subprocess): void {
   try {
     process.kill(-child.pid, 'SIGKILL')
@@ -94,8 +94,8 @@ export async function run(command: Command, input?: ReadableStream): Promise<str
 }
 
 /** Sends SIGTERM, and SIGKILL after `patience` milliseconds. */
-export async function stop(child: Subprocess, pid = child.pid, patience = 30_000): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) process.kill(pid, 'SIGTERM')
+export async function stop(child: Subprocess, patience = 30_000): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
   const kill = setTimeout(() => killGroup(child), patience)
   await child.exited
   clearTimeout(kill)

@@ -13,6 +13,8 @@ export type Server = {
   description: string
   /** Whether a create is synced to disk before its answer. */
   durable: 'yes' | 'no' | 'stores nothing'
+  /** It does not sync by libc: its disk cannot be slowed down. */
+  syncsByItself?: boolean
   /** Why it cannot run here, if so. */
   unavailable?: () => string | undefined
   command: (port: number, folder: string) => Command
@@ -71,7 +73,7 @@ export async function untilFirstAnswer(port: number, child: Subprocess, log: str
   }
 }
 
-/** `wrapped` may start the command by a tracer; the server is then the tracer's child. */
+/** `wrapped` may change the command, or start it by another that becomes it. */
 export async function startServer(
   server: Server,
   folder = temporaryFolder(),
@@ -82,23 +84,16 @@ export async function startServer(
   const url = `http://127.0.0.1:${port}`
   const log = join(folder, 'log')
   const command = server.command(port, folder)
-  const starts = wrapped(command)
   const from = performance.now()
-  const child = start(starts, log)
+  const child = start(wrapped(command), log)
   await untilFirstAnswer(port, child, log)
   const startMs = performance.now() - from
-  const pid = starts === command ? child.pid : await onlyChild(child.pid)
   return {
     url,
-    pid,
+    pid: child.pid,
     folder,
     startMs,
     create: await server.create(url),
-    stop: () => stop(child, pid),
+    stop: () => stop(child),
   }
-}
-
-async function onlyChild(pid: number): Promise<number> {
-  const children = await Bun.file(`/proc/${pid}/task/${pid}/children`).text()
-  return Number(children.trim().split(' ')[0])
 }

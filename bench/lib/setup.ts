@@ -30,7 +30,7 @@ export async function installPackages(): Promise<void> {
   }).catch((error) => console.error(`cannot install the packages of the peers: ${error.message}`))
 }
 
-type Needs = { strace?: boolean; sqlite3?: boolean }
+type Needs = { slowDisk?: boolean; sqlite3?: boolean }
 
 export async function setUp(needs: Needs = {}): Promise<void> {
   if (process.platform !== 'linux') {
@@ -38,7 +38,7 @@ export async function setUp(needs: Needs = {}): Promise<void> {
     process.exit(1)
   }
   await program('wrk')
-  if (needs.strace) await program('strace')
+  if (needs.slowDisk) await program('gcc')
   if (needs.sqlite3) await program('sqlite3')
   await buildPlantstore()
 }

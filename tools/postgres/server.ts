@@ -123,11 +123,7 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   writeFileSync(logFile, '')
   let child = start()
   const isRunning = () => child.exitCode === null && child.signalCode === null
-  // What it is wrapped in may keep signals from it.
-  const pid = () =>
-    options.wrapped
-      ? Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
-      : child.pid
+  const pid = () => child.pid
   /** Runs statements as `admin`, one after another, on a connection of its own. */
   async function query(statement: string, database = 'postgres') {
     const sql = new SQL({
