@@ -1,7 +1,12 @@
 // A TCP proxy whose connections a test cuts, at the moment that it chooses.
 import type { Socket } from 'bun'
 
-type Pair = { client: Socket<Side>; server: Socket<Side> | null; early: Buffer[] }
+type Pair = {
+  client: Socket<Side>
+  server: Socket<Side> | null
+  early: Buffer[]
+  isHalfOpen: boolean
+}
 type Side = { readonly pair: Pair; readonly isClient: boolean }
 
 /** Which way bytes are held back for good: the requests, or the answers. */
@@ -35,7 +40,7 @@ export function startProxy(to: number, delay = 0) {
     port: 0,
     socket: {
       async open(client) {
-        const pair: Pair = { client, server: null, early: [] }
+        const pair: Pair = { client, server: null, early: [], isHalfOpen: false }
         client.data = { pair, isClient: true }
         pairs.add(pair)
         pair.server = await Bun.connect<Side>({
@@ -44,7 +49,7 @@ export function startProxy(to: number, delay = 0) {
           data: { pair, isClient: false },
           socket: {
             data(_, bytes) {
-              if (!isHeld('answers', bytes)) forward(client, bytes)
+              if (!pair.isHalfOpen && !isHeld('answers', bytes)) forward(client, bytes)
             },
             close() {
               client.end()
@@ -56,7 +61,7 @@ export function startProxy(to: number, delay = 0) {
         for (const bytes of pair.early.splice(0)) pair.server?.write(bytes)
       },
       data({ data: { pair } }, bytes) {
-        if (isHeld('requests', bytes)) return
+        if (pair.isHalfOpen || isHeld('requests', bytes)) return
         if (pair.server) forward(pair.server, bytes)
         else pair.early.push(Buffer.from(bytes))
       },
@@ -83,6 +88,10 @@ export function startProxy(to: number, delay = 0) {
     /** Lets what comes from now on through; what was held back never arrives. */
     release(): void {
       held = 'nothing'
+    },
+    /** The connections that there are carry nothing any more, and stay open; new ones are let through. */
+    halfOpen(): void {
+      for (const pair of pairs) pair.isHalfOpen = true
     },
     /** Cuts every connection of the clients; new ones are let through. `keepServer`: the server does not notice. */
     cut(keepServer = false): void {

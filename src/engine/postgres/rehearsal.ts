@@ -21,8 +21,11 @@ export const statementsOf = (sql: SQL): readonly Statement[] => [
   ...tokens,
 ]
 
+// `/health` is public: a rehearsal within the last half second is enough.
+const EVERY_MS = 500
+
 /** Rehearses on the current connections. What fails is noted as a refusal, or loses the connections. */
-export async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
+async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   if (primary.problem()) return
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
@@ -36,5 +39,21 @@ export async function rehearse(primary: Primary, refusals: Refusals): Promise<vo
     if (it.status === 'fulfilled') continue
     if (isInDoubt(it.reason)) primary.lose(connections, it.reason)
     else if (!isReadOnlyServer(it.reason)) refusals.note(it.reason)
+  }
+}
+
+/** Returns the function that begins a rehearsal, unless one is under way or has just begun. */
+export function createRehearsal(primary: Primary, refusals: Refusals): () => void {
+  let begunAt = Number.NEGATIVE_INFINITY
+  let isUnderWay = false
+  return () => {
+    if (isUnderWay || performance.now() < begunAt + EVERY_MS) return
+    begunAt = performance.now()
+    isUnderWay = true
+    rehearse(primary, refusals)
+      .catch(() => {})
+      .finally(() => {
+        isUnderWay = false
+      })
   }
 }

@@ -20,7 +20,7 @@ import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migration
 import { listPlants, shareReads } from './plants'
 import { Primary } from './primary'
 import { Refusals } from './refusals'
-import { rehearse } from './rehearsal'
+import { createRehearsal } from './rehearsal'
 import { limitWrites } from './settings'
 import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
 import type { PostgresTarget } from './url'
@@ -106,6 +106,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     return new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
   }
 
+  const rehearse = createRehearsal(primary, refusals)
   let probing: Promise<unknown> | undefined
 
   async function touch(): Promise<void> {
@@ -114,6 +115,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
 
   async function probe(): Promise<void> {
     let refusal: unknown
+    rehearse()
     if (lane.sinceConfirmed() >= PROBE_EVERY_MS && lane.stalledFor() === 0) {
       probing ??= touch().finally(() => {
         probing = undefined
@@ -134,7 +136,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const timers = role.outlivesOutages
     ? [
         setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
-        setInterval(() => rehearse(primary, refusals).catch(() => {}), REHEARSED_EVERY_MS),
+        setInterval(rehearse, REHEARSED_EVERY_MS),
       ]
     : []
   const forget = async () => isLogged && (await primary.read('pages', removeEntries))
