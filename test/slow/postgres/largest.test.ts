@@ -15,12 +15,14 @@ const DELAY_MS = 4
 
 /** Passes bytes on, late and no faster than the network. */
 function pass(from: Socket, to: Socket): void {
+  const underWay: Buffer[] = []
   let freeAt = 0
   from.on('data', (bytes) => {
-    const copy = Buffer.from(bytes)
     const now = performance.now()
-    freeAt = Math.max(freeAt, now) + copy.length / BYTES_PER_MS
-    setTimeout(() => to.write(copy), freeAt - now + DELAY_MS)
+    freeAt = Math.max(freeAt, now) + bytes.length / BYTES_PER_MS
+    underWay.push(Buffer.from(bytes))
+    // Timers are cut to milliseconds, so that a later one may end first: each passes on what came first.
+    setTimeout(() => to.write(underWay.shift() ?? ''), freeAt - now + DELAY_MS)
   })
   from.on('close', () => to.destroy())
   from.on('error', () => {})
