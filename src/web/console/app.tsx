@@ -7,6 +7,7 @@ import { ImportPanel } from './import-panel.tsx'
 import { Leaf } from './leaf.tsx'
 import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
+import { SelectionBar } from './selection-bar.tsx'
 import { Strip } from './strip.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
@@ -89,7 +90,18 @@ function countOf({ pages, finder }: Console): string {
 
 /** The page. */
 export function App({ console: all }: { readonly console: Console }) {
-  const { session, pages, scroll, finder, editor, deletions, importer, exporter, monitor } = all
+  const {
+    session,
+    pages,
+    scroll,
+    finder,
+    editor,
+    selection,
+    pending,
+    importer,
+    exporter,
+    monitor,
+  } = all
   const isOver = useSignal(false)
   const isReadOnly = session.isReadOnly.value
   const isEmpty = pages.isComplete.value && pages.total.value === 0
@@ -98,6 +110,7 @@ export function App({ console: all }: { readonly console: Console }) {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target instanceof Element && event.target.closest('input, textarea, dialog')) return
       if (event.key === 'Escape' && editor.isOpen.peek()) editor.leave()
+      else if (event.key === 'Escape' && selection.ids.peek().size > 0) selection.clear()
       else if (event.key === '/') document.getElementById('search')?.focus()
       else if (event.key === 'n' && session.isKnown.peek() && !session.isReadOnly.peek())
         editor.add()
@@ -114,9 +127,10 @@ export function App({ console: all }: { readonly console: Console }) {
     if (row >= 0) scroll.activate(row)
     void editor.edit(id)
   }
-  const onDelete = (plant: NewPlant): void => {
-    void deletions.remove(plant)
-    if (plant.id === openId) editor.leave()
+  const onDelete = (plants: readonly NewPlant[]): void => {
+    void pending.remove(plants)
+    selection.drop(plants)
+    if (plants.some(({ id }) => id === openId)) editor.leave()
   }
   const onFiles = (files: Iterable<File>) => void importer.add(files)
   return (
@@ -167,7 +181,8 @@ export function App({ console: all }: { readonly console: Console }) {
               onOpen={openPlant}
               onDelete={onDelete}
               onTag={(tag) => void finder.show({ ...finder.query.value, tag })}
-              onUndo={() => deletions.undo()}
+              selection={selection}
+              onUndo={() => pending.undo()}
             />
             {isEmpty ? <Empty console={all} /> : null}
           </div>
@@ -181,24 +196,32 @@ export function App({ console: all }: { readonly console: Console }) {
             />
           ) : null}
         </div>
-        <p class="count">
+        <div class="count">
           <span>
             {countOf(all)}
             {all.follower.isLive.value ? ' · live' : null}
           </span>
-          {isReadOnly ? null : (
+          {isReadOnly || selection.ids.value.size > 0 ? null : (
             <span class="keys" aria-hidden="true">
-              <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Enter</kbd> edit <kbd>Del</kbd> delete{' '}
-              <kbd>Ctrl Z</kbd> undo <kbd>/</kbd> search <kbd>n</kbd> add
+              <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Space</kbd> select <kbd>Enter</kbd> edit{' '}
+              <kbd>Del</kbd> delete <kbd>Ctrl Z</kbd> undo <kbd>/</kbd> search <kbd>n</kbd> add
             </span>
           )}
-        </p>
+          <SelectionBar
+            selection={selection}
+            onTag={(tag) => {
+              void pending.setTag(tag, selection.plants())
+              selection.clear()
+            }}
+            onDelete={onDelete}
+          />
+        </div>
       </main>
       <div class="notes">
         <p class="said" role="status">
           {all.said.value}
         </p>
-        <UndoList deletions={deletions} />
+        <UndoList pending={pending} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
       {isOver.value ? (

@@ -1,14 +1,15 @@
 // Puts the parts of the console together.
 
 import { effect, signal, untracked } from '@preact/signals'
-import { createDeletions } from './deletions.ts'
 import { createEditor } from './editor.ts'
 import { createExporter } from './exporter.ts'
 import { createFinder } from './finder.ts'
 import { createFollower } from './follower.ts'
 import { createImporter } from './importer.ts'
 import { createMonitor } from './monitor.ts'
+import { createPendingChanges } from './pending.ts'
 import { createPlantPages } from './plant-pages.ts'
+import { createSelection } from './selection.ts'
 import { createSession } from './session.ts'
 import { createTableScroll } from './table-scroll.ts'
 
@@ -34,7 +35,8 @@ export function createConsole(base: URL) {
   const scroll = createTableScroll(pages)
   const finder = createFinder(pages, scroll)
   const editor = createEditor(session, pages, say)
-  const deletions = createDeletions(session, pages, say)
+  const selection = createSelection(pages)
+  const pending = createPendingChanges(session, pages, selection, say)
   const importer = createImporter(session, finder.reload)
   const exporter = createExporter(session, say)
   const follower = createFollower(session, pages)
@@ -58,6 +60,13 @@ export function createConsole(base: URL) {
     })
   })
 
+  // What is no longer shown is not changed by an oversight.
+  effect(() => {
+    finder.query.value
+    session.isKnown.value
+    untracked(selection.clear)
+  })
+
   // Another tab shows the title alone.
   effect(() => {
     const { state } = monitor.health.value
@@ -67,7 +76,7 @@ export function createConsole(base: URL) {
 
   /** Forgets the token, and stops whatever used it. */
   function disconnect(): void {
-    deletions.leave()
+    pending.leave()
     importer.stop()
     importer.dismiss()
     exporter.stop()
@@ -81,13 +90,14 @@ export function createConsole(base: URL) {
     if (finder.isElsewhere()) void finder.follow()
     editor.follow()
   })
-  addEventListener('pagehide', deletions.leave)
+  addEventListener('pagehide', () => pending.leave(true))
   // A page from the back/forward cache still shows plants that were deleted as it was left.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && session.isKnown.value) finder.reload()
   })
   addEventListener('beforeunload', (event) => {
-    if (importer.current.value?.state === 'running' || editor.isDirty()) event.preventDefault()
+    const isImporting = importer.current.value?.state === 'running'
+    if (isImporting || editor.isDirty() || pending.isAtRisk()) event.preventDefault()
   })
   void monitor.watch()
   void session.resume()
@@ -98,7 +108,8 @@ export function createConsole(base: URL) {
     scroll,
     finder,
     editor,
-    deletions,
+    selection,
+    pending,
     importer,
     exporter,
     follower,

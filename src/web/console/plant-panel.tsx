@@ -36,7 +36,7 @@ type PlantPanelProps = {
   readonly pages: PlantPages
   readonly isReadOnly: boolean
   readonly onOpen: (plant: NewPlant) => void
-  readonly onDelete: (plant: NewPlant) => void
+  readonly onDelete: (plants: readonly NewPlant[]) => void
 }
 
 /** One plant beside the table: its fields, what the API says of it, and its history; or a new one. */
@@ -82,7 +82,7 @@ export function PlantPanel({ editor, pages, isReadOnly, onOpen, onDelete }: Plan
             <div class="more">
               <Copy label="Copy ID" text={String(plant.id)} />
               {isReadOnly ? null : (
-                <button type="button" class="quiet danger" onClick={() => onDelete(plant)}>
+                <button type="button" class="quiet danger" onClick={() => onDelete([plant])}>
                   Delete
                 </button>
               )}

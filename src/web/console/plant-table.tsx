@@ -6,11 +6,12 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
 import { isPhone } from './modal.tsx'
 import type { PlantPages } from './plant-pages.ts'
+import type { Selection } from './selection.ts'
 import type { TableScroll } from './table-scroll.ts'
 
 export type RowActions = {
   readonly onOpen: (plant: NewPlant) => void
-  readonly onDelete: (plant: NewPlant) => void
+  readonly onDelete: (plants: readonly NewPlant[]) => void
   readonly onTag: (tag: string) => void
   readonly onUndo: () => void
 }
@@ -22,11 +23,22 @@ type RowProps = RowActions & {
   /** Whether the panel beside the table shows it. */
   readonly isOpen: boolean
   readonly isReadOnly: boolean
+  readonly selection: Selection
 }
 
 const rowId = (at: number): string => `row-${at}`
 
-function Row({ plant, at, isActive, isOpen, isReadOnly, onOpen, onDelete, onTag }: RowProps) {
+function Row({
+  plant,
+  at,
+  isActive,
+  isOpen,
+  isReadOnly,
+  selection,
+  onOpen,
+  onDelete,
+  onTag,
+}: RowProps) {
   // Row 1 is the head.
   const common = { class: 'row', role: 'row', id: rowId(at), 'aria-rowindex': at + 2 } as const
   if (!plant) {
@@ -48,6 +60,19 @@ function Row({ plant, at, isActive, isOpen, isReadOnly, onOpen, onDelete, onTag 
       aria-current={isOpen ? 'true' : undefined}
       tabIndex={-1}
     >
+      {isReadOnly ? null : (
+        <span role="gridcell">
+          <label class="box">
+            <input
+              type="checkbox"
+              aria-label={`Select ${id}`}
+              tabIndex={tabIndex}
+              checked={selection.ids.value.has(id)}
+              onClick={({ shiftKey }) => selection.toggle(plant, shiftKey)}
+            />
+          </label>
+        </span>
+      )}
       <span role="gridcell" class="id">
         {String(id)}
       </span>
@@ -86,7 +111,7 @@ function Row({ plant, at, isActive, isOpen, isReadOnly, onOpen, onDelete, onTag 
             aria-label={`Delete plant ${id}`}
             onClick={({ detail }) => {
               // The second click of a double click would hit the next row.
-              if (detail <= 1) onDelete(plant)
+              if (detail <= 1) onDelete([plant])
             }}
           >
             Delete
@@ -102,10 +127,18 @@ type TableProps = RowActions & {
   readonly scroll: TableScroll
   readonly isReadOnly: boolean
   readonly openId: bigint | null
+  readonly selection: Selection
 }
 
 /** The table of plants. Only the rows in view are in the document. */
-export function PlantTable({ pages, scroll, isReadOnly, openId, ...actions }: TableProps) {
+export function PlantTable({
+  pages,
+  scroll,
+  isReadOnly,
+  openId,
+  selection,
+  ...actions
+}: TableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -119,12 +152,17 @@ export function PlantTable({ pages, scroll, isReadOnly, openId, ...actions }: Ta
   function onKeyDown(event: KeyboardEvent): void {
     const plant = pages.row(active)
     const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey)
-    const isInButton = event.target instanceof HTMLButtonElement
+    const isInControl =
+      event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement
     if (event.ctrlKey || event.metaKey || event.altKey) {
       if (!isUndo) return
       actions.onUndo()
-    } else if (event.key === 'Delete' && plant && !isReadOnly) actions.onDelete(plant)
-    else if ((event.key === 'Enter' || event.key === 'F2') && plant && !isInButton) {
+    } else if (event.key === 'Delete' && plant && !isReadOnly) {
+      const selected = selection.plants()
+      actions.onDelete(selected.length > 0 ? selected : [plant])
+    } else if (event.key === ' ' && plant && !isReadOnly && !isInControl) {
+      selection.toggle(plant, event.shiftKey)
+    } else if ((event.key === 'Enter' || event.key === 'F2') && plant && !isInControl) {
       actions.onOpen(plant)
     } else if (!scroll.onKey(event.key)) return
     event.preventDefault()
@@ -139,17 +177,22 @@ export function PlantTable({ pages, scroll, isReadOnly, openId, ...actions }: Ta
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
   return (
     <div
-      class="grid"
+      class={isReadOnly ? 'grid' : 'grid boxes'}
       role="grid"
       aria-label="Plants"
       aria-rowcount={pages.isComplete.value ? pages.total.value + 1 : -1}
-      aria-colcount={4}
+      aria-colcount={isReadOnly ? 4 : 5}
       aria-readonly={isReadOnly}
       aria-activedescendant={isDrawn ? rowId(active) : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
       <div class="head row" role="row" aria-rowindex={1} tabIndex={-1}>
+        {isReadOnly ? null : (
+          <span role="columnheader" class="visually-hidden">
+            Select
+          </span>
+        )}
         <span role="columnheader">ID</span>
         <span role="columnheader">Name</span>
         <span role="columnheader">Tag</span>
@@ -168,7 +211,7 @@ export function PlantTable({ pages, scroll, isReadOnly, openId, ...actions }: Ta
         }}
         onClick={(event) => {
           const plant = pages.row(rowOf(event) ?? -1)
-          const isControl = event.target instanceof Element && event.target.closest('button')
+          const isControl = event.target instanceof Element && event.target.closest('button, label')
           // With a panel open, or where one fills the page, there is nothing else that a row is pressed for.
           if (plant && !isControl && (openId !== null || isPhone())) actions.onOpen(plant)
         }}
@@ -186,6 +229,7 @@ export function PlantTable({ pages, scroll, isReadOnly, openId, ...actions }: Ta
                   isActive={at === active}
                   isOpen={plant !== undefined && plant.id === openId}
                   isReadOnly={isReadOnly}
+                  selection={selection}
                   {...actions}
                 />
               )

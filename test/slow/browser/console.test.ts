@@ -132,6 +132,7 @@ describe('the table', () => {
 
     expect((await console.rows())[0]).toEqual([MIN, 'The first of all', ''])
     expect(await console.row(7).getByRole('gridcell').allTextContents()).toEqual([
+      '',
       '7',
       'plant 7',
       'seventh',

@@ -1,0 +1,242 @@
+// What is done to many plants at once in the console, in a real Chromium: `bun run test:browser`.
+import { describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { openConsole, startChromium } from './console-page'
+
+const { daemon, stored, createToken } = await startOwnDaemon()
+const browser = await startChromium()
+let next = 1
+
+/** Creates plants for one test, and opens the console with them. */
+async function openWith(count: number, width = 1280) {
+  const first = next
+  next += count + 10
+  const ids = Array.from({ length: count }, (_, at) => first + at)
+  // The name is what the table is limited to.
+  const name = `of ${first}.`
+  const plants = ids.map((id) => ({ id, name, tag: 'old' }))
+  expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
+  const console = await openConsole(browser, `${daemon.url}/?q=${encodeURIComponent(name)}`, {
+    viewport: { width, height: 900 },
+  })
+  await console.row(first).waitFor()
+  const box = (id: number) =>
+    console.page.getByRole('checkbox', { name: `Select ${id}`, exact: true })
+  return {
+    ...console,
+    ids,
+    box,
+    async tick(...wanted: readonly number[]): Promise<void> {
+      for (const id of wanted) await box(id).check()
+    },
+    bar: console.page.getByRole('region', { name: 'Selected plants' }),
+    change: (id: number, name: string) =>
+      daemon.fetch(`/plants/${id}`, { method: 'PATCH', json: { name } }),
+  }
+}
+
+const said = (page: Page, text: string) => page.getByText(text, { exact: true }).waitFor()
+const at = (ids: readonly number[], index: number): number => ids[index] ?? Number.NaN
+const tagOf = (id: number) => stored(BigInt(id))?.tag
+
+describe('many at once', () => {
+  test('are deleted after the time to undo them, and kept by one undo', async () => {
+    await using console = await openWith(4)
+    const { page, ids, bar } = console
+    const [first = 0, second = 0] = ids
+    await console.tick(first, second)
+    await bar.getByText('2 selected').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    await console.button('Undo the deletion of 2 plants').click()
+    await said(page, '2 plants kept')
+    await console.row(first).waitFor()
+
+    await console.tick(first, second)
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    await console.button('Undo the deletion of 2 plants').waitFor()
+    expect(await console.row(first).count()).toBe(0)
+    expect(await bar.count()).toBe(0)
+    expect(stored(BigInt(first))).toBeDefined()
+    await said(page, '2 plants deleted')
+    expect(ids.map((id) => stored(BigInt(id)) !== undefined)).toEqual([false, false, true, true])
+    await console.isClean()
+  })
+
+  test('are tagged: shown at once, stored after the time to undo it', async () => {
+    await using console = await openWith(5)
+    const { page, ids, bar, box } = console
+    await box(at(ids, 0)).check()
+    await box(at(ids, 3)).click({ modifiers: ['Shift'] })
+    await bar.getByText('4 selected').waitFor()
+    await console.field('Tag for all of them').fill('fern')
+    await page.keyboard.press('Enter')
+    await console.button('Undo the tag of 4 plants').waitFor()
+    expect(await console.barriers()).toEqual([])
+    expect((await console.rows()).map(([, , tag]) => tag)).toEqual([
+      ...Array(4).fill('fern'),
+      'old',
+    ])
+    expect(tagOf(at(ids, 0))).toBe('old')
+    await page.keyboard.press('Control+z')
+    await console.button('Undo the tag of 4 plants').click()
+    expect((await console.rows()).map(([, , tag]) => tag)).toEqual(Array(5).fill('old'))
+
+    await console.tick(at(ids, 1), at(ids, 2))
+    await console.field('Tag for all of them').fill('fern')
+    await bar.getByRole('button', { name: 'Set tag' }).click()
+    await said(page, 'Tag “fern” set on 2 plants')
+    expect(ids.map(tagOf)).toEqual(['old', 'fern', 'fern', 'old', 'old'])
+    await console.isClean()
+  })
+
+  test('of which some are tagged again before the first tag is stored get the second alone', async () => {
+    await using console = await openWith(3)
+    const { page, ids, bar } = console
+    await console.tick(...ids)
+    await bar.getByRole('button', { name: 'Remove tag' }).click()
+    await console.button('Undo the tag of 3 plants').waitFor()
+    await console.tick(at(ids, 0), at(ids, 1))
+    await console.field('Tag for all of them').fill('second')
+    await page.keyboard.press('Enter')
+    await console.button('Undo the tag of 2 plants').waitFor()
+    await console.button(`Undo the tag of plant ${at(ids, 2)}`).waitFor()
+    await said(page, 'Tag removed from 1 plant')
+    await said(page, 'Tag “second” set on 2 plants')
+    expect(ids.map(tagOf)).toEqual(['second', 'second', null])
+    await console.isClean()
+  })
+
+  test('are a few hundred, in batches', async () => {
+    await using console = await openWith(240)
+    const { page, ids, bar, box, grid } = console
+    await box(at(ids, 0)).check()
+    await grid.focus()
+    await page.keyboard.press('End')
+    await box(at(ids, 239)).click({ modifiers: ['Shift'] })
+    await bar.getByText('240 selected').waitFor()
+    await grid.focus()
+    await page.keyboard.press('Delete')
+    await console.button('Undo the deletion of 240 plants').waitFor()
+    await said(page, '240 plants deleted')
+    expect(ids.filter((id) => stored(BigInt(id)))).toEqual([])
+    await console.isClean()
+  })
+})
+
+describe('what somebody else did meanwhile', () => {
+  test('before the table was read again is told at once, and the rest is deleted', async () => {
+    await using console = await openWith(3)
+    const { page, ids, bar } = console
+    await console.tick(...ids)
+    await console.change(at(ids, 1), 'theirs')
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    await said(page, '1 of 3 plants left as they are: 1 (someone changed it)')
+    await bar.getByText('1 selected').waitFor()
+    await said(page, '2 plants deleted')
+    expect(ids.map((id) => stored(BigInt(id))?.name)).toEqual([undefined, 'theirs', undefined])
+    await console.isClean()
+  })
+
+  test('within the time to undo is counted, and those plants stay selected', async () => {
+    await using console = await openWith(4)
+    const { page, ids, bar } = console
+    await console.tick(...ids)
+    await console.field('Tag for all of them').fill('fern')
+    await page.keyboard.press('Enter')
+    await console.button('Undo the tag of 4 plants').waitFor()
+    await console.change(at(ids, 1), `theirs of ${at(ids, 0)}.`)
+    await daemon.fetch(`/plants/${at(ids, 2)}`, { method: 'DELETE' })
+    await said(
+      page,
+      'Tag “fern” set on 2 of 4 plants; left as they are: 1 (someone changed it), 1 (someone deleted it)',
+    )
+    await bar.getByText('2 selected').waitFor()
+    expect(ids.map(tagOf)).toEqual(['fern', 'old', undefined, 'fern'])
+    await console.row(at(ids, 1)).getByText('theirs').waitFor()
+    expect(await console.row(at(ids, 2)).count()).toBe(0)
+    await console.isClean()
+  })
+
+  test('and a store that refuses is told with its reason, and is not asked for each of the rest', async () => {
+    await using console = await openWith(20)
+    const { page, ids, bar, box } = console
+    await box(at(ids, 0)).check()
+    await box(at(ids, 19)).click({ modifiers: ['Shift'] })
+    let asked = 0
+    await page.route('**/plants/*', (route) => {
+      if (route.request().method() !== 'DELETE') return route.continue()
+      asked += 1
+      return route.fulfill({ status: 507, json: { error: 50701, message: 'the disk is full' } })
+    })
+    await bar.getByRole('button', { name: 'Delete' }).click()
+    await said(page, '0 of 20 plants deleted; left as they are: 20 (the disk is full)')
+    expect(asked).toBeLessThan(20)
+    await bar.getByText('20 selected').waitFor()
+    await console.row(at(ids, 0)).waitFor()
+    expect((await console.complaints()).filter((it) => !it.includes('507'))).toEqual([])
+  })
+})
+
+test('the keyboard ticks with Space, and Escape or a search unticks', async () => {
+  await using console = await openWith(3)
+  const { page, ids, bar, grid, box } = console
+  await grid.focus()
+  await page.keyboard.press('Space')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Space')
+  await bar.getByText('2 selected').waitFor()
+  await page.keyboard.press('Space')
+  await bar.getByText('1 selected').waitFor()
+  expect(await box(at(ids, 0)).isChecked()).toBeTrue()
+  await page.keyboard.press('Escape')
+  await bar.waitFor({ state: 'detached' })
+  await page.keyboard.press('Space')
+  await bar.waitFor()
+  await console.search('tag:old')
+  await bar.waitFor({ state: 'detached' })
+  await console.isClean()
+})
+
+test('a page that is left carries out what was about to be done', async () => {
+  await using console = await openWith(6)
+  const { page, ids, bar } = console
+  await console.tick(...ids.slice(0, 2))
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await console.button('Undo the deletion of 2 plants').waitFor()
+  await console.tick(...ids.slice(2, 4))
+  await console.field('Tag for all of them').fill('fern')
+  await page.keyboard.press('Enter')
+  await console.button('Undo the tag of 2 plants').waitFor()
+  await page.goto('about:blank')
+  for (let tries = 0; tagOf(at(ids, 3)) !== 'fern' && tries < 100; tries++) await Bun.sleep(20)
+  expect(ids.map((id) => stored(BigInt(id))?.tag)).toEqual([
+    undefined,
+    undefined,
+    'fern',
+    'fern',
+    'old',
+    'old',
+  ])
+})
+
+test('a read-only token sees no boxes, and Space ticks nothing', async () => {
+  const token = await createToken('reader', '--scope', 'read')
+  await using console = await openConsole(browser, daemon.url, { token })
+  await console.grid.getByRole('row').nth(1).waitFor()
+  await console.grid.focus()
+  await console.page.keyboard.press('Space')
+  expect(await console.page.getByRole('checkbox').count()).toBe(0)
+  expect(await console.page.getByRole('region', { name: 'Selected plants' }).count()).toBe(0)
+  await console.isClean()
+})
+
+test('on a phone what can be done to many stays in reach at the bottom', async () => {
+  await using console = await openWith(30, 390)
+  await console.tick(at(console.ids, 0))
+  const bar = await console.bar.boundingBox()
+  expect((bar?.y ?? 0) + (bar?.height ?? 0)).toBeLessThanOrEqual(900)
+  expect(await console.barriers()).toEqual([])
+  await console.isClean()
+})
