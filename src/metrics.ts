@@ -67,6 +67,7 @@ export type Kept = {
   readonly followers: number
   readonly files: OpenFiles | null
   readonly changes: LogStats | null
+  readonly plants: number | null
 }
 
 /** Every family of metrics: its type, and what it counts. */
@@ -78,6 +79,7 @@ const FAMILIES = {
     'histogram Changes per commit; commits that changed nothing are not counted.',
   plantstore_commit_duration_seconds:
     'histogram Time per commit, fsync included; commits that changed nothing are not counted.',
+  plantstore_plants: 'gauge Stored plants.',
   plantstore_plants_created_total: 'counter Plants created over HTTP.',
   plantstore_credentials_failed_total: 'counter Tokens that are unknown, expired or revoked.',
   plantstore_queue_changes: 'gauge Changes waiting for a commit.',
@@ -151,7 +153,7 @@ const UNKNOWN: About = {
   countFiles: async () => null,
 }
 
-const NOTHING: Kept = { unsentBytes: 0, followers: 0, files: null, changes: null }
+const NOTHING: Kept = { unsentBytes: 0, followers: 0, files: null, changes: null, plants: null }
 
 /** The counters of a daemon. */
 export function createMetrics(about: About = UNKNOWN) {
@@ -208,7 +210,7 @@ export function createMetrics(about: About = UNKNOWN) {
         ['{made="true"}', server.inDoubtMade],
         ['{made="false"}', server.inDoubtNotMade],
       ]
-      const { unsentBytes, followers, files, changes } = kept
+      const { unsentBytes, followers, files, changes, plants } = kept
       const expiry = certificateExpiry && certificateExpiry() / 1000
       const lastBackup = backups && backups.lastAt / 1000
       const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
@@ -217,6 +219,7 @@ export function createMetrics(about: About = UNKNOWN) {
         plantstore_http_request_duration_seconds: latencies,
         plantstore_commit_changes: batches.samples(),
         plantstore_commit_duration_seconds: commits.samples(),
+        plantstore_plants: plants,
         plantstore_plants_created_total: created,
         plantstore_credentials_failed_total: failedCredentials,
         plantstore_queue_changes: stats.queued,

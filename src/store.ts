@@ -95,6 +95,8 @@ export interface Store {
    * walks a few thousand plants at most, to let others have their turn: its page may be short or empty, and more follow.
    */
   listPlants(query: PlantQuery): Promise<Page>
+  /** How many plants there are, as commits have counted them; null if another program has removed the number. */
+  countPlants(): Promise<number | null>
 
   /** The token with this hash (see `hashToken`), valid or not; null if there is none. */
   findToken(hash: string): Promise<Token | null>

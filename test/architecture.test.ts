@@ -16,6 +16,7 @@ const SHARED_BY_ENGINES = [
   'engine/log-entry',
   'engine/log-retention',
   'engine/log-watch',
+  'engine/plant-count',
   'engine/plant-changes',
   'engine/token-row',
   'engine/role',

@@ -276,6 +276,7 @@ describe('docs/configuration.md', () => {
           followers: 0,
           files: { open: 0, connections: 0, limit: 0 },
           changes: { entries: 0, oldestAt: null, bytes: 0 },
+          plants: 0,
         })
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),
     ]

@@ -62,7 +62,7 @@ const sqlite: Engine = {
     return { name, files: ['', ...SIDECAR_SUFFIXES].map((suffix) => name + suffix), isNew }
   },
   open: (database, _, role) => openSqlite(database, role),
-  check: checkDatabase,
+  check: (path) => checkDatabase(path),
   readAll: (database, _, repeatable, read) =>
     readDatabase(database, repeatable, (db) => read(allPlants(db))),
   backup: copyDatabase,

@@ -45,12 +45,18 @@ export function metricsPage(store: Store, metrics: Metrics, unsent: Unsent, foll
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
     async ({ request }) => {
+      // In an outage, the other metrics matter most.
+      const [files, changes = null, plants] = await Promise.all([
+        metrics.countFiles(),
+        store.changes?.stats().catch(() => null),
+        store.countPlants().catch(() => null),
+      ])
       const kept = {
         unsentBytes: unsent.bytes(),
         followers: followers.count(),
-        files: await metrics.countFiles(),
-        // In an outage, the other metrics matter most.
-        changes: (await store.changes?.stats().catch(() => null)) ?? null,
+        files,
+        changes,
+        plants,
       }
       const answer = unsent.answerZipped(request, metrics.render(store.stats(), kept))
       answer.headers.set('content-type', TEXT_FORMAT)

@@ -4,6 +4,7 @@ import { chmodSync, existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { lines } from '../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { plantsCounted } from '../harness/plants'
 import { unprivileged } from '../harness/unprivileged'
 
 const asNobody = unprivileged()
@@ -352,4 +353,5 @@ test('imports and exports beside a daemon, which goes on creating', async () => 
   expect(imported.out).toBe('created 20000, skipped 0, replaced 0, refused 0\n')
   expect(created).toBeGreaterThan(10)
   expect(out.trimEnd().split('\n')).toHaveLength(20_000 + created)
+  expect(await plantsCounted(daemon)).toBe(20_000 + created)
 })

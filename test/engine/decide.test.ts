@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { type Change, isRequested } from '../../src/engine/change'
 import { decide } from '../../src/engine/decide'
 import type { Entry } from '../../src/engine/log-entry'
+import { growthOf } from '../../src/engine/plant-count'
 import { netOf, overlay } from '../../src/engine/postgres/overlay'
 import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/engine/row'
 import { prepareChanges } from '../../src/engine/sqlite/apply-change'
@@ -91,6 +92,8 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         }
         for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
         expect(after).toEqual(stored())
+        const growths = changes.map((it, place) => growthOf(it, outcomes[place] ?? null))
+        expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(after.size - before.size)
         db.run('ROLLBACK')
         // What is written is no more than what the outcomes say.
         const effect = netEffect(changes, outcomes)

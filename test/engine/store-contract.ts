@@ -29,6 +29,7 @@ export function testStore(name: string, open: () => Promise<TestedStore>): void 
   describe(`a store in ${name}`, () => {
     setDefaultTimeout(PATIENCE_MS)
     testPlants(open)
+    testCount(open)
     testConditions(open)
     testLists(open)
     testOrder(open)
@@ -104,6 +105,42 @@ function testPlants(open: () => Promise<TestedStore>): void {
     ]
     expect(await allPlants(store)).toEqual(left)
     expect(await allPlants(await tested.reopen())).toEqual(left)
+  })
+}
+
+function testCount(open: () => Promise<TestedStore>): void {
+  test('counts its plants, whatever becomes of them', async () => {
+    await using tested = await open()
+    const { store } = tested
+    expect(await store.countPlants()).toBe(0)
+
+    await Promise.all([
+      store.createPlants(range(0, 500)),
+      ...range(500, 100).map((plant) => store.createPlant(plant)),
+    ])
+    expect(await store.countPlants()).toBe(600)
+
+    const twice = { id: 1000n, name: 'a' }
+    const ends = await Promise.allSettled([
+      store.createPlants([...range(600, 3), ...range(0, 1)]),
+      store.createPlants([twice, twice]),
+      store.createPlant({ id: 2n, name: 'other' }),
+      store.deletePlant(700n),
+      store.replacePlant({ id: 700n, name: 'a' }),
+      store.replacePlant({ id: 3n, name: 'other' }),
+      store.patchPlant(4n, { tag: 'a' }),
+      store.deletePlant(5n),
+      store.deletePlant(5n),
+      store.createPlant({ id: 5n, name: 'again' }),
+      store.deletePlant(6n),
+      store.createPlants([twice]),
+      store.deletePlant(1000n),
+    ])
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
+    expect(await store.countPlants()).toBe(599)
+    expect(await allPlants(store)).toHaveLength(599)
+
+    expect(await (await tested.reopen()).countPlants()).toBe(599)
   })
 }
 

@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import type { ErrorNumber } from '../../src/errors'
+import type { Daemon } from './daemon'
 import { databaseAt, query } from './server-database'
 
 /** A row of the table. */
@@ -34,6 +35,12 @@ function plantsOfServer(database: string): StoredPlant[] {
       const [id, name, tag] = JSON.parse(Buffer.from(line, 'hex').toString())
       return { id: BigInt(id), name, tag }
     })
+}
+
+/** How many plants a daemon says that it has. */
+export async function plantsCounted(daemon: Pick<Daemon, 'fetch'>): Promise<number> {
+  const metrics = await (await daemon.fetch('/metrics')).text()
+  return Number(/^plantstore_plants (.*)$/m.exec(metrics)?.[1])
 }
 
 /** Expects a refusal: this error number, its status, and exactly an Error as the body. Resolves to the message. */

@@ -59,6 +59,7 @@ test('has every family of metrics in the format of Prometheus', async () => {
     'plantstore_http_request_duration_seconds histogram',
     'plantstore_commit_changes histogram',
     'plantstore_commit_duration_seconds histogram',
+    'plantstore_plants gauge',
     'plantstore_plants_created_total counter',
     'plantstore_credentials_failed_total counter',
     'plantstore_queue_changes gauge',
@@ -107,6 +108,7 @@ test('counts the commits that changed something, and no others', async () => {
   expect(more('plantstore_commit_changes_sum')).toBe(1)
   expect(more('plantstore_commit_duration_seconds_count')).toBe(1)
   expect(more('plantstore_plants_created_total')).toBe(1)
+  expect(more('plantstore_plants')).toBe(1)
 })
 
 test('says what runs, since when, and that its storage works', async () => {

@@ -8,7 +8,7 @@ import type { Entry } from '../log-entry'
 import { COLUMNS, type Row, type RowId, toRow } from '../row'
 import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-log'
 import type { Step } from './lane'
-import { beginStep, commitStep, type LaneStep } from './lane-row'
+import { addPlants, beginStep, commitStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
 import { bigints, rowsOf, type Statement, sendAll, texts } from './statements'
@@ -19,6 +19,8 @@ type Create = Extract<Change, readonly ['create', ...unknown[]]>
 // Rows as one array a column, which are the parameters from `first` on.
 const rowsFrom = (first: number): string =>
   `unnest($${first}::bigint[], ${TEXTS.map((_, place) => `$${first + 1 + place}::text[]`)}) AS i (${COLUMNS})`
+
+const MADE = '(SELECT count(*) FROM made)'
 
 // `entered` locks the lane: if it is elsewhere, or another backend moves it first, nothing is inserted. The lane keeps the
 // refused ids, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
@@ -32,7 +34,7 @@ const createStatement = (
     INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
   )${logging}
-  UPDATE lanes SET seq = $2::bigint, seen_at = now(), refused = coalesce(
+  UPDATE lanes SET seq = $2::bigint, seen_at = now(), added = added + ${MADE}, refused = coalesce(
       (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
     )
   WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${logs}
@@ -40,7 +42,6 @@ const createStatement = (
 
 const CREATE = createStatement(false, '', '')
 
-const MADE = '(SELECT count(*) FROM made)'
 const CREATE_LOGGED = createStatement(
   true,
   `, ${advanceAndLog(MADE, `${entriesFrom(4 + TEXTS.length)} JOIN made ON plant = id`)}`,
@@ -114,6 +115,7 @@ const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(
 
 function writesOf(
   sql: SQL,
+  at: LaneStep,
   changes: readonly Change[],
   net: Net,
   entries: readonly Entry[],
@@ -126,6 +128,8 @@ function writesOf(
   if (inserted.length > 0) statements.push(insert(sql, inserted))
   if (net.updated.length > 0) statements.push(update(sql, net.updated))
   if (deleted.length > 0) statements.push(remove(sql, deleted))
+  const growth = net.inserted.length - net.deleted.length
+  if (growth !== 0) statements.push(addPlants(at, growth))
   for (const change of changes) {
     if (change[0] === 'use') statements.push(useToken(change[1], change[2]))
   }
@@ -160,7 +164,7 @@ export function transactionStep(changes: readonly Change[]): Step<readonly Outco
       const entries: Entry[] = []
       const log = at.logs ? entries : undefined
       outcomes = changes.map((change) => (isRequested(change) ? decide(change, state, log) : null))
-      await commitStep(sql, writesOf(sql, changes, netOf(changed, stored), entries))
+      await commitStep(sql, writesOf(sql, at, changes, netOf(changed, stored), entries))
       return { refused: '' }
     },
     finish: async () => outcomes,

@@ -3,11 +3,13 @@
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
+import { countProblems } from '../plant-count'
 import { logProblems } from './change-log'
 import { connect } from './connection'
 import { sqlStateOf } from './errors'
 import { SCHEMA_VERSION } from './migrations'
 import { statementsOf } from './rehearsal'
+import { countPlants } from './rows'
 import { type Ask, allPlants, readSnapshot } from './snapshot'
 import { sendAll, texts } from './statements'
 import type { PostgresTarget } from './url'
@@ -16,7 +18,7 @@ const DEADLINE_MS = 15_000
 // A broken log of changes could have as many problems as entries.
 const MOST_PROBLEMS = 10
 
-const TABLES = ['plants', 'tokens', 'lanes', 'changes', 'change_log']
+const TABLES = ['plants', 'tokens', 'lanes', 'changes', 'change_log', 'plant_count']
 
 /** The columns as plantstore makes them; a difference was made by another program. */
 const COLUMNS: Readonly<Record<string, string>> = {
@@ -36,6 +38,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'lanes.refused': 'text not null',
   'lanes.seen_at': 'timestamp with time zone not null',
   'lanes.logs': 'boolean not null',
+  'lanes.added': 'bigint not null',
+  'plant_count.plants': 'bigint not null',
   'changes.number': 'bigint not null',
   'changes.at': 'bigint not null',
   'changes.action': 'text not null',
@@ -165,6 +169,9 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
       return { schemaVersion: version, plants: 0, tokens: 0, problems: found }
     }
     const { plants, problems } = await readAll(ask)
+    if (isCurrent && problems.length === 0) {
+      problems.push(...countProblems(await ask(countPlants), plants))
+    }
     for await (const problem of isCurrent ? logProblems(ask) : []) {
       if (problems.push(problem) > MOST_PROBLEMS) break
     }

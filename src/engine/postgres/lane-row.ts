@@ -29,17 +29,22 @@ export type Fence = {
 const MAKE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log WHERE $1 <> '' FOR SHARE RETURNING logs`
 
+/** Removes lanes, and adds what their commits have added to the number of plants. */
+const removeWhere = (
+  where: string,
+): string => `WITH gone AS (DELETE FROM lanes WHERE ${where} RETURNING added)
+  UPDATE plant_count SET plants = plants + (SELECT sum(added) FROM gone) WHERE (SELECT sum(added) FROM gone) <> 0`
+
+const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
+
 /** Makes a lane with a random name, and removes those of processes that are long gone. */
 export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
   const lane = crypto.randomUUID()
-  const [made] = await sendAll(sql, [
-    [MAKE, lane],
-    [`DELETE FROM lanes WHERE seen_at < now() - interval '${KEPT_DAYS} days'`],
-  ])
+  const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
   return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
-const REMOVE = 'DELETE FROM lanes WHERE lane = $1'
+const REMOVE = removeWhere('lane = $1')
 
 export async function removeLane(sql: SQL, lane: string): Promise<void> {
   await sql.unsafe(REMOVE, [lane])
@@ -75,6 +80,16 @@ export async function beginStep(
   return null
 }
 
+const ADD = 'UPDATE lanes SET added = added + $3::bigint WHERE lane = $1 AND seq = $2::bigint'
+
+/** Within the transaction of a step: counts the plants that it adds. */
+export const addPlants = ({ lane, seq }: LaneStep, growth: number): Statement => [
+  ADD,
+  lane,
+  seq,
+  growth,
+]
+
 /** Sends the rest of a transaction and its COMMIT. PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
 export async function commitStep(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
   const answers = await sendAll(sql, [...statements, 'COMMIT'])
@@ -107,6 +122,7 @@ export async function fence(sql: SQL, { lane, seq }: Omit<LaneStep, 'logs'>): Pr
 /** Statements on lanes with nothing to do: each fails if it lacks a privilege, a table or a column. */
 export const rehearsal: readonly Statement[] = [
   [ADVANCE, '', 0, false],
+  [ADD, '', 0, 0],
   [FENCE, '', 0],
   [MAKE, ''],
   [REMOVE, ''],

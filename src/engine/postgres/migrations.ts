@@ -54,6 +54,14 @@ const migrations: readonly (readonly string[])[] = [
     'INSERT INTO change_log (last) VALUES (0)',
     'ALTER TABLE lanes ADD COLUMN logs boolean NOT NULL DEFAULT false',
   ],
+  // How many plants there are: that, and what the commits of each process have added. It waits for the steps under way, and
+  // older processes, which do not count, find their lanes gone.
+  [
+    'ALTER TABLE lanes ADD COLUMN added bigint NOT NULL DEFAULT 0',
+    'DELETE FROM lanes',
+    'CREATE TABLE plant_count (plants bigint NOT NULL)',
+    'INSERT INTO plant_count SELECT count(*) FROM plants',
+  ],
 ]
 
 /** The newest schema version that this program reads. */

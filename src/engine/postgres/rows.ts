@@ -17,6 +17,14 @@ export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
   bigints(sql, ids),
 ]
 
+const COUNT = `SELECT plants + (SELECT coalesce(sum(added), 0) FROM lanes)::bigint AS plants FROM plant_count`
+
+/** How many plants there are, as commits have counted them; null unless there is one number. */
+export async function countPlants(sql: SQL): Promise<number | null> {
+  const counts = await sql.unsafe<{ plants: bigint }[]>(COUNT)
+  return counts.length === 1 ? Number(counts[0]?.plants) : null
+}
+
 export function toRows(answer: Answer | undefined): Rows {
   const rows = new Map<RowId, Row>()
   for (const stored of rowsOf<StoredPlant>(answer)) {

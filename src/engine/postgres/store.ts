@@ -21,6 +21,7 @@ import { listPlants, shareReads } from './plants'
 import { Primary } from './primary'
 import { Refusals } from './refusals'
 import { createRehearsal } from './rehearsal'
+import { countPlants } from './rows'
 import { limitWrites } from './settings'
 import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
 import type { PostgresTarget } from './url'
@@ -33,25 +34,23 @@ const PROBE_PATIENCE_MS = 1000
 const STALLED_MS = 3000
 // How often privileges, tables, columns and reading connections are checked.
 const REHEARSED_EVERY_MS = 5000
-// Deadlines of a start; a migration waits for those of other processes, and for the standby.
+// Deadlines of a start. A migration counts the plants; it and the log wait for other processes, and for the standby.
 const SETTING_MS = 5000
-const MIGRATION_MS = 15_000
+const KEEPING_MS = 15_000
+const MIGRATION_MS = 600_000
 // Other processes remove a lane that was not used for days.
 const TOUCH_EVERY_MS = 3_600_000
 
 /** Migrates the schema if the role may. Throws an `OpenError` if there is none, or a newer one. */
 async function openSchema(it: Connection, target: PostgresTarget, role: Role): Promise<void> {
-  const before = role.makesDatabase
-    ? await it.within(MIGRATION_MS, migrate(it.sql))
-    : await it.within(SETTING_MS, schemaVersion(it.sql))
+  const before = await it.within(SETTING_MS, schemaVersion(it.sql))
   refuseNewer(before)
   if (before === 0 && !role.makesDatabase) {
     throw new OpenError(`no plantstore in ${target.redacted}; "plantstore serve" makes one there`)
   }
-  if (before > 0 && before < SCHEMA_VERSION) {
-    if (!role.makesDatabase) await it.within(MIGRATION_MS, migrate(it.sql))
-    role.log('info', 'migrated', { from: before, to: SCHEMA_VERSION })
-  }
+  if (before === SCHEMA_VERSION) return
+  const from = await it.within(MIGRATION_MS, migrate(it.sql))
+  if (from > 0 && from < SCHEMA_VERSION) role.log('info', 'migrated', { from, to: SCHEMA_VERSION })
 }
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
@@ -67,7 +66,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     } else {
       await openSchema(connection, target, role)
       const keeping = keepChanges(connection.sql, role.keepChanges)
-      if (await connection.within(MIGRATION_MS, keeping)) role.log('warn', 'changes-ended')
+      if (await connection.within(KEEPING_MS, keeping)) role.log('warn', 'changes-ended')
     }
     isOpened = true
     isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
@@ -149,6 +148,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     },
     readPlant,
     listPlants: (query) => primary.read('pages', (sql) => listPlants(sql, query)),
+    countPlants: () => primary.read('pages', countPlants),
     findToken: leases.find,
     async createToken(token) {
       const isAdded = await run(createTokenStep(token))

@@ -11,7 +11,7 @@ import { copyMoment, type OnBytes } from './read-only'
  */
 export async function copyDatabase(from: string, to: string, onBytes?: OnBytes): Promise<Findings> {
   await copyMoment(from, to, onBytes)
-  const found = await checkDatabase(to)
+  const found = await checkDatabase(to, true)
   if (found.problems.length > 0)
     throw new OpenError(`${from} is damaged: ${found.problems[0]}`, true)
   return found

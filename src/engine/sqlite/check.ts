@@ -3,9 +3,11 @@
 import { Database } from 'bun:sqlite'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
+import { countProblems } from '../plant-count'
 import { logProblems } from './change-log'
 import { explainReading } from './errors'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { countPlants } from './plants'
 import { readDatabase } from './read-only'
 
 type SchemaEntry = {
@@ -65,7 +67,7 @@ const count = (db: Database, table: 'plants' | 'tokens'): number =>
   Number(db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n)
 
 // https://sqlite.org/pragma.html#pragma_integrity_check
-function check(db: Database): Findings {
+function check(db: Database, isCopy: boolean): Findings {
   const version = schemaVersion(db)
   const damage = db
     .query<{ integrity_check: string }, []>('PRAGMA integrity_check')
@@ -77,19 +79,20 @@ function check(db: Database): Findings {
     problems.push(...logProblems(db).take(MOST_PROBLEMS))
   }
   if (problems.length > 0) return { ...NOTHING, problems }
-  return {
-    schemaVersion: version,
-    plants: count(db, 'plants'),
-    tokens: count(db, 'tokens'),
-    problems,
-  }
+  const plants = count(db, 'plants')
+  if (!isCopy && version === SCHEMA_VERSION)
+    problems.push(...countProblems(countPlants(db), plants))
+  return { schemaVersion: version, plants, tokens: count(db, 'tokens'), problems }
 }
 
-/** Reads a whole database. Throws an `OpenError` if it cannot be opened. */
-export function checkDatabase(path: string): Promise<Findings> {
+/**
+ * Reads a whole database. Throws an `OpenError` if it cannot be opened. A copy may have a wrong number of plants: it is as good
+ * as what it was copied from.
+ */
+export function checkDatabase(path: string, isCopy = false): Promise<Findings> {
   return readDatabase(path, 'repeatable', (db) => {
     try {
-      return check(db)
+      return check(db, isCopy)
     } catch (error) {
       const told = explainReading(error, path)
       if (told instanceof OpenError && !told.storage) throw told

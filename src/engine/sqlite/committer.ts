@@ -4,6 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { watchInode } from '../../files/libc'
 import type { Change, Outcome } from '../change'
 import type { Entry } from '../log-entry'
+import { growthOf } from '../plant-count'
 import { prepareChanges } from './apply-change'
 import { type LastEntry, prepareLogWriter } from './change-log'
 import { closeDatabase, connect } from './connection'
@@ -37,6 +38,7 @@ export function openCommitter({ path, inode, distrustsPageCache, mayLog }: Datab
 function prepareCommits(db: Database, path: string, mayLog: boolean) {
   const log = prepareLogWriter(db)
   const apply = prepareChanges(db, log.forget)
+  const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
   const begin = db.query('BEGIN IMMEDIATE')
   const commitBatch = db.query('COMMIT')
   // SQLite creates the log at the first read: it must exist to be watched.
@@ -92,7 +94,13 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
       if (isMoved()) return { failure: moved }
       beginImmediate()
       const entries: Entry[] | undefined = mayLog ? [] : undefined
-      const applied = changes.map((change) => apply(change, entries))
+      let growth = 0
+      const applied = changes.map((change) => {
+        const outcome = apply(change, entries)
+        growth += growthOf(change, outcome)
+        return outcome
+      })
+      if (growth !== 0) count.run(growth)
       if (entries) logged = log.add(entries)
       outcomes = applied
       commitBatch.run()

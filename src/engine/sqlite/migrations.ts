@@ -47,6 +47,9 @@ const migrations = [
      bytes INTEGER NOT NULL
    ) STRICT;
    INSERT INTO change_log (last, bytes) VALUES (0, 0);`,
+  // How many plants there are.
+  `CREATE TABLE plant_count (plants INTEGER NOT NULL) STRICT;
+   INSERT INTO plant_count SELECT count(*) FROM plants;`,
 ]
 
 /** The newest schema version that this program reads. */

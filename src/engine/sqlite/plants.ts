@@ -69,6 +69,12 @@ export function preparePlants(db: Database) {
   }
 }
 
+/** How many plants there are, as commits have counted them; null unless there is one number. */
+export function countPlants(db: Database): number | null {
+  const counts = db.query<{ plants: bigint }, []>('SELECT plants FROM plant_count').all()
+  return counts.length === 1 ? Number(counts[0]?.plants) : null
+}
+
 /** The plants of one moment in ascending order of their ids, in parts that fit in memory. */
 export function* allPlants(db: Database): Generator<readonly NewPlant[]> {
   const rows = db

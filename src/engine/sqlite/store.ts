@@ -16,6 +16,7 @@ import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
 import { fileSize, openFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
+import { countPlants } from './plants'
 import { Storage } from './storage'
 
 // A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
@@ -108,6 +109,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     ...(storage.keepsLog ? { changes: log } : {}),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
+    countPlants: () => reading((it) => countPlants(it.db)),
     findToken: (hash) => reading((it) => it.tokens.find(hash)),
     createToken: (token) => writing((it) => it.tokens.create(token)),
     listTokens: () => reading((it) => it.tokens.list()),

@@ -1,7 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { check } from '../../harness/commands'
 import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { storedPlants } from '../../harness/plants'
+import { plantsCounted, storedPlants } from '../../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -62,6 +63,8 @@ test('has after kill -9 under load every plant that it acknowledged, with all fi
   expect([...deleted].filter((id) => stored.has(id))).toEqual([])
   expect([...stored.keys()].filter((id) => !sent.has(id))).toEqual([])
   for (const plant of stored.values()) expect(plant).toEqual(plantOf(plant.id))
+  expect(await plantsCounted(daemon)).toBe(stored.size)
+  expect((await check(database)).out).toStartWith(`ok: ${stored.size} plants, `)
 
   const [id = 0n] = acknowledged
   expect((await daemon.create(toJson(plantOf(id)))).status).toBe(409)

@@ -13,6 +13,7 @@ import {
 import { SCHEMA_VERSION } from '../../../src/engine/sqlite/migrations'
 import { fingerprint } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { plantsCounted } from '../../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -71,6 +72,7 @@ test.each(older)(
 
     expect(migrated).toMatchObject({ level: 'info', from: version, to: SCHEMA_VERSION, copy })
     expect(versionOf(database)).toBe(SCHEMA_VERSION)
+    expect(await plantsCounted(daemon)).toBe(PLANTS + 1)
     expect(versionOf(copy)).toBe(version)
     expect(check.out).toStartWith(`ok: ${PLANTS} plants, `)
     expect(statSync(copy).mode & 0o777).toBe(0o600)

@@ -8,6 +8,10 @@ setDefaultTimeout(PATIENCE_MS)
 
 async function altered(database: string, sql: string): Promise<void> {
   await importLines(database, lines(0, 3))
+  change(database, sql)
+}
+
+function change(database: string, sql: string): void {
   using db = new Database(database)
   db.run(sql)
 }
@@ -49,6 +53,28 @@ test.each([
   const { '.': _, ...files } = fingerprint(folder.path)
   const { '.': __, ...filesBefore } = before
   expect(files).toEqual(filesBefore)
+})
+
+test('finds a wrong number of plants, which no backup or restore suffers from', async () => {
+  using folder = temporaryFolder()
+  const [database, copy] = [folder.file('plants.db'), folder.file('copy.db')]
+  await importLines(database, lines(0, 5))
+  change(database, 'DELETE FROM plants WHERE id IN (1, 2)')
+  const remedy = 'UPDATE plant_count SET plants = plants - 2'
+
+  const { out, err, code } = await check(database)
+  const backup = await runProgram(['backup', copy, '--database', database])
+  const restored = await runProgram(['restore', copy, '--database', folder.file('new.db')])
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toBe(
+    `plantstore: ${database}: the number of plants is kept as 5, and 3 are stored; run ${remedy}\n`,
+  )
+  expect([backup.code, restored.code]).toEqual([0, 0])
+  change(database, remedy)
+  expect((await check(database)).out).toStartWith('ok: 3 plants, ')
+  change(database, 'DELETE FROM plant_count')
+  expect((await check(database)).err).toContain('table plant_count must have one row')
 })
 
 test('leaves tables, views and indexes of others alone', async () => {

@@ -67,7 +67,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       const again = await runWith(server, ['import', '-', '--format', 'csv'], csv)
       expect(again.out).toBe(`created 0, skipped ${hardPlants.length}, replaced 0, refused 0\n`)
       expect((await runWith(server, ['check'])).out).toBe(
-        `ok: ${hardPlants.length} plants, 0 tokens, schema version 3\n`,
+        `ok: ${hardPlants.length} plants, 0 tokens, schema version 4\n`,
       )
     })
 
@@ -211,6 +211,24 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       expect(changed.err).toContain('column tokens.scope is text; expected text not null\n')
     })
 
+    test('check finds a wrong number of plants, and how to set it right', async () => {
+      const url = await createDatabase('counted')
+      await importAll(url, hardPlants.join(''))
+      const server = await started()
+      const stored = hardPlants.length + 2
+      await server.query("INSERT INTO plants (id, name) VALUES (5000, 'a'), (5001, 'b')", 'counted')
+
+      const { err, code } = await runWith(url, ['check'])
+      const [, remedy = ''] = /; run (.*)\n$/.exec(err) ?? []
+      await server.query(remedy, 'counted')
+
+      expect(code).toBe(1)
+      expect(err).toContain(
+        `the number of plants is kept as ${stored - 2}, and ${stored} are stored`,
+      )
+      expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${stored} plants, `)
+    })
+
     test('check finds a plant that is not in its index', async () => {
       const server = await started()
       const url = await createDatabase('torn')
@@ -291,7 +309,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       }
 
       expect((await runProgram(['check'], { program, env })).out).toBe(
-        'ok: 1 plants, 0 tokens, schema version 3\n',
+        'ok: 1 plants, 0 tokens, schema version 4\n',
       )
     })
   },

@@ -1,8 +1,9 @@
 // The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { openStore } from '../../../src/engine/engine'
+import { engineOf, openStore } from '../../../src/engine/engine'
 import { command } from '../../../src/engine/role'
 import type { NewPlant } from '../../../src/plant'
+import type { Store } from '../../../src/store'
 import { hashToken, type Token } from '../../../src/token'
 import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
 import { testStore } from '../../engine/store-contract'
@@ -11,6 +12,8 @@ import { newDatabase, openAt, openTested } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
+
+const NO_SECRETS = { databasePassword: null, databasePasswordFile: null }
 
 const token: Token = {
   name: 'x',
@@ -40,6 +43,57 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     await stores[0]?.createPlant({ id: 1n, name: 'Rose' })
     for (const store of stores) expect(await allPlants(store)).toHaveLength(1)
     for (const store of stores) await store.close()
+  })
+
+  test('counts the plants of processes that write, have ended or are long gone', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
+    const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
+    const [one, ...others] = stores
+    await Promise.allSettled(
+      stores.flatMap((store, place) => [
+        ...range(0, 100).map((plant) => store.createPlant(plant)),
+        store.createPlants(range(1000 * (place + 1), 50)),
+        ...range(0, 20).map(({ id }) => store.deletePlant(id + BigInt(20 * place))),
+      ]),
+    )
+    const stored = (await allPlants(one as Store)).length
+    for (const store of stores) expect(await store.countPlants()).toBe(stored)
+
+    await query(`UPDATE lanes SET seen_at = now() - interval '31 days'`)
+    const last = await openAt(url)
+    expect(await last.countPlants()).toBe(stored)
+    await last.createPlant({ id: -1n, name: 'Rose' })
+    await Promise.all(others.map((store) => store.close()))
+
+    // Its row was removed while it did nothing.
+    await (one as Store).createPlant({ id: -2n, name: 'Lily' })
+    expect(await (one as Store).countPlants()).toBe(stored + 2)
+    await Promise.all([one?.close(), last.close()])
+    expect(await query('SELECT count(*)::int AS lanes FROM lanes')).toEqual([{ lanes: 0 }])
+    expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({
+      plants: stored + 2,
+      problems: [],
+    })
+  })
+
+  test('counts what was there before it counted, and stops processes of before', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
+    const older = await openAt(url)
+    await older.createPlants(range(0, 5))
+    await query('ALTER TABLE lanes DROP COLUMN added')
+    await query('DROP TABLE plant_count')
+    await query('UPDATE plantstore_schema SET version = 3')
+
+    const store = await openAt(url)
+
+    expect(await store.countPlants()).toBe(5)
+    expect(await query('SELECT count(*)::int AS lanes FROM lanes')).toEqual([{ lanes: 1 }])
+    await store.close()
+    await older.close()
   })
 
   test('keeps no lane of a process that has ended, and removes those of long ago', async () => {

@@ -1,0 +1,28 @@
+// The number of plants: each commit adds what it made of it, in its own transaction.
+
+import { type Change, isDone, type Outcome } from './change'
+
+/** How many more plants there are after a change that ended so. */
+export function growthOf(change: Change, outcome: Outcome): number {
+  if (!isDone(outcome)) return 0
+  switch (change[0]) {
+    case 'create':
+      return 1
+    case 'createAll':
+      return change[1].length
+    case 'delete':
+      return -1
+    default:
+      return 0
+  }
+}
+
+/** What is wrong with the number that is kept, given that of the plants. Only another program can have made it wrong. */
+export function countProblems(kept: number | null, plants: number): string[] {
+  if (kept === plants) return []
+  if (kept === null) return ['table plant_count must have one row']
+  const by = plants < kept ? `- ${kept - plants}` : `+ ${plants - kept}`
+  return [
+    `the number of plants is kept as ${kept}, and ${plants} are stored; run UPDATE plant_count SET plants = plants ${by}`,
+  ]
+}
