@@ -64,6 +64,8 @@ const packages: Record<string, string> = {
   unshare: 'util-linux',
   nsenter: 'util-linux',
   pip: 'python3-pip',
+  etcd: 'etcd-server',
+  ip: 'iproute2',
   'qemu-aarch64-static': 'qemu-user-static',
   'qemu-x86_64-static': 'qemu-user-static',
   '/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1': 'libc6-arm64-cross',

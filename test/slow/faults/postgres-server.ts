@@ -72,7 +72,7 @@ async function killServer(pid: number): Promise<void> {
 let installing: Promise<string> | undefined
 
 /** A version that is installed, the one of that place if it can be had. */
-async function need(place: number): Promise<Installation> {
+export async function installationAt(place: number): Promise<Installation> {
   if (process.platform !== 'linux') throw new Skipped('needs Linux')
   if (!installations.every(isInstalled)) {
     installing ??= sh(process.execPath, join(root, 'tools/postgres/install.ts'))
@@ -86,7 +86,7 @@ async function need(place: number): Promise<Installation> {
 
 /** Starts a server, by default of the oldest version; at the end of the fault it is killed. */
 export async function startServer(options: ServerOptions = {}, version = 0): Promise<Server> {
-  const installation = await need(version)
+  const installation = await installationAt(version)
   const server = await startPostgres(installation, options)
   const all = () => processesOf(server.pid())
   after(async () => {
@@ -150,11 +150,11 @@ export const serveBefore = (url: string, start: Start = {}): Promise<Daemon> =>
 export const launchBefore = (url: string, start: Start = {}): Run =>
   launch(url, withPassword(start))
 
-async function plantsOf(server: Server): Promise<Map<bigint, StoredPlant>> {
-  const rows: { id: string; name: string; tag: string | null }[] = await server.query(
-    'SELECT id::text AS id, name, tag FROM plants',
-    DATABASE,
-  )
+/** All plants that a database has. */
+export async function plantsIn(
+  query: (statement: string) => Promise<{ id: string; name: string; tag: string | null }[]>,
+): Promise<Map<bigint, StoredPlant>> {
+  const rows = await query('SELECT id::text AS id, name, tag FROM plants')
   return new Map(rows.map(({ id, ...rest }) => [BigInt(id), { id: BigInt(id), ...rest }]))
 }
 
@@ -163,7 +163,8 @@ export async function verifyServer(server: Server, ledger: Ledger): Promise<Verd
   const check = launchBefore(urlOf([server]), { command: 'check' })
   const code = await check.finished
   const integrity = code === 0 ? 'ok' : `check ends with ${code}: ${check.out()}${check.stderr()}`
-  return { ...judge(await plantsOf(server), ledger), integrity }
+  const plants = await plantsIn((statement) => server.query(statement, DATABASE))
+  return { ...judge(plants, ledger), integrity }
 }
 
 /** The samples of a daemon's metrics by their names. */

@@ -16,6 +16,7 @@ import { linearizabilityFaults } from './linearizability.ts'
 import { longFileFaults } from './long-files.ts'
 import { lyingCacheFaults } from './lying-cache.ts'
 import { memoryFaults } from './memory.ts'
+import { patroniFaults } from './patroni.ts'
 import { postgresFaults } from './postgres.ts'
 import { postgresDaemonFaults } from './postgres-daemon.ts'
 import { postgresDiskFaults } from './postgres-disk.ts'
@@ -57,6 +58,9 @@ const faults: Fault[] = [
   ...postgresDaemonFaults,
 ]
 
+// Those that take too long to be injected without being named.
+const allFaults = [...faults, ...patroniFaults]
+
 const { values } = parseArgs({
   options: { list: { type: 'boolean' }, only: { type: 'string' } },
 })
@@ -64,9 +68,9 @@ const { values } = parseArgs({
 function chosen(): Fault[] {
   if (values.only === undefined) return faults
   const names = values.only.split(',')
-  const unknown = names.filter((name) => !faults.some((fault) => fault.name === name))
+  const unknown = names.filter((name) => !allFaults.some((fault) => fault.name === name))
   if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')}; see --list`)
-  return faults.filter((fault) => names.includes(fault.name))
+  return allFaults.filter((fault) => names.includes(fault.name))
 }
 
 function line(word: string, fault: Fault, ms: number, text: string): void {
@@ -111,7 +115,7 @@ async function inject(fault: Fault, folder: string): Promise<void> {
 
 async function main(): Promise<number> {
   if (values.list) {
-    for (const { name, about } of faults) console.log(`${name.padEnd(22)} ${about}`)
+    for (const { name, about } of allFaults) console.log(`${name.padEnd(22)} ${about}`)
     return 0
   }
   const program = plantstore[0] ?? ''
