@@ -209,6 +209,7 @@ export function App({ console: all }: { readonly console: Console }) {
           )}
           <SelectionBar
             selection={selection}
+            tags={pages.tags}
             onTag={(tag) => {
               void pending.setTag(tag, selection.plants())
               selection.clear()

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Editor } from './editor.ts'
 import { Field } from './field.tsx'
+import type { TagCounts } from './tag-input.tsx'
 
 /** The plant as someone else saved it while the form was open. */
 function Conflict({ editor }: { readonly editor: Editor }) {
@@ -69,10 +70,14 @@ function Leaving({ editor }: { readonly editor: Editor }) {
   )
 }
 
-type EditorFormProps = { readonly editor: Editor; readonly isReadOnly: boolean }
+type EditorFormProps = {
+  readonly editor: Editor
+  readonly isReadOnly: boolean
+  readonly tags: () => TagCounts
+}
 
 /** The fields of a plant. */
-export function EditorForm({ editor, isReadOnly }: EditorFormProps) {
+export function EditorForm({ editor, isReadOnly, tags }: EditorFormProps) {
   const { stored, id, name, tag, isSaving } = editor
   const errors = editor.errors.value
   const plant = stored.value?.plant
@@ -110,8 +115,9 @@ export function EditorForm({ editor, isReadOnly }: EditorFormProps) {
         name="tag"
         text={tag}
         error={errors.tag}
-        {...(isReadOnly ? {} : { hint: 'Leave empty for no tag.' })}
-        isLong
+        {...(isReadOnly ? {} : { hint: 'Leave empty for no tag.', tags })}
+        // A field of one line would drop the ends of lines.
+        isLong={isReadOnly || /[\r\n]/.test(`${plant?.tag}${tag.value}`)}
         isReadOnly={isReadOnly}
       />
       {errors.form ? (

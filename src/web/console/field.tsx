@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals'
+import { type TagCounts, TagInput } from './tag-input.tsx'
 
 type FieldProps = {
   readonly label: string
@@ -8,13 +9,15 @@ type FieldProps = {
   readonly hint?: string
   /** Whether it grows with its text; Enter still submits. */
   readonly isLong?: boolean
+  /** The tags to suggest; for a short text. */
+  readonly tags?: () => TagCounts
   readonly isSecret?: boolean
   readonly isReadOnly?: boolean
 }
 
 /** A labelled text field with a hint or an error below it. */
 export function Field(props: FieldProps) {
-  const { label, name, text, error, hint, isLong, isSecret, isReadOnly } = props
+  const { label, name, text, error, hint, isLong, tags, isSecret, isReadOnly } = props
   const note = `${name}-note`
   const common = {
     id: name,
@@ -43,6 +46,8 @@ export function Field(props: FieldProps) {
             event.currentTarget.form?.requestSubmit()
           }}
         />
+      ) : tags ? (
+        <TagInput text={text} tags={tags} attributes={common} />
       ) : (
         <input
           {...common}

@@ -104,6 +104,11 @@ export function createPartList() {
       }
     },
 
+    /** Every plant that is loaded. */
+    *loaded(): Generator<NewPlant> {
+      for (const { rows } of parts) yield* rows ?? []
+    },
+
     /** A row by its index; undefined if it is not loaded. */
     row(at: number): NewPlant | undefined {
       const place = placeOf(at)

@@ -159,6 +159,15 @@ export function createPlantPages(session: Session) {
 
     row: parts.row,
 
+    /** The tags of the plants that are loaded, and how many of these have each. */
+    tags(): ReadonlyMap<string, number> {
+      const counts = new Map<string, number>()
+      for (const { tag } of parts.loaded()) {
+        if (tag) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+      }
+      return counts
+    },
+
     /** The row of a plant that is loaded; -1 if there is none. */
     rowOf(id: bigint): number {
       const at = parts.rowOf(id)

@@ -76,7 +76,7 @@ export function PlantPanel({ editor, pages, isReadOnly, onOpen, onDelete }: Plan
             </button>
           </div>
         </div>
-        <EditorForm editor={editor} isReadOnly={isReadOnly} />
+        <EditorForm editor={editor} isReadOnly={isReadOnly} tags={pages.tags} />
         {plant ? (
           <>
             <div class="more">

@@ -1,15 +1,17 @@
 import { useSignal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
 import type { Selection } from './selection.ts'
+import { type TagCounts, TagInput } from './tag-input.tsx'
 
 type SelectionBarProps = {
   readonly selection: Selection
+  readonly tags: () => TagCounts
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
 }
 
 /** What can be done to all plants that are ticked. */
-export function SelectionBar({ selection, onTag, onDelete }: SelectionBarProps) {
+export function SelectionBar({ selection, tags, onTag, onDelete }: SelectionBarProps) {
   const tag = useSignal('')
   const count = selection.ids.value.size
   if (count === 0) return null
@@ -22,17 +24,15 @@ export function SelectionBar({ selection, onTag, onDelete }: SelectionBarProps) 
           onTag(tag.value)
         }}
       >
-        <input
-          type="text"
-          dir="auto"
-          aria-label="Tag for all of them"
-          placeholder="Tag"
-          autoComplete="off"
-          autoCapitalize="none"
-          spellcheck={false}
-          value={tag.value}
-          onInput={(event) => {
-            tag.value = event.currentTarget.value
+        <TagInput
+          text={tag}
+          tags={tags}
+          attributes={{
+            dir: 'auto',
+            'aria-label': 'Tag for all of them',
+            placeholder: 'Tag',
+            autoComplete: 'off',
+            spellcheck: false,
           }}
         />
         <button type="submit">{tag.value === '' ? 'Remove tag' : 'Set tag'}</button>

@@ -1,0 +1,85 @@
+// Suggestions of tags in the console, in a real Chromium: `bun run test:browser`.
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { openConsole, startChromium } from './console-page'
+
+const { daemon, stored } = await startOwnDaemon()
+const browser = await startChromium()
+const TAGS = ['fern', 'aroid', 'Aroid, rare', 'aroid', 'succulent', 'aroid', 'Aroid, rare']
+for (const [id, tag] of TAGS.entries()) {
+  await daemon.create(JSON.stringify({ id, name: `plant ${id}`, tag }))
+}
+await daemon.create(JSON.stringify({ id: 100, name: 'two lines', tag: 'first\nsecond' }))
+
+async function open() {
+  const console = await openConsole(browser, daemon.url)
+  return {
+    ...console,
+    tag: console.page.getByRole('combobox', { name: 'Tag', exact: true }),
+    options: () => console.page.getByRole('option').allTextContents(),
+    list: console.page.getByRole('listbox', { name: 'Tags' }),
+  }
+}
+
+test('the tags that have what is typed in them are suggested, the most used first, with counts', async () => {
+  await using console = await open()
+  await console.button('Edit plant 0').click()
+  await console.tag.fill('AR')
+  expect(await console.options()).toEqual(['aroid 3', 'Aroid, rare 2'])
+  expect(await console.tag.getAttribute('aria-expanded')).toBe('true')
+  expect(await console.barriers()).toEqual([])
+  await console.tag.fill('no such tag')
+  expect(await console.list.count()).toBe(0)
+  await console.isClean()
+})
+
+test('the keyboard picks one: Enter takes it and then saves, Escape closes the list alone', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 1').click()
+  await console.tag.fill('ar')
+  await page.keyboard.press('Escape')
+  await console.list.waitFor({ state: 'detached' })
+  expect(await page.getByText('Discard what you typed?').count()).toBe(0)
+  await page.keyboard.press('ArrowDown')
+  await console.list.waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  expect(await console.barriers()).toEqual([])
+  const active = await console.tag.getAttribute('aria-activedescendant')
+  expect(await page.locator(`#${active}`).textContent()).toBe('Aroid, rare 2')
+  await page.keyboard.press('Enter')
+  expect(await console.tag.inputValue()).toBe('Aroid, rare')
+  expect(stored(1n)?.tag).toBe('aroid')
+  await page.keyboard.press('Enter')
+  await page.getByText('Plant 1 was changed').waitFor()
+  expect(stored(1n)?.tag).toBe('Aroid, rare')
+  await console.isClean()
+})
+
+test('a press picks one, for many plants too', async () => {
+  await using console = await open()
+  const { page } = console
+  await page.getByRole('checkbox', { name: 'Select 4' }).check()
+  const field = console.field('Tag for all of them')
+  await field.fill('fer')
+  expect(await console.barriers()).toEqual([])
+  await page.getByRole('option', { name: 'fern 1' }).click()
+  expect(await field.inputValue()).toBe('fern')
+  expect(await field.evaluate((it) => it === document.activeElement)).toBeTrue()
+  await page.keyboard.press('Enter')
+  await page.getByText('Tag “fern” set on 1 plant').waitFor()
+  expect(stored(4n)?.tag).toBe('fern')
+  await console.isClean()
+})
+
+test('a tag of several lines keeps them', async () => {
+  await using console = await open()
+  await console.button('Edit plant 100').click()
+  expect(await console.field('Tag').inputValue()).toBe('first\nsecond')
+  await console.field('Name').fill('still two lines')
+  await console.button('Save').click()
+  await console.page.getByText('Plant 100 was changed').waitFor()
+  expect(stored(100n)).toEqual({ id: 100n, name: 'still two lines', tag: 'first\nsecond' })
+  await console.isClean()
+})
