@@ -12,6 +12,7 @@ const TICK_MS = 250
 // Chromium carries out 256 requests of a page that is left.
 const MOST_ON_LEAVING = 200
 const CHANGED = 'someone changed it'
+const GONE = 'someone deleted it'
 
 /** What is done to the plants: a tag is set, '' for none, or they are deleted. */
 type Deed = { readonly tag?: string }
@@ -103,7 +104,7 @@ export function createPendingChanges(
     }
     if (!now.ok) {
       showGone(plant.id)
-      return tag === undefined ? null : { plant, why: 'someone deleted it' }
+      return tag === undefined ? null : { plant, why: GONE }
     }
     pages.forget(plant.id)
     pages.put(now.value)
@@ -139,6 +140,10 @@ export function createPendingChanges(
     if (session.isKnown.value) tell(deed, items, left)
   }
 
+  /** For another try. */
+  const selectAgain = (left: readonly Left[]): void =>
+    selection.add(left.filter(({ why }) => why !== GONE).map(({ plant }) => plant))
+
   function tell({ tag }: Deed, items: readonly Item[], left: readonly Left[]): void {
     const [only, another] = items
     if (tag === undefined && only && !another) {
@@ -154,9 +159,8 @@ export function createPendingChanges(
         : tag === ''
           ? `Tag removed from ${plants}`
           : `Tag “${tag}” set on ${plants}`
-    say(left.length === 0 ? done : `${done}; left as they are: ${reasons(left)}`)
-    // For another try.
-    selection.add(left.map(({ plant }) => plant))
+    say(left.length === 0 ? done : `${done}; left out: ${reasons(left)}`)
+    selectAgain(left)
   }
 
   function tick(): void {
@@ -186,16 +190,19 @@ export function createPendingChanges(
   }
 
   /** Reads a plant before it is changed: whether it is as the table showed it. */
-  async function check({ tag }: Deed, plant: NewPlant): Promise<Item | Left> {
+  async function check(plant: NewPlant): Promise<Item | Left> {
     const now = await session.call((client) => client.readPlant(plant.id))
     if (now.ok && isSame(now.value, plant)) return { plant, etag: now.etag }
     if (now.ok) {
       pages.put(now.value)
       return { plant: now.value, why: CHANGED }
     }
-    if (now.error !== 40402) pages.put(plant)
-    else if (tag !== undefined) showGone(plant.id)
-    return { plant, why: now.message }
+    if (now.error !== 40402) {
+      pages.put(plant)
+      return { plant, why: now.message }
+    }
+    showGone(plant.id)
+    return { plant, why: GONE }
   }
 
   /** Says which plants are left out before anything is done. */
@@ -203,8 +210,8 @@ export function createPendingChanges(
     const [only] = left
     if (!only) return
     if (count > 1) {
-      say(`${left.length} of ${plantsOf(count)} left as they are: ${reasons(left)}`)
-      selection.add(left.map(({ plant }) => plant))
+      say(`${left.length} of ${plantsOf(count)} left out: ${reasons(left)}`)
+      selectAgain(left)
     } else if (only.why === CHANGED) {
       const verb = tag === undefined ? 'delete' : 'tag'
       say(`Plant ${only.plant.id} has changed; check it before you ${verb} it`)
@@ -221,7 +228,7 @@ export function createPendingChanges(
     timer ??= window.setInterval(tick, TICK_MS)
     const items: Item[] = []
     const left: Left[] = []
-    for await (const part of inBatches(plants, (plant) => check(deed, plant))) {
+    for await (const part of inBatches(plants, check)) {
       for (const it of part) {
         if ('why' in it) left.push(it)
         else items.push(it)
@@ -239,6 +246,8 @@ export function createPendingChanges(
 
   /** Shows plants as they were. */
   function putBack(plants: readonly NewPlant[]): void {
+    // The button that was pressed goes, which not every browser reports.
+    isPaused.value = false
     batch(() => {
       for (const plant of plants) pages.put(plant)
     })
