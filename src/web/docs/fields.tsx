@@ -39,11 +39,6 @@ export const Row = ({ name, schema, note, isRequired, description }: RowProps) =
           {limit}
         </p>
       ))}
-      {schema.pattern && (
-        <p class="limit">
-          pattern <code>{schema.pattern}</code>
-        </p>
-      )}
     </dd>
   </div>
 )

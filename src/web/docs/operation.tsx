@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import type { Operation, Parameter, Schemas } from './description'
 import { Fields, Row, TypeLink } from './fields'
 import { Inline } from './inline'
+import type { Language } from './languages'
 import { Method } from './method'
 import { Responses } from './responses'
 import { TryIt } from './try-it'
@@ -52,9 +53,10 @@ type Props = {
   readonly schemas: Schemas
   readonly server: URL
   readonly token: Signal<string>
+  readonly language: Signal<Language>
 }
 
-export function OperationSection({ operation, schemas, server, token }: Props) {
+export function OperationSection({ operation, schemas, ...shared }: Props) {
   const { operationId, method, path, summary, description, parameters, requestBody } = operation
   return (
     <article class="operation" id={operationId} aria-labelledby={`${operationId}-title`}>
@@ -77,7 +79,7 @@ export function OperationSection({ operation, schemas, server, token }: Props) {
         {requestBody && <Body content={requestBody.content} schemas={schemas} />}
         <Responses operation={operation} schemas={schemas} />
       </div>
-      <TryIt operation={operation} schemas={schemas} server={server} token={token} />
+      <TryIt operation={operation} schemas={schemas} {...shared} />
     </article>
   )
 }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { keptToken } from '../kept-token.ts'
 import { type Description, groupsOf } from './description'
 import { Inline } from './inline'
+import type { Language } from './languages'
 import { Models } from './models'
 import { Navigation } from './navigation'
 import { OperationSection } from './operation'
@@ -13,6 +14,7 @@ type Props = { readonly description: Description; readonly source: URL }
 export function Page({ description, source }: Props) {
   const base = new URL('.', source)
   const token = useSignal(keptToken(base))
+  const language = useSignal<Language>('curl')
   const { info, components, servers } = description
   const groups = groupsOf(description)
   const schemas = components?.schemas ?? {}
@@ -35,7 +37,7 @@ export function Page({ description, source }: Props) {
         <TokenField token={token} base={base} />
       </header>
       <div class="columns">
-        <Navigation groups={groups} />
+        <Navigation groups={groups} schemas={schemas} />
         <main id="content" class="content" tabIndex={-1}>
           <section class="intro flow">
             <h1>API reference</h1>
@@ -63,6 +65,7 @@ export function Page({ description, source }: Props) {
                   schemas={schemas}
                   server={server}
                   token={token}
+                  language={language}
                 />
               ))}
             </section>

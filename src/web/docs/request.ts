@@ -1,4 +1,4 @@
-// Builds the request of a form, and the same as a curl command.
+// Builds the request of a form.
 import type { Media, Operation, Schemas } from './description'
 import { writeExact } from './json-text'
 import { exampleOf } from './schema'
@@ -67,21 +67,4 @@ export function toRequest(operation: Operation, draft: Draft, server: URL): Requ
   if (hasBody) headers.push(['Content-Type', draft.mediaType])
   const body = hasBody ? draft.body : null
   return { method: operation.method, url: url.href, headers, body }
-}
-
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
-
-/**
- * The curl command for a request. The token is a shell variable, so the command can be shared. `--data-raw`, because
- * `--data-binary` takes a body that begins with @ for a file name.
- */
-export function toCurl({ method, url, headers, body }: Request, needsToken: boolean): string {
-  const usual = body === null ? 'GET' : 'POST'
-  return [
-    `curl ${quote(url)}`,
-    ...(method === usual ? [] : [`-X ${method}`]),
-    ...(needsToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === null ? [] : [`--data-raw ${quote(body)}`]),
-  ].join(' \\\n  ')
 }

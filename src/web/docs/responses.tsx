@@ -14,6 +14,9 @@ import { Inline } from './inline'
 import { writeExact } from './json-text'
 import { exampleOf } from './schema'
 
+/** A status; in words where it stands for several, as 4XX does. */
+const statusText = (status: string): string => (status.endsWith('XX') ? 'others' : status)
+
 const isSuccess = (status: string): boolean => status.startsWith('2') || status.startsWith('3')
 
 function exampleText(type: string, { example, schema }: Media, schemas: Schemas): string {
@@ -65,7 +68,7 @@ function Refusal({ status, response }: Omit<SuccessProps, 'schemas'>) {
   return (
     <div class="refusal">
       <dt>
-        <span class="status status-refused">{status}</span>
+        <span class="status status-refused">{statusText(status)}</span>
       </dt>
       <dd>
         {numbers.length === 0 && (
@@ -99,7 +102,7 @@ export function Responses({ operation, schemas }: Props) {
         ))}
       {refusals.length > 0 && (
         <details>
-          <summary>Errors: {refusals.map(([status]) => status).join(', ')}</summary>
+          <summary>Errors: {refusals.map(([status]) => statusText(status)).join(', ')}</summary>
           <dl>
             {refusals.map(([status, response]) => (
               <Refusal key={status} status={status} response={response} />

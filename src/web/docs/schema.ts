@@ -23,11 +23,20 @@ const range = (from: unknown, to: unknown, unit: string): string[] => {
   return [from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`]
 }
 
+// The patterns of the description in words.
+const PATTERNS: Readonly<Record<string, string>> = {
+  '^[^\\u0000]*$': 'any text without U+0000',
+  '^-?[0-9]{1,19}$': 'an integer in digits',
+}
+
+const patternText = (pattern: string): string => PATTERNS[pattern] ?? `pattern ${pattern}`
+
 /** The limits of a value in words. */
 export const limitsOf = (schema: Schema): string[] => [
   ...range(schema.minimum, schema.maximum, ''),
   ...range(schema.minItems, schema.maxItems, ' items'),
   ...range(schema.minLength, schema.maxLength, ' characters'),
+  ...(schema.pattern === undefined ? [] : [patternText(schema.pattern)]),
   ...(schema.default === undefined ? [] : [`default: ${JSON.stringify(schema.default)}`]),
 ]
 

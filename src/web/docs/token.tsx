@@ -31,7 +31,7 @@ export function TokenField({ token, base }: Props) {
           onChange={({ currentTarget }) => {
             isKept.value = currentTarget.checked
           }}
-        />{' '}
+        />
         Keep in this tab
       </label>
     </div>

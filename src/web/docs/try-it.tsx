@@ -1,15 +1,16 @@
 // The form that sends a request and shows the answer.
 import { type Signal, useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { AnswerView } from './answer'
-import { Code } from './code'
 import type { Operation, Schemas } from './description'
 import { Draft } from './draft'
-import { firstDraft, missingIn, toCurl, toRequest } from './request'
+import { Example } from './example'
+import type { Language } from './languages'
+import { firstDraft, missingIn, toRequest } from './request'
 import { type Answer, HeaderError, send } from './send'
 
 type Outcome =
-  | { readonly kind: 'none' | 'sending' }
+  | { readonly kind: 'none' | 'asking' | 'sending' }
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failed'; readonly message: string }
 
@@ -25,22 +26,35 @@ type Props = {
   readonly schemas: Schemas
   readonly server: URL
   readonly token: Signal<string>
+  readonly language: Signal<Language>
 }
 
-export function TryIt({ operation, schemas, server, token }: Props) {
+export function TryIt({ operation, schemas, server, token, language }: Props) {
   const draft = useSignal(firstDraft(operation, schemas))
   const missing = useSignal<readonly string[]>([])
   const outcome = useSignal<Outcome>({ kind: 'none' })
   const sending = useRef<AbortController | null>(null)
-  const { operationId, needsToken } = operation
+  const keep = useRef<HTMLButtonElement>(null)
+  const { operationId, method, needsToken } = operation
   const request = toRequest(operation, draft.value, server)
   const now = outcome.value
+
+  const isAsking = now.kind === 'asking'
+  // What deletes is not done by a stray Enter.
+  useEffect(() => {
+    if (isAsking) keep.current?.focus()
+  }, [isAsking])
 
   async function trySending(event: Event): Promise<void> {
     event.preventDefault()
     missing.value = missingIn(operation, draft.value)
     const [first] = missing.value
     if (first !== undefined) return document.getElementById(`${operationId}-${first}`)?.focus()
+    if (method === 'DELETE' && !isAsking) {
+      sending.current?.abort()
+      outcome.value = { kind: 'asking' }
+      return
+    }
     sending.current?.abort()
     const controller = new AbortController()
     sending.current = controller
@@ -61,20 +75,33 @@ export function TryIt({ operation, schemas, server, token }: Props) {
           This operation needs a <a href="#token">token</a>.
         </p>
       )}
+      {isAsking && (
+        <p role="alert">
+          This deletes <code>{new URL(request.url).pathname}</code> for good. Delete it?
+        </p>
+      )}
       <p class="buttons">
-        <button type="submit" class="send">
-          Send request
+        <button type="submit" class={isAsking ? 'danger' : undefined}>
+          {isAsking ? 'Delete' : 'Send request'}
         </button>
+        {isAsking && (
+          <button
+            type="button"
+            ref={keep}
+            onClick={() => {
+              outcome.value = { kind: 'none' }
+            }}
+          >
+            Keep it
+          </button>
+        )}
         {now.kind === 'sending' && (
           <button type="button" onClick={() => sending.current?.abort()}>
             Cancel
           </button>
         )}
       </p>
-      <details>
-        <summary>As a curl command</summary>
-        <Code text={toCurl(request, needsToken)} label={`curl: ${operationId}`} />
-      </details>
+      <Example filled={{ operation, draft: draft.value, request, server }} language={language} />
       <div class="outcome flow" aria-live="polite">
         {now.kind === 'sending' && <p class="hint">Waiting for the answer…</p>}
         {now.kind === 'failed' && <p class="failed">{now.message}</p>}

@@ -6,7 +6,7 @@ import { startDaemon } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 import { expectError } from '../../harness/plants'
 
-const LARGEST_PAGE_BYTES = 40_000
+const LARGEST_PAGE_BYTES = 20_000
 
 // The executable has its own.
 if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
@@ -98,7 +98,7 @@ test.each(files)('locks %s down by the same headers as the console', async (path
   expect(policy).not.toMatch(/unsafe|data:|blob:|\*/)
 })
 
-test('takes at most 40 kB, compressed', async () => {
+test('takes at most 20 kB, compressed', async () => {
   const sizes = files.map(async (path) => {
     const { headers } = await get(path, { 'accept-encoding': 'br' }, 'HEAD')
     return Number(headers.get('content-length'))

@@ -8,7 +8,8 @@ import {
   type Operation,
 } from '../../../src/web/docs/description'
 import { indent, parseExact, writeExact } from '../../../src/web/docs/json-text'
-import { firstDraft, missingIn, toCurl, toRequest } from '../../../src/web/docs/request'
+import { languages } from '../../../src/web/docs/languages'
+import { firstDraft, missingIn, toRequest } from '../../../src/web/docs/request'
 import { exampleOf, limitsOf, typeText } from '../../../src/web/docs/schema'
 import { TOKEN } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
@@ -70,8 +71,15 @@ describe('requests', () => {
   test('are commands of curl that a shell reads as they are, without the token', () => {
     const create = operationOf('createPlant')
     const body = `{"id":1,"name":"it's \\"$HOME\\" \`id\` \\\\ \n"}`
-    const request = toRequest(create, { ...firstDraft(create, schemas), body }, server)
-    const script = `curl() { printf '%s\\0' "$@"; }\n${toCurl(request, true)}`
+    const { curl } = languages
+    const filled = (operation: Operation, draft = firstDraft(operation, schemas)) => ({
+      operation,
+      draft,
+      request: toRequest(operation, draft, server),
+      server,
+    })
+    const command = curl(filled(create, { ...firstDraft(create, schemas), body }))
+    const script = `curl() { printf '%s\\0' "$@"; }\n${command}`
     const { stdout } = Bun.spawnSync(['sh', '-c', script], { env: { TOKEN: 'secret' } })
 
     expect(stdout.toString().split('\0').slice(0, -1)).toEqual([
@@ -83,10 +91,8 @@ describe('requests', () => {
       '--data-raw',
       body,
     ])
-    expect(toCurl(request, false)).not.toContain('Authorization')
-    const remove = operationOf('deletePlant')
-    const removal = toRequest(remove, firstDraft(remove, schemas), server)
-    expect(toCurl(removal, false)).toBe(
+    expect(curl(filled(operationOf('health')))).not.toContain('Authorization')
+    expect(curl(filled({ ...operationOf('deletePlant'), needsToken: false }))).toBe(
       `curl 'https://example.org/garden/plants/ID' \\\n  -X DELETE`,
     )
   })
@@ -149,6 +155,18 @@ describe('schemas', () => {
     expect(limitsOf(PlantBatch?.properties?.plants ?? {})).toEqual(['1 to 1000 items'])
     expect(typeText({ enum: ['read', 'write'] })).toBe('"read" or "write"')
     expect(typeText({ type: ['string', 'null'] })).toBe('string or null')
+    expect(limitsOf(NewPlant?.properties?.name ?? {})).toEqual(['any text without U+0000'])
+  })
+
+  test('have no pattern that is not told in words', async () => {
+    const patterns: string[] = []
+    JSON.parse(await (await daemon.fetch('/openapi.json')).text(), (key, value) => {
+      if (key === 'pattern') patterns.push(value)
+    })
+    const limits = patterns.flatMap((pattern) => limitsOf({ pattern }))
+
+    expect(limits.length).toBeGreaterThan(2)
+    expect(limits.filter((limit) => limit.includes('^'))).toEqual([])
   })
 
   test('have examples of their fields', () => {

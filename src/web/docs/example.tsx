@@ -1,0 +1,32 @@
+// The request of a form as code, in a language that all forms share.
+import type { Signal } from '@preact/signals'
+import { Code } from './code'
+import { type Filled, type Language, languageNames, languages } from './languages'
+
+type Props = { readonly filled: Filled; readonly language: Signal<Language> }
+
+export function Example({ filled, language }: Props) {
+  const name = `${language.value}: ${filled.operation.operationId}`
+  return (
+    <details>
+      <summary>As code</summary>
+      <div class="flow">
+        <fieldset class="languages" aria-label="Language">
+          {languageNames.map((choice) => (
+            <button
+              key={choice}
+              type="button"
+              aria-pressed={choice === language.value}
+              onClick={() => {
+                language.value = choice
+              }}
+            >
+              {choice}
+            </button>
+          ))}
+        </fieldset>
+        <Code text={languages[language.value](filled)} label={name} scrolls />
+      </div>
+    </details>
+  )
+}

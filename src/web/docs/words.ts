@@ -1,0 +1,24 @@
+// What the search looks into, in lower case.
+import type { Operation, Schema } from './description'
+
+/** The words of an operation: its parameters, statuses and error numbers too. */
+export function operationWords(operation: Operation): string {
+  const { operationId, method, path, summary, description, parameters, responses } = operation
+  const errors = Object.values(responses).flatMap(({ content = {} }) =>
+    Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples)),
+  )
+  const names = [...parameters, ...Object.keys(operation.sharedHeaders).map((name) => ({ name }))]
+  return [operationId, method, path, summary, description]
+    .concat(
+      names.map(({ name }) => name),
+      Object.keys(responses),
+      errors,
+    )
+    .concat(Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers)))
+    .join(' ')
+    .toLowerCase()
+}
+
+/** The words of a schema: its fields too. */
+export const schemaWords = (name: string, { description, properties = {} }: Schema): string =>
+  [name, description, ...Object.keys(properties)].join(' ').toLowerCase()
