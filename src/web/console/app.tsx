@@ -3,11 +3,13 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
+import { Empty } from './empty.tsx'
 import { ImportPanel } from './import-panel.tsx'
 import { Leaf } from './leaf.tsx'
 import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
 import { SelectionBar } from './selection-bar.tsx'
+import { Shortcuts } from './shortcuts.tsx'
 import { Strip } from './strip.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
@@ -30,52 +32,6 @@ function Header({ console: { session, monitor, disconnect } }: { readonly consol
         </button>
       </nav>
     </header>
-  )
-}
-
-/** Shown instead of rows when there are none. */
-function Empty({ console: { finder, session } }: { readonly console: Console }) {
-  const { id, name, tag } = finder.query.value
-  if (id !== undefined) {
-    return (
-      <div class="empty">
-        <p>No plant has the ID {String(id)}.</p>
-        <button type="button" onClick={() => void finder.show({ name: String(id) })}>
-          Search the names for {String(id)}
-        </button>
-      </div>
-    )
-  }
-  if (name !== undefined || tag !== undefined) {
-    return (
-      <div class="empty">
-        <p>
-          No plant has{' '}
-          {name === undefined ? null : (
-            <>
-              <bdi>{name}</bdi> in its name
-            </>
-          )}
-          {name !== undefined && tag !== undefined ? ' and ' : null}
-          {tag === undefined ? null : (
-            <>
-              the tag <bdi>{tag}</bdi>
-            </>
-          )}
-          .
-        </p>
-      </div>
-    )
-  }
-  return (
-    <div class="empty">
-      <h2>No plants yet</h2>
-      <p>
-        {session.isReadOnly.value
-          ? 'This token is read-only. Connect with a write token to add some.'
-          : 'Add one, or drop an NDJSON or CSV file here, such as an earlier export.'}
-      </p>
-    </div>
   )
 }
 
@@ -103,6 +59,7 @@ export function App({ console: all }: { readonly console: Console }) {
     monitor,
   } = all
   const isOver = useSignal(false)
+  const isAsking = useSignal(false)
   const isReadOnly = session.isReadOnly.value
   const isEmpty = pages.isComplete.value && pages.total.value === 0
   useEffect(() => {
@@ -114,12 +71,13 @@ export function App({ console: all }: { readonly console: Console }) {
       else if (event.key === '/') document.getElementById('search')?.focus()
       else if (event.key === 'n' && session.isKnown.peek() && !session.isReadOnly.peek())
         editor.add()
+      else if (event.key === '?' && session.isKnown.peek()) isAsking.value = true
       else return
       event.preventDefault()
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
-  }, [session, editor])
+  }, [session, editor, isAsking])
   if (!session.isKnown.value) return <Welcome session={session} />
   const openId = editor.openId()
   const openPlant = ({ id }: NewPlant): void => {
@@ -168,7 +126,10 @@ export function App({ console: all }: { readonly console: Console }) {
         />
         {pages.failure.value ? (
           <p class="error" role="alert">
-            {pages.failure.value}
+            Cannot read the plants: {pages.failure.value}.{' '}
+            <button type="button" class="quiet" onClick={finder.reload}>
+              Retry
+            </button>
           </p>
         ) : null}
         <div class="work">
@@ -201,11 +162,16 @@ export function App({ console: all }: { readonly console: Console }) {
             {countOf(all)}
             {all.follower.isLive.value ? ' · live' : null}
           </span>
-          {isReadOnly || selection.ids.value.size > 0 ? null : (
-            <span class="keys" aria-hidden="true">
-              <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Space</kbd> select <kbd>Enter</kbd> edit{' '}
-              <kbd>Del</kbd> delete <kbd>Ctrl Z</kbd> undo <kbd>/</kbd> search <kbd>n</kbd> add
-            </span>
+          {selection.ids.value.size > 0 ? null : (
+            <button
+              type="button"
+              class="quiet keys"
+              onClick={() => {
+                isAsking.value = true
+              }}
+            >
+              Shortcuts <kbd>?</kbd>
+            </button>
           )}
           <SelectionBar
             selection={selection}
@@ -225,6 +191,14 @@ export function App({ console: all }: { readonly console: Console }) {
         <UndoList pending={pending} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
+      {isAsking.value ? (
+        <Shortcuts
+          isReadOnly={isReadOnly}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        />
+      ) : null}
       {isOver.value ? (
         <div class="drop" aria-hidden="true">
           Drop to import

@@ -1,6 +1,6 @@
-import { useRef } from 'preact/hooks'
 import type { Exporter } from './exporter.ts'
 import type { Finder } from './finder.ts'
+import { hidesMenu, Menu } from './menu.tsx'
 
 type ChipProps = { readonly label: string; readonly value: string; readonly onRemove: () => void }
 
@@ -91,9 +91,13 @@ type ToolbarProps = {
   readonly onFiles: (files: Iterable<File>) => void
 }
 
-/** The search box, and the buttons to add, import and export. */
+const FILES = 'files'
+
+/** Asks for files to import. */
+export const chooseFiles = (): void => document.getElementById(FILES)?.click()
+
+/** The search box, and the buttons to add, import and export; on a phone, a menu has all but the first. */
 export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: ToolbarProps) {
-  const file = useRef<HTMLInputElement>(null)
   const written = exporter.written.value
   const isAll = Object.keys(finder.query.value).length === 0
   const exported = isAll ? 'all plants' : 'only the plants that are shown'
@@ -106,11 +110,11 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
             <button type="button" class="primary" onClick={onAdd}>
               Add plant
             </button>
-            <button type="button" onClick={() => file.current?.click()}>
+            <button type="button" class="wide" onClick={chooseFiles}>
               Import…
             </button>
             <input
-              ref={file}
+              id={FILES}
               class="visually-hidden"
               type="file"
               aria-label="File to import, NDJSON or CSV"
@@ -124,23 +128,41 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
             />
           </>
         )}
-        {written === null ? (
-          (['ndjson', 'csv'] as const).map((format) => (
-            <button
-              key={format}
-              type="button"
-              title={`Export ${exported}`}
-              onClick={() => void exporter.start(format, finder.query.value)}
-            >
-              Export {format.toUpperCase()}
-            </button>
-          ))
-        ) : (
+        {written === null ? null : (
           <button type="button" onClick={exporter.stop}>
             Stop the export ({written.toLocaleString()})
           </button>
         )}
-        <button type="button" class="quiet" onClick={finder.reload}>
+        <Menu
+          label={
+            <>
+              <span class="wide">Export</span>
+              <span class="narrow">More</span>
+            </>
+          }
+        >
+          {isReadOnly ? null : (
+            <button type="button" class="quiet narrow" {...hidesMenu} onClick={chooseFiles}>
+              Import…
+            </button>
+          )}
+          {(['ndjson', 'csv'] as const).map((format) => (
+            <button
+              key={format}
+              type="button"
+              class="quiet"
+              aria-disabled={written !== null}
+              {...hidesMenu}
+              onClick={() => void exporter.start(format, finder.query.value)}
+            >
+              Export {exported} as {format.toUpperCase()}
+            </button>
+          ))}
+          <button type="button" class="quiet narrow" {...hidesMenu} onClick={finder.reload}>
+            Reload
+          </button>
+        </Menu>
+        <button type="button" class="quiet wide" onClick={finder.reload}>
           Reload
         </button>
       </div>

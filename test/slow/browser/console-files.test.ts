@@ -254,7 +254,7 @@ describe('an export', () => {
       })
       const [download] = await Promise.all([
         console.page.waitForEvent('download'),
-        console.button(`Export ${format.toUpperCase()}`).click(),
+        console.export(format === 'csv' ? 'CSV' : 'NDJSON'),
       ])
 
       expect(download.suggestedFilename()).toBe(`plants.${format}`)
@@ -274,7 +274,7 @@ describe('an export', () => {
         return folder.getFileHandle(suggestedName, { create: true })
       }
     })
-    await console.button('Export NDJSON').click()
+    await console.export('NDJSON')
     await console.page.getByText('Exported 2,203 plants').waitFor()
     const written = await console.page.evaluate(async () => {
       const folder = await navigator.storage.getDirectory()
@@ -295,7 +295,7 @@ describe('an export', () => {
     await console.page.getByText('The plant with this ID').waitFor()
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
-      console.button('Export NDJSON').click(),
+      console.export('NDJSON'),
     ])
 
     expect(readFileSync(await download.path(), 'utf8')).toBe(
@@ -314,7 +314,7 @@ describe('an export', () => {
     await console.row(1).waitFor()
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
-      console.button('Export CSV').click(),
+      console.export('CSV'),
     ])
     const lines = readFileSync(await download.path(), 'utf8')
       .trim()

@@ -57,6 +57,11 @@ export async function openConsole(browser: Browser, url: string, options: Consol
       await page.keyboard.press('Enter')
     },
     button: (name: string) => page.getByRole('button', { name, exact: true }),
+    /** Chooses a format in the menu of exports. */
+    async export(format: 'NDJSON' | 'CSV'): Promise<void> {
+      await page.getByRole('button', { name: 'Export', exact: true }).click()
+      await page.getByRole('button', { name: new RegExp(`^Export .* as ${format}$`) }).click()
+    },
     field: (name: string) => page.getByLabel(name, { exact: true }),
     /** Nothing left the origin, and the browser has no complaint. */
     async isClean(): Promise<void> {

@@ -6,7 +6,7 @@ import { connect, MAX, MIN, openConsole, startChromium } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { visit } from './visit'
 
-const { daemon, stored } = await startOwnDaemon()
+const { daemon, stored, createToken } = await startOwnDaemon()
 const browser = await startChromium()
 
 const open = () => openConsole(browser, daemon.url)
@@ -406,19 +406,93 @@ describe('a plant', () => {
   })
 })
 
-test('an empty store begins with a first step', async () => {
+test('an empty store offers to add, to import and a command that runs', async () => {
   using folder = temporaryFolder()
   await using empty = await startDaemon({ database: folder.file('plants.db') })
   await using console = await openConsole(browser, empty.url)
-  await console.page.getByRole('heading', { name: 'No plants yet' }).waitFor()
+  const { page } = console
+  const heading = page.getByRole('heading', { name: 'No plants yet' })
+  await heading.waitFor()
+  expect(await console.barriers()).toEqual([])
 
-  await console.button('Add plant').click()
-  await console.field('ID').fill('1')
-  await console.field('Name').fill('Monstera')
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    console.button('Import a file…').click(),
+  ])
+  expect(chooser.isMultiple()).toBeTrue()
+  await console.button('Add the first plant').click()
+  await console.field('ID').fill('2')
+  await console.field('Name').fill('Ficus')
   await console.button('Add').click()
-  await console.row(1).waitFor()
-  await console.page.getByText('1 plant', { exact: true }).waitFor()
-  expect(await console.page.getByRole('heading', { name: 'No plants yet' }).count()).toBe(0)
+  await console.row(2).waitFor()
+  expect(await heading.count()).toBe(0)
+  await console.isClean()
+
+  await using other = await openConsole(browser, empty.url)
+  await other.row(2).waitFor()
+  await empty.fetch('/plants/2', { method: 'DELETE' })
+  await other.button('Reload').click()
+  const command = await other.page.locator('pre').textContent()
+  const { stdout } = Bun.spawnSync(['sh', '-c', `${command} -s`], {
+    env: { PATH: Bun.env.PATH, TOKEN },
+  })
+  expect(stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
+})
+
+test('plants that cannot be read are a sentence, with a button to try again', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  const { page } = console
+  await console.row(MIN).waitFor()
+  const body = '{"error":50001,"message":"internal error"}'
+  await page.route('**/plants?*', (route) =>
+    route.fulfill({ status: 500, contentType: 'application/json', body }),
+  )
+  await console.button('Reload').click()
+  const alert = page.getByRole('alert')
+  await alert.getByText('Cannot read the plants: internal error.').waitFor()
+  expect(await console.barriers()).toEqual([])
+  await page.unroute('**/plants?*')
+  await console.button('Retry').click()
+  await alert.waitFor({ state: 'detached' })
+  await console.row(MIN).waitFor()
+})
+
+test('? shows the keys, those of changes to who may change', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  const { page } = console
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  await page.keyboard.press('?')
+  await dialog.getByText('Add a plant').waitFor()
+  expect(await console.barriers()).toEqual([])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await console.button('Shortcuts ?').click()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await console.isClean()
+
+  const token = await createToken('reader-of-keys', '--scope', 'read')
+  await using reader = await openConsole(browser, daemon.url, { token })
+  await reader.page.keyboard.press('?')
+  await reader.page.getByText('Move in the table').waitFor()
+  expect(await reader.page.getByText('Add a plant').count()).toBe(0)
+})
+
+test('on a phone, one menu has what is not needed at once', async () => {
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+  await using console = await openConsole(browser, daemon.url, phone)
+  const { page } = console
+  for (const name of ['Import…', 'Export', 'Reload'])
+    expect(await console.button(name).count()).toBe(0)
+
+  await page.getByRole('button', { name: 'More' }).click()
+  await console.button('Import…').waitFor()
+  expect(await console.barriers()).toEqual([])
+  const box = await page.locator('.menu').boundingBox()
+  expect(box?.x).toBeGreaterThanOrEqual(0)
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+  await console.button('Reload').click()
+  await console.button('Import…').waitFor({ state: 'hidden' })
   await console.isClean()
 })
 

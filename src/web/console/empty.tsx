@@ -1,0 +1,78 @@
+import type { Console } from './console.ts'
+import { Copy } from './copy.tsx'
+import { chooseFiles } from './toolbar.tsx'
+
+const curlOf = (base: URL): string =>
+  [
+    `curl '${new URL('plants', base).href}'`,
+    '-H "Authorization: Bearer $TOKEN"',
+    "-H 'Content-Type: application/json'",
+    `--data '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,
+  ].join(' \\\n  ')
+
+/** What an empty store offers. */
+function Start({ console: { editor, session } }: { readonly console: Console }) {
+  const curl = curlOf(session.base)
+  return (
+    <>
+      <p class="actions">
+        <button type="button" onClick={editor.add}>
+          Add the first plant
+        </button>
+        <button type="button" onClick={chooseFiles}>
+          Import a file…
+        </button>
+      </p>
+      <p>A file may be NDJSON or CSV, and may be dropped here. From a terminal:</p>
+      <pre>{curl}</pre>
+      <Copy label="Copy the command" text={curl} />
+    </>
+  )
+}
+
+/** Shown instead of rows when there are none. */
+export function Empty({ console: all }: { readonly console: Console }) {
+  const { finder, session } = all
+  const { id, name, tag } = finder.query.value
+  if (id !== undefined) {
+    return (
+      <div class="empty">
+        <p>No plant has the ID {String(id)}.</p>
+        <button type="button" onClick={() => void finder.show({ name: String(id) })}>
+          Search the names for {String(id)}
+        </button>
+      </div>
+    )
+  }
+  if (name !== undefined || tag !== undefined) {
+    return (
+      <div class="empty">
+        <p>
+          No plant has{' '}
+          {name === undefined ? null : (
+            <>
+              <bdi>{name}</bdi> in its name
+            </>
+          )}
+          {name !== undefined && tag !== undefined ? ' and ' : null}
+          {tag === undefined ? null : (
+            <>
+              the tag <bdi>{tag}</bdi>
+            </>
+          )}
+          .
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div class="empty">
+      <h2>No plants yet</h2>
+      {session.isReadOnly.value ? (
+        <p>This token is read-only. Connect with a write token to add some.</p>
+      ) : (
+        <Start console={all} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { Modal } from './modal.tsx'
+
+const READING = [
+  ['/', 'Search'],
+  ['↑,↓,Page Up,Page Down,Home,End', 'Move in the table'],
+  ['Enter', 'Open the plant'],
+  ['Escape', 'Close'],
+  ['?', 'Show these shortcuts'],
+] as const
+const WRITING = [
+  ['n', 'Add a plant'],
+  ['Space', 'Select the plant'],
+  ['Delete', 'Delete the plant'],
+  ['Ctrl+Z', 'Undo the last of these'],
+] as const
+
+type Props = { readonly isReadOnly: boolean; readonly onClose: () => void }
+
+/** The keys of the page. */
+export const Shortcuts = ({ isReadOnly, onClose }: Props) => (
+  <Modal label="Keyboard shortcuts" onEscape={onClose}>
+    <h2>Keyboard shortcuts</h2>
+    <dl class="shortcuts">
+      {[...READING, ...(isReadOnly ? [] : WRITING)].map(([key, what]) => (
+        <div key={key}>
+          <dt>
+            {key.split(',').map((one) => (
+              <kbd key={one}>{one}</kbd>
+            ))}
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+    <div class="actions">
+      <button type="button" onClick={onClose}>
+        Close
+      </button>
+    </div>
+  </Modal>
+)
