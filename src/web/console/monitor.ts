@@ -7,8 +7,10 @@ import type { Session } from './session.ts'
 const PERIOD_MS = 2000
 const PERIOD_SILENT_MS = 1000
 const ANSWER_MS = 5000
+// Metrics are five times as long as health: of every second look, to keep an idle tab below 60 kB a minute.
+const METRICS_LOOKS = 2
 // Two minutes.
-const POINTS = 60
+const POINTS = 30
 // p99 covers several periods, as a quiet store has few creates in each.
 const P99_PERIODS = 5
 
@@ -26,6 +28,7 @@ export function createMonitor(session: Session) {
   const latest = signal<Sample | null>(null)
   const points = signal<readonly Point[]>([])
   let samples: readonly Sample[] = []
+  let looks = 0
   let wake = () => {}
 
   const get = (path: string, token?: string) =>
@@ -76,7 +79,9 @@ export function createMonitor(session: Session) {
     health.value = await readHealth()
     session.isReachable.value = health.value.state !== 'silent'
     const token = session.token()
-    if (token !== null && session.isReachable.value) await readMetrics(token)
+    if (token === null || !session.isReachable.value) return
+    if (looks % METRICS_LOOKS === 0) await readMetrics(token)
+    looks += 1
   }
 
   async function watch(): Promise<never> {

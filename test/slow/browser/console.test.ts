@@ -457,6 +457,26 @@ test('plants that cannot be read are a sentence, with a button to try again', as
   await console.row(MIN).waitFor()
 })
 
+test('an idle tab takes less than 60 kB a minute', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  await console.row(MIN).waitFor()
+  const network = await console.page.context().newCDPSession(console.page)
+  let bytes = 0
+  let answers = 0
+  network.on('Network.responseReceived', ({ response }) => {
+    bytes += response.encodedDataLength
+    answers += 1
+  })
+  network.on('Network.dataReceived', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+  })
+  await network.send('Network.enable')
+  await console.page.waitForTimeout(20_000)
+
+  expect(answers).toBeGreaterThan(10)
+  expect(bytes * 3).toBeLessThan(60_000)
+})
+
 test('? shows the keys, those of changes to who may change', async () => {
   await using console = await openConsole(browser, daemon.url)
   const { page } = console
