@@ -61,15 +61,15 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
       ...complaints,
       ...(await page.evaluate(() => globalThis.violations)),
     ],
-    /** What axe-core finds that is serious or critical: rule and element. */
+    /** What axe-core finds of any impact: rule and element. */
     async barriers(): Promise<string[]> {
       const found = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`)
       const { violations } = found as {
         violations: { id: string; impact: string; nodes: { html: string }[] }[]
       }
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`),
+      )
     },
     close: () => context.close(),
     [Symbol.asyncDispose]: () => context.close(),
