@@ -20,20 +20,26 @@ export type Followed =
 
 const isPassing = ({ status }: Failure): boolean => status === 0 || status === 429 || status >= 500
 
+/** Pauses before the next try, the longer the more there were; at least as long as the daemon asks for. */
+function rest({ signal }: CallOptions, tries: { count: number }, retryAfter = 0): Promise<void> {
+  const longest = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries.count++, LONGEST_PAUSE_SECONDS)
+  // Not all clients at once.
+  const seconds = Math.max(longest * (0.5 + Math.random() / 2), retryAfter)
+  return pause(Math.min(seconds, LONGEST_PAUSE_SECONDS), signal)
+}
+
 /** Tries again until there is an answer, however long it takes. undefined: aborted. Throws a {@link ClientError}. */
 async function persist<T>(
   options: CallOptions,
   tries: { count: number },
   request: () => Promise<Result<T>>,
 ): Promise<T | undefined> {
-  for (; !options.signal?.aborted; tries.count++) {
+  while (!options.signal?.aborted) {
     const result = await request()
     if (result.ok) return result.value
     if (options.signal?.aborted) break
     if (!isPassing(result)) throw new ClientError(result)
-    const longest = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries.count, LONGEST_PAUSE_SECONDS)
-    // Not all clients at once.
-    await pause(result.retryAfter ?? longest * (0.5 + Math.random() / 2), options.signal)
+    await rest(options, tries, result.retryAfter)
   }
   return undefined
 }
@@ -72,6 +78,15 @@ async function* eventsOf({ body, end }: Opened): AsyncGenerator<Event, void, voi
   }
 }
 
+/** The change of an event; undefined: none that is known here; null: it is no JSON. */
+function readChange(data: string): Change | null | undefined {
+  try {
+    return toChange(parseJson(data))
+  } catch {
+    return null
+  }
+}
+
 /** Yields every change after a cursor, for ever. Throws a {@link ClientError} if it cannot go on; ends if it is aborted. */
 export async function* changesAfter(
   sender: Sender,
@@ -84,13 +99,18 @@ export async function* changesAfter(
     const call = { method: 'GET', path: 'plants/changes', query, ...options } as const
     const stream = await persist(options, tries, () => open(sender, call))
     if (!stream) return
+    const opened = performance.now()
     for await (const { id, data } of eventsOf(stream)) {
-      const change = data ? toChange(parseJson(data)) : undefined
+      const change = data ? readChange(data) : undefined
+      // It is asked for again.
+      if (change === null) break
       cursor = id
+      if (!change) continue
       tries.count = 0
-      if (change) yield change
+      yield change
     }
-    if (!options.signal?.aborted) await pause(FIRST_PAUSE_SECONDS * Math.random(), options.signal)
+    if (performance.now() - opened > LONGEST_PAUSE_SECONDS * 1000) tries.count = 0
+    if (!options.signal?.aborted) await rest(options, tries)
   }
 }
 

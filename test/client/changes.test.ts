@@ -152,6 +152,8 @@ test('a copy begins again when its place in the log is gone', async () => {
   await again.kill()
 })
 
+const EVENTS = { headers: { 'content-type': 'text/event-stream' } }
+
 test('goes on where a connection was cut, in the middle of an event too', async () => {
   let cuts = 0
   // Passes on so many bytes of an answer, then cuts it.
@@ -188,6 +190,35 @@ test('goes on where a connection was cut, in the middle of an event too', async 
 
   expect(found).toEqual(ids)
   expect(cuts).toBeGreaterThan(2)
+})
+
+test.each([
+  [
+    '503 and Retry-After: 0',
+    () => new Response('', { status: 503, headers: { 'retry-after': '0' } }),
+  ],
+  [
+    '503 and a year',
+    () => new Response('', { status: 503, headers: { 'retry-after': '31536000' } }),
+  ],
+  ['a stream that ends at once', () => new Response('retry: 1500\n\n', EVENTS)],
+  ['half an event of JSON', () => new Response('id: a-1\ndata: {"cursor":\n\n', EVENTS)],
+])('pauses are longer each time, and end, after %s', async (_, answer) => {
+  let requests = 0
+  await using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      requests++
+      return answer()
+    },
+  })
+  const signal = AbortSignal.timeout(1500)
+  const found = Array.fromAsync(createClient({ url: server.url, token }).changes({ signal }))
+
+  expect(await found).toEqual([])
+  expect(requests).toBeGreaterThan(0)
+  expect(requests).toBeLessThan(8)
 })
 
 test('a loop ends when it is aborted, and throws for what no retry cures', async () => {
