@@ -24,16 +24,20 @@ export const changes: Command = {
     const { signal, end } = watchInterrupt()
     let after = config.after ?? undefined
     try {
-      for (let isMore = true; isMore && !signal.aborted; ) {
-        const page = await source.page(after)
-        if (!out.write(page.changes.map(toLine).join(''))) return exitCodes.ok
-        after = page.next
-        isMore = page.changes.length > 0
-      }
+      // What happens meanwhile is not printed: there may be no end of it.
+      const { next: end } = await source.page('now')
       if (config.follow) {
         for await (const change of source.follow(after, signal)) {
           if (!out.write(toLine(change))) break
         }
+      }
+      for (let isMore = !config.follow && after !== end; isMore && !signal.aborted; ) {
+        const { changes, next } = await source.page(after)
+        const last = changes.findIndex(({ cursor }) => cursor === end)
+        const lines = (last < 0 ? changes : changes.slice(0, last + 1)).map(toLine)
+        if (!out.write(lines.join(''))) return exitCodes.ok
+        after = next
+        isMore = last < 0 && changes.length > 0
       }
       return signal.aborted ? interruptCode(signal.reason) : exitCodes.ok
     } finally {

@@ -1,10 +1,12 @@
 // plantstore forward: posts every change to a receiver of webhooks, in order, at least once.
 
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Command, type CommandContext, exitCodes } from '../command'
 import { OpenError, UsageError } from '../errors'
 import { readText } from '../files/input'
 import { produceFile } from '../files/replace-file'
+import { checkFolder, targetOf } from '../files/target'
 import { openSource } from '../follow/source'
 import { deliver, parseSecrets, type Receiver } from '../follow/webhook'
 import { databaseOptions } from '../options'
@@ -36,6 +38,8 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   if (cursorFile === null) throw new UsageError('--cursor-file is missing')
   if (secretFile === null) throw new UsageError('--secret-file is missing')
   const receiver = receiverOf(args, secretFile)
+  // A cursor that cannot be kept would have every start send the same changes.
+  checkFolder(dirname(targetOf(cursorFile)))
   // Its path may be a secret.
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)

@@ -74,6 +74,25 @@ test('prints more than a page', async () => {
   expect(linesOf(out).filter(({ id }) => id < 0)).toHaveLength(2000)
 })
 
+test('ends where the log ended when it began, though others go on', async () => {
+  let id = 2e9
+  await using proxy = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      const page = await (await daemon.fetch(`${pathname}${search}`)).text()
+      await create(id++)
+      return new Response(page)
+    },
+  })
+  const { out, code } = await runProgram(['changes', '--url', proxy.url.origin], { env })
+
+  expect(code).toBe(0)
+  expect(linesOf(out).filter((line) => line.id >= 2e9 && line.id < 3e9)).toEqual([])
+  expect(linesOf(out)).not.toEqual([])
+})
+
 test('says what is wrong in one line', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
   const run = async (args: readonly string[], environment = env) => {

@@ -204,6 +204,11 @@ test('refuses wrong usage in one line', async () => {
     1,
     expect.stringContaining('no such file'),
   ])
+  const nowhere = ['--cursor-file', folder.file('nowhere/cursor')]
+  expect(await run(url, ...nowhere, '--secret-file', secretFile)).toEqual([
+    1,
+    expect.stringContaining('nowhere does not exist'),
+  ])
   expect(await run(url, '--cursor-file', empty, '--secret-file', secretFile)).toEqual([
     1,
     expect.stringContaining('has no cursor'),
