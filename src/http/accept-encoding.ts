@@ -2,10 +2,11 @@
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-// The weights of codings; 0 for one that is not wanted, or whose weight is malformed.
-function readWeights(header: string): ReadonlyMap<string, number> {
+/** The weights of codings, or of media types, in a header; 0 for one that is not wanted, or whose weight is malformed. */
+export function readWeights(header: string): ReadonlyMap<string, number> {
   const weights = header.split(',').map((element): [string, number] => {
-    const [coding = '', weight = 'q=1'] = element.split(';').map((it) => it.trim().toLowerCase())
+    const [coding = '', ...parameters] = element.split(';').map((it) => it.trim().toLowerCase())
+    const weight = parameters.find((it) => /^q(=|$)/.test(it)) ?? 'q=1'
     return [coding, Number(WEIGHT.exec(weight)?.[1] ?? 0)]
   })
   return new Map(weights)

@@ -5,7 +5,7 @@ import type { Change, ChangeLog } from '../changes'
 import { PlantError } from '../errors'
 import { toJson } from '../plant-json'
 import type { Store } from '../store'
-import { chooseCoding } from './accept-encoding'
+import { readWeights } from './accept-encoding'
 import { caller } from './caller'
 import { answers, READING, refusals, responses } from './describe'
 import type { Followers } from './followers'
@@ -32,6 +32,13 @@ function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
   return changes
 }
 
+// Whoever takes anything gets JSON (RFC 9110, section 12.5.1).
+function prefersEvents(accept: string): boolean {
+  const weights = readWeights(accept)
+  const events = weights.get(EVENTS) ?? 0
+  return events > 0 && events >= (weights.get('application/json') ?? 0)
+}
+
 const optionsOf = (query: { readonly limit?: string | number; readonly after?: string }) => ({
   limit: Number(query.limit),
   ...(query.after === undefined ? {} : { after: query.after }),
@@ -53,7 +60,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
       '/plants/changes',
       async ({ request, headers, query, token }) => {
         const log = logOf(store)
-        if (token && chooseCoding(headers.accept ?? null, [EVENTS]) === EVENTS)
+        if (token && prefersEvents(headers.accept ?? ''))
           return followers.follow(log, headers['last-event-id'] || query.after, request, token)
         const { changes, next } = await log.read(optionsOf(query))
         return unsent.answerZipped(request, toText(changes, next))

@@ -7,7 +7,7 @@ import { type Handler, routesOf } from './adapter'
 import { answerError } from './errors'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
-const BACKSTOP_BODY_BYTES = 2 ** 40
+const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
 // Bun counts from the first byte of a request to the last.
 const REQUEST_SECONDS = 60
 // Clients send their next request within this time, even if they pause for some 10 ms, or the machine is busy.

@@ -183,10 +183,20 @@ test.each([
   ['anything', '*/*'],
   ['something unknown', 'image/png'],
   ['events with a weight of 0', 'text/event-stream;q=0'],
+  ['JSON rather than events', 'application/json, text/event-stream;q=0.1'],
+  ['something malformed', '*'],
 ])('answers JSON to a client that accepts %s', async (_, accept) => {
   const answer = await daemon.fetch('/plants/changes?after=now', { headers: { accept } })
 
   expect(answer.headers.get('content-type')).toBe('application/json')
+})
+
+test('streams to a client whose Accept has parameters', async () => {
+  const accept = 'text/event-stream;charset=utf-8;q=0.9, */*;q=0.1'
+  const headers = { accept }
+  const answer = await daemon.fetch('/plants/changes?after=now', { method: 'HEAD', headers })
+
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
 })
 
 test.each([

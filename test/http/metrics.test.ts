@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import packageJson from '../../package.json'
 import { createMetrics } from '../../src/metrics'
-import { startDaemon } from '../harness/daemon'
+import { startDaemon, TOKEN } from '../harness/daemon'
+import { once, request } from '../harness/http'
 import { startOwnDaemon } from '../harness/own-daemon'
 
 const { daemon, folder } = await startOwnDaemon()
@@ -141,4 +142,15 @@ test('shows how much a log of changes keeps', async () => {
   expect(value('plantstore_changes_bytes')).toBeGreaterThan(100)
   const oldest = value('plantstore_changes_oldest_timestamp_seconds')
   expect(Math.abs(oldest - Date.now() / 1000)).toBeLessThan(60)
+})
+
+test('has one label for all methods that a path lacks', async () => {
+  for (const method of ['LOCK', 'SEARCH', 'DELETE']) {
+    const answer = await once(daemon.port, request(method, '/plants', TOKEN))
+    expect([method, answer?.status]).toEqual([method, 405])
+  }
+  const sample = await read()
+
+  const requests = 'plantstore_http_requests_total'
+  expect(sample(`${requests}{method="other",route="/plants",status="405"}`)).toBe(3)
 })
