@@ -14,7 +14,7 @@ that do not match their index, tables, indexes and triggers that are not as plan
 not theirs, and a log of changes that does not tell how they came to be as they are. It cannot find a changed byte within a
 name or a tag: SQLite keeps no checksums. Compare with a backup for that. On a PostgreSQL server it checks the settings, the
 schema, and that every plant can be read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the
-database cannot even be opened.`,
+database is too damaged to be opened, or its disk fails.`,
   options: databaseOptions,
   async run({ config, out, err }) {
     const { database } = config
