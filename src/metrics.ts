@@ -74,7 +74,7 @@ export type Kept = {
 const FAMILIES = {
   plantstore_http_requests_total: 'counter Answered requests.',
   plantstore_http_request_duration_seconds:
-    'histogram Time from the head of a request to its answer.',
+    'histogram Time from the head of a request to its answer; refusals are not counted.',
   plantstore_commit_changes:
     'histogram Changes per commit; commits that changed nothing are not counted.',
   plantstore_commit_duration_seconds:
@@ -86,6 +86,7 @@ const FAMILIES = {
   plantstore_storage_writable: 'gauge Whether the database can be written (1) or not (0).',
   plantstore_database_bytes: 'gauge Size of the database.',
   plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
+  plantstore_disk_free_bytes: 'gauge Free space where the database is.',
   plantstore_commit_retries_total:
     'counter Commits sent again because others had written the same plants.',
   plantstore_commits_in_doubt_total:
@@ -178,7 +179,7 @@ export function createMetrics(about: About = UNKNOWN) {
         methods.set(method, counts)
       }
       counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
-      counts.latency.observe(milliseconds / 1000)
+      if (status < 400) counts.latency.observe(milliseconds / 1000)
     },
     /** Counts a commit that changed something; not a probe of the disk, nor a batch that was refused entirely. */
     committed(changes: number, milliseconds: number): void {
@@ -226,6 +227,7 @@ export function createMetrics(about: About = UNKNOWN) {
         plantstore_storage_writable: Number(stats.isWritable),
         plantstore_database_bytes: stats.databaseBytes,
         plantstore_wal_bytes: stats.walBytes,
+        plantstore_disk_free_bytes: stats.freeBytes,
         plantstore_commit_retries_total: server?.retries,
         plantstore_commits_in_doubt_total: inDoubt,
         plantstore_server_reconnects_total: server?.reconnects,

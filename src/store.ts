@@ -36,6 +36,8 @@ export type StoreStats = {
   /** null: not known, as with a server. */
   readonly databaseBytes: number | null
   readonly walBytes: number | null
+  /** What the file system of the database has left for this user. */
+  readonly freeBytes: number | null
   /** Only if the storage is a server. */
   readonly server?: ServerStats
 }

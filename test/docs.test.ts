@@ -262,7 +262,14 @@ describe('docs/configuration.md', () => {
 
   test('has every metric, and no other', () => {
     const server = createCounters()
-    const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0, server }
+    const stats = {
+      isWritable: true,
+      queued: 0,
+      databaseBytes: 0,
+      walBytes: 0,
+      freeBytes: 0,
+      server,
+    }
     const served = [
       ...createMetrics({
         version: '',

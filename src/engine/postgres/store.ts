@@ -174,6 +174,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       queued: changes.queued,
       databaseBytes: null,
       walBytes: null,
+      freeBytes: null,
       server: { ...counters },
     }),
     async close() {

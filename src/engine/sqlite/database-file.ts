@@ -9,6 +9,7 @@ import {
   openSync,
   readSync,
   realpathSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -23,6 +24,16 @@ import { readRestoreMarker } from './restore-marker'
 /** The size of a file in bytes; 0 if there is none. */
 export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** What the file system of a file has left for this user; null if it does not say. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return bavail * bsize
+  } catch {
+    return null
+  }
 }
 
 // Reads the header (SQLite file format, section 1.3) before SQLite may write anything; returns the schema version.

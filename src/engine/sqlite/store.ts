@@ -14,7 +14,7 @@ import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
-import { fileSize, openFile } from './database-file'
+import { fileSize, freeBytes, openFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
 import { countPlants } from './plants'
 import { Storage } from './storage'
@@ -122,6 +122,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       queued: changes.queued,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),
+      freeBytes: freeBytes(storage.path),
     }),
     async close() {
       endRetention?.()

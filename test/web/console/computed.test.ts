@@ -8,7 +8,7 @@ import { extentOf, move, toScroll, toTop } from '../../../src/web/console/scroll
 
 const VIEW = 600
 const ROW = 44
-const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0 }
+const stats = { isWritable: true, queued: 0, databaseBytes: 0, walBytes: 0, freeBytes: 0 }
 
 describe('the places of rows', () => {
   const extents = fc.integer({ min: 20, max: 5_000_000 }).map((rows) => extentOf(rows, ROW, VIEW))
