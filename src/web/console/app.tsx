@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
+import { Age } from './age.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { Empty } from './empty.tsx'
 import { ImportPanel } from './import-panel.tsx'
 import { Leaf } from './leaf.tsx'
+import { Outage } from './outage.tsx'
 import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
 import { SelectionBar } from './selection-bar.tsx'
@@ -112,6 +114,7 @@ export function App({ console: all }: { readonly console: Console }) {
     >
       <Header console={all} />
       <main>
+        <Outage monitor={monitor} />
         <Strip monitor={monitor} />
         <Toolbar
           finder={finder}
@@ -160,7 +163,7 @@ export function App({ console: all }: { readonly console: Console }) {
         <div class="count">
           <span>
             {countOf(all)}
-            {all.follower.isLive.value ? ' · live' : null}
+            <Age console={all} />
           </span>
           {selection.ids.value.size > 0 ? null : (
             <button

@@ -67,10 +67,12 @@ export function createConsole(base: URL) {
     untracked(selection.clear)
   })
 
-  // Another tab shows the title alone.
+  // Another tab shows the title and the icon alone.
+  const icon = document.querySelector('link[rel=icon]')
   effect(() => {
     const { state } = monitor.health.value
     const problem = state === 'failing' ? 'Cannot write' : state === 'silent' ? 'No response' : ''
+    icon?.setAttribute('href', problem === '' ? 'console/icon.svg' : 'console/icon-outage.svg')
     document.title = problem === '' ? 'plantstore' : `⚠ ${problem} – plantstore`
   })
 

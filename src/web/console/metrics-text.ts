@@ -1,7 +1,8 @@
 // Reads what the strip shows from `/metrics`, in the Prometheus text format.
 
 const DURATION = 'plantstore_http_request_duration_seconds_bucket'
-const CREATES = ['route="/plants"', 'route="/plants/batch"']
+const REQUESTS = 'plantstore_http_requests_total'
+const CREATES = ['/plants', '/plants/batch']
 
 /** The number of requests that took up to `seconds`; Infinity for all requests. */
 type Bucket = { readonly seconds: number; readonly count: number }
@@ -12,6 +13,13 @@ export type Sample = {
   readonly created: number
   /** How many are stored; undefined if the service does not count them. */
   readonly plants: number | undefined
+  readonly queued: number | undefined
+  /** undefined: with a database server. */
+  readonly freeBytes: number | undefined
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** Requests that the service could not carry out, health checks apart. */
+  readonly failed: number
   /** For requests that create plants, in ascending order of seconds. */
   readonly buckets: readonly Bucket[]
   readonly version: string
@@ -26,26 +34,36 @@ const labelOf = (labels: string, name: string): string => {
 
 /** Reads a sample. */
 export function parseMetrics(text: string, at: number): Sample {
-  let created = 0
-  let plants: number | undefined
+  let failed = 0
   let version = ''
+  const values = new Map<string, number>()
   const counts = new Map<number, number>()
   for (const line of text.split('\n')) {
     const space = line.lastIndexOf(' ')
     const [name = '', labels = ''] = line.slice(0, space).split(/[{}]/)
     const value = Number(line.slice(space + 1))
-    if (name === 'plantstore_plants_created_total') created = value
-    if (name === 'plantstore_plants') plants = value
+    values.set(name, value)
     if (name === 'plantstore_build_info') version = labelOf(labels, 'version')
-    if (name !== DURATION || !labels.includes('method="POST"')) continue
-    if (!CREATES.some((route) => labels.includes(route))) continue
+    const route = labelOf(labels, 'route')
+    if (name === REQUESTS && route !== '/health' && labels.includes('status="5')) failed += value
+    if (name !== DURATION || !labels.includes('method="POST"') || !CREATES.includes(route)) continue
     const seconds = toSeconds(labelOf(labels, 'le'))
     counts.set(seconds, (counts.get(seconds) ?? 0) + value)
   }
   const buckets = [...counts]
     .map(([seconds, count]) => ({ seconds, count }))
     .sort((a, b) => a.seconds - b.seconds)
-  return { at, created, plants, buckets, version }
+  return {
+    at,
+    created: values.get('plantstore_plants_created_total') ?? 0,
+    plants: values.get('plantstore_plants'),
+    queued: values.get('plantstore_queue_changes'),
+    freeBytes: values.get('plantstore_disk_free_bytes'),
+    startedAt: (values.get('process_start_time_seconds') ?? 0) * 1000,
+    failed,
+    buckets,
+    version,
+  }
 }
 
 /** Plants created per second between two samples; null if the daemon restarted in between. */

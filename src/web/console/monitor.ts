@@ -14,17 +14,25 @@ const POINTS = 30
 // p99 covers several periods, as a quiet store has few creates in each.
 const P99_PERIODS = 5
 
-export type Health =
+type Found =
   | { readonly state: 'unknown' | 'healthy' | 'silent' }
   | { readonly state: 'failing'; readonly message: string }
 
-export type Point = { readonly rate: number | null; readonly p99: number | null }
+/** `since`: when it was first seen not to be healthy, in milliseconds since 1970; null: it is. */
+export type Health = Found & { readonly since: number | null }
+
+export type Point = {
+  readonly rate: number | null
+  readonly p99: number | null
+  /** Requests that failed since the point before. */
+  readonly failed: number
+}
 
 export type Monitor = ReturnType<typeof createMonitor>
 
 /** Polls the service of a session until the page is closed. */
 export function createMonitor(session: Session) {
-  const health = signal<Health>({ state: 'unknown' })
+  const health = signal<Health>({ state: 'unknown', since: null })
   const latest = signal<Sample | null>(null)
   const points = signal<readonly Point[]>([])
   let samples: readonly Sample[] = []
@@ -38,7 +46,7 @@ export function createMonitor(session: Session) {
       cache: 'no-store',
     })
 
-  async function readHealth(): Promise<Health> {
+  async function readHealth(): Promise<Found> {
     try {
       const answer = await get('health')
       if (answer.ok) return { state: 'healthy' }
@@ -50,9 +58,9 @@ export function createMonitor(session: Session) {
   }
 
   function take(sample: Sample): void {
-    const before = samples.at(-1)
     // A restart resets the counters.
-    if (before && sample.created < before.created) samples = []
+    if (samples.at(-1)?.startedAt !== sample.startedAt) samples = []
+    const before = samples.at(-1)
     const base = samples.at(-P99_PERIODS) ?? samples[0]
     samples = [...samples.slice(-P99_PERIODS), sample]
     latest.value = sample
@@ -60,6 +68,7 @@ export function createMonitor(session: Session) {
     const point = {
       rate: createRate(before, sample),
       p99: base ? createP99(base, sample) : null,
+      failed: sample.failed - before.failed,
     }
     points.value = [...points.value, point].slice(-POINTS)
   }
@@ -76,7 +85,9 @@ export function createMonitor(session: Session) {
   }
 
   async function look(): Promise<void> {
-    health.value = await readHealth()
+    const found = await readHealth()
+    const since = found.state === 'healthy' ? null : (health.value.since ?? Date.now())
+    health.value = { ...found, since }
     session.isReachable.value = health.value.state !== 'silent'
     const token = session.token()
     if (token === null || !session.isReachable.value) return

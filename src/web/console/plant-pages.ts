@@ -30,6 +30,8 @@ export function createPlantPages(session: Session) {
   const total = signal(0)
   const isComplete = signal(false)
   const failure = signal<string | null>(null)
+  /** When the rows were read that were read first, in milliseconds on a monotonic clock. */
+  const readAt = signal(0)
 
   function changed(): void {
     parts.index()
@@ -134,6 +136,7 @@ export function createPlantPages(session: Session) {
     total,
     isComplete,
     failure,
+    readAt,
 
     /** Starts over, with all plants or those that are looked for. */
     async open(wanted: Query = {}): Promise<void> {
@@ -141,6 +144,7 @@ export function createPlantPages(session: Session) {
       loading.clear()
       query = wanted
       cursor = null
+      readAt.value = performance.now()
       parts.set([])
       isComplete.value = false
       changed()
@@ -151,6 +155,7 @@ export function createPlantPages(session: Session) {
     refresh(): void {
       generation += 1
       loading.clear()
+      readAt.value = performance.now()
       for (const part of parts.all()) part.isStale = true
       if (isComplete.value) cursor = parts.last()?.last ?? null
       isComplete.value = false

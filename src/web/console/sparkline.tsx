@@ -31,8 +31,9 @@ function runsOf(values: readonly (number | null)[]): Place[][] {
 const lineOf = (run: readonly Place[]): string =>
   run.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`).join('')
 
-/** A chart of the last minutes, scaled to its highest value. */
+/** A chart of the last minutes, scaled to its highest value; nothing if there is nothing to see. */
 export function Sparkline({ label, values }: SparklineProps) {
+  if (!values.some((value) => value !== null && value > 0)) return null
   const runs = runsOf(values)
   const areas = runs.map((run) => `${lineOf(run)}V${HEIGHT}H${run[0]?.x.toFixed(1)}Z`)
   return (

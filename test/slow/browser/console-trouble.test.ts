@@ -81,12 +81,19 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   await console.field('Name').fill('Tree fern')
   await first.kill()
 
-  await page.getByText('No response, retrying…').waitFor()
+  await page.getByRole('alert').getByText('No response, retrying…').waitFor()
+  await page
+    .getByRole('alert')
+    .getByText(/^since .* Check that plantstore runs/)
+    .waitFor()
+  expect(await page.title()).toBe('⚠ No response – plantstore')
   await console.button('Save').click()
   await page.getByRole('dialog').getByRole('alert').waitFor()
   expect(await console.field('Name').inputValue()).toBe('Tree fern')
   await using second = await startDaemon({ database, args: ['--port', String(first.port)] })
   await page.getByText('Healthy').waitFor()
+  expect(await page.getByText('No response').count()).toBe(0)
+  expect(await page.title()).toBe('plantstore')
   await console.button('Save').click()
   await page.getByText('Plant 1 was changed').waitFor()
 
@@ -112,7 +119,9 @@ test('a disk that takes no writes is shown with the reason, and what was typed i
   // The first write that fails is in doubt for as long as the disk fails.
   const filler = ailing.create('{"id":2,"name":"filler"}')
 
-  await page.getByText('Cannot write').waitFor()
+  await page.getByRole('alert').getByText('Cannot write', { exact: true }).waitFor()
+  await page.getByText(/^since .* Writes are refused/).waitFor()
+  expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('console/icon-outage.svg')
   await console.button('Save').click()
   await page
     .getByRole('dialog')

@@ -60,6 +60,27 @@ describe('the figures of the metrics', () => {
     expect(createP99(after, after)).toBeNull()
   })
 
+  test('say what is stored, waits, is free and failed; a refusal is no failure and has no latency', () => {
+    const metrics = createMetrics()
+    for (let count = 0; count < 100; count++) metrics.answered('POST', '/plants', 409, 9000)
+    metrics.answered('POST', '/plants', 200, 4)
+    metrics.answered('POST', '/plants', 507, 4)
+    metrics.answered('GET', '/plants/:id', 503, 4)
+    metrics.answered('GET', '/health', 503, 4)
+    const kept = { unsentBytes: 0, followers: 0, files: null, changes: null, plants: 12 }
+    const busy = { ...stats, queued: 3, freeBytes: 2e9 }
+    const none = parseMetrics(createMetrics().render(stats), 0)
+    const sample = parseMetrics(metrics.render(busy, kept), 0)
+
+    expect(sample).toMatchObject({ plants: 12, queued: 3, freeBytes: 2e9, failed: 2 })
+    expect(Math.abs(sample.startedAt - performance.timeOrigin)).toBeLessThan(1)
+    expect(createP99(none, sample)).toBeLessThan(0.006)
+    expect(parseMetrics(metrics.render({ ...busy, freeBytes: null }), 0)).toMatchObject({
+      plants: undefined,
+      freeBytes: undefined,
+    })
+  })
+
   test('begin again when the daemon was restarted', () => {
     const metrics = createMetrics()
     metrics.created(5)

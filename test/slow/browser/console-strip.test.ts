@@ -1,0 +1,82 @@
+// What the console says of the store itself, in a real Chromium: `bun run test:browser`.
+import { expect, test } from 'bun:test'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { connect, openConsole, startChromium } from './console-page'
+
+const { daemon } = await startOwnDaemon()
+const browser = await startChromium()
+
+for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+
+test('the strip has how many plants there are, the queue, errors, the free space and since when it runs', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  const strip = console.page.getByRole('region', { name: 'State of the store' })
+  const fact = (name: string) =>
+    strip
+      .locator('div', { has: console.page.getByText(name, { exact: true }) })
+      .getByRole('definition')
+
+  await fact('Plants').getByText('5', { exact: true }).waitFor()
+  expect(await fact('Queue').textContent()).toBe('0')
+  expect(await fact('Errors').textContent()).toBe('0')
+  expect(await fact('Disk free').textContent()).toMatch(/^[\d.,]+ [MGT]B$/)
+  const since = await fact('Up since').getByRole('time').getAttribute('datetime')
+  expect(Math.abs(Date.parse(String(since)) - Date.now())).toBeLessThan(600_000)
+  // Nothing was created while it was watched.
+  expect(await strip.getByRole('img').count()).toBe(0)
+
+  for (const id of [6, 7]) await daemon.create(`{"id":${id},"name":"later"}`)
+  await fact('Plants').getByText('7', { exact: true }).waitFor()
+  await strip.getByRole('img', { name: /^Creates per second/ }).waitFor()
+  await daemon.fetch('/plants/6', { method: 'DELETE' })
+  await fact('Plants').getByText('6', { exact: true }).waitFor()
+  await console.isClean()
+})
+
+test('a list that is older than a minute says so, and can be read again', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  const { page } = console
+  await page.clock.install()
+  await page.reload()
+  await connect(page)
+  await console.row(1).waitFor()
+  expect(await console.button('Read again').count()).toBe(0)
+  await daemon.fetch('/plants/1', { method: 'PUT', json: { name: 'renamed' } })
+
+  await page.clock.runFor(130_000)
+  await page.getByText('2 minutes old').waitFor()
+  await console.button('Read again').click()
+
+  await console.row(1).getByText('renamed').waitFor()
+  expect(await console.button('Read again').count()).toBe(0)
+  expect(await console.barriers()).toEqual([])
+})
+
+test('what could not be read is tried again at once where that is asked for', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  const { page } = console
+  await console.row(2).waitFor()
+  // Nothing is tried again by itself.
+  await page.evaluate(
+    '{ const own = setTimeout; window.setTimeout = (act, ms) => (ms < 2000 ? own(act, ms) : 0) }',
+  )
+  const message = 'unexpected error; see the log'
+  await page.route('**/plants?*', (route) =>
+    route.fulfill({ status: 500, json: { error: 50001, message } }),
+  )
+  await console.search('plant')
+  await page.getByRole('alert').getByText(message).waitFor()
+  const asked = () => console.requests().filter((it) => it.includes('/plants?')).length
+  await page.waitForTimeout(500)
+  const before = asked()
+  await page.waitForTimeout(500)
+  expect(asked()).toBe(before)
+
+  await page.unroute('**/plants?*')
+  await console.button('Retry').click()
+  await page.waitForTimeout(500)
+
+  expect(asked()).toBeGreaterThan(before)
+  await console.row(2).waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+})
