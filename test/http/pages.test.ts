@@ -11,7 +11,7 @@ const LARGEST_PAGE_BYTES = 40_000
 // The executable has its own.
 if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
 
-const { daemon } = await startOwnDaemon()
+const { daemon, folder } = await startOwnDaemon()
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
@@ -154,7 +154,7 @@ test.each([
   [['--no-console'], {}],
   [[], { PLANTSTORE_CONSOLE: 'false' }],
 ])('with %j %j there is no console, and the API is as it was', async (args, env) => {
-  await using bare = await startDaemon({ args, env })
+  await using bare = await startDaemon({ args, env, database: folder.file('bare.db') })
 
   for (const path of ['/', '/console', ...linked]) {
     await expectError(await bare.fetch(path), 40401)

@@ -5,7 +5,7 @@ import { startOwnDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 import { openStubborn } from '../harness/stubborn'
 
-const { daemon } = await startOwnDaemon()
+const { daemon, folder } = await startOwnDaemon()
 const { port } = daemon
 
 // Answers of 1.5 MB: JSON writes each control character with six.
@@ -85,7 +85,7 @@ test('a DELETE may have a body, within the limit of all bodies', async () => {
 })
 
 test('counts the connections of clients, and what may be open', async () => {
-  await using other = await startDaemon()
+  await using other = await startDaemon({ database: folder.file('other.db') })
   const read = (name: string) => metric(name, other)
   const files = await read('process_open_fds')
   const connections = await Promise.all(Array.from({ length: 20 }, () => connect(other.url)))
@@ -101,7 +101,7 @@ test('counts the connections of clients, and what may be open', async () => {
 
 test('says once that it cannot open more files', async () => {
   const under = ['prlimit', '--nofile=64:64']
-  await using crowded = await startDaemon({ under })
+  await using crowded = await startDaemon({ under, database: folder.file('crowded.db') })
   using _connections = openStubborn(crowded.port, 100)
 
   await Bun.sleep(3500)

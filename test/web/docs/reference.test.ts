@@ -11,7 +11,7 @@ const LARGEST_PAGE_BYTES = 20_000
 // The executable has its own.
 if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
 
-const { daemon } = await startOwnDaemon()
+const { daemon, folder } = await startOwnDaemon()
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
@@ -136,7 +136,7 @@ test('is not described itself: the description is of the API', async () => {
 })
 
 test('is left out with --no-console, while the description stays', async () => {
-  await using bare = await startDaemon({ args: ['--no-console'] })
+  await using bare = await startDaemon({ args: ['--no-console'], database: folder.file('bare.db') })
 
   for (const path of files) await expectError(await bare.fetch(path), 40401)
   expect((await bare.fetch('/openapi.json')).status).toBe(200)
