@@ -115,7 +115,7 @@ export const sizes: readonly Case[] = [
   announced('refuses a length of 2 GiB before it is sent', `${2 ** 31}`, 41301),
   announced('refuses a length of 4 GiB and 20 before it is sent', `${2 ** 32 + 20}`, 41301),
   announced('refuses a length of 1 TiB before it is sent', `${2 ** 40}`, 41301),
-  announced('closes at a length of more than 1 TiB', `${2 ** 40 + 1}`, 413),
+  announced('refuses a length of more than 1 TiB before it is sent', `${2 ** 40 + 1}`, 41301),
   announced('closes at a length of 2^53', `${2n ** 53n}`, 413),
   announced('closes at a length of 2^63', `${2n ** 63n}`, 400),
   announced('closes at a length of 2^64', `${2n ** 64n}`, 400),

@@ -34,9 +34,9 @@ const PROBE_PATIENCE_MS = 1000
 const STALLED_MS = 3000
 // How often privileges, tables, columns and reading connections are checked.
 const REHEARSED_EVERY_MS = 5000
-// Deadlines of a start. A migration counts the plants; it and the log wait for other processes, and for the standby.
+// Deadlines of a start. A step waits for other processes, and for the standby; a migration also counts the plants.
 const SETTING_MS = 5000
-const KEEPING_MS = 15_000
+const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
 // Other processes remove a lane that was not used for days.
 const TOUCH_EVERY_MS = 3_600_000
@@ -49,7 +49,7 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
     throw new OpenError(`no plantstore in ${target.redacted}; "plantstore serve" makes one there`)
   }
   if (before === SCHEMA_VERSION) return
-  const from = await it.within(MIGRATION_MS, migrate(it.sql))
+  const from = await it.within(before > 0 ? MIGRATION_MS : STEP_MS, migrate(it.sql))
   if (from > 0 && from < SCHEMA_VERSION) role.log('info', 'migrated', { from, to: SCHEMA_VERSION })
 }
 
@@ -66,7 +66,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     } else {
       await openSchema(connection, target, role)
       const keeping = keepChanges(connection.sql, role.keepChanges)
-      if (await connection.within(KEEPING_MS, keeping)) role.log('warn', 'changes-ended')
+      if (await connection.within(STEP_MS, keeping)) role.log('warn', 'changes-ended')
     }
     isOpened = true
     isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
