@@ -1,6 +1,6 @@
 // plantstore's own parts, so many of them that their CPU per create can be told apart: `bun run ledger`.
 
-import { Elysia } from 'elysia'
+import { join } from 'node:path'
 import { openStore } from '../../src/engine/engine.ts'
 import { GroupCommit } from '../../src/engine/group-commit.ts'
 import { LIMITS, plantChanges } from '../../src/engine/plant-changes.ts'
@@ -13,6 +13,10 @@ import { listen } from '../../src/http/server.ts'
 import { createUnsent } from '../../src/http/unsent.ts'
 import type { Store } from '../../src/store.ts'
 import { configured, depsOf } from '../../tools/service.ts'
+
+// That of src/: the peers have one of their own, which does not know its schemas.
+const path = Bun.resolveSync('elysia', join(import.meta.dir, '../../src'))
+const { Elysia }: typeof import('elysia') = await import(path)
 
 const [part = '', port, file = '', text = ''] = process.argv.slice(2)
 
