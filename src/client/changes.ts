@@ -2,11 +2,10 @@
 
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
-import { type Opened, open, pause, type Sender, SILENT_MS } from './send.ts'
+import { backOff, type Opened, open, pause, type Sender, SILENT_MS } from './send.ts'
 import type { Change, ChangePage, Plant, PlantPage } from './types.ts'
 
-const FIRST_PAUSE_SECONDS = 0.25
-const LONGEST_PAUSE_SECONDS = 30
+const PAUSE_SECONDS = { first: 0.25, longest: 30 }
 const GONE = 41001
 
 /**
@@ -20,13 +19,9 @@ export type Followed =
 
 const isPassing = ({ status }: Failure): boolean => status === 0 || status === 429 || status >= 500
 
-/** Pauses before the next try, the longer the more there were; at least as long as the daemon asks for. */
-function rest({ signal }: CallOptions, tries: { count: number }, retryAfter = 0): Promise<void> {
-  const longest = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries.count++, LONGEST_PAUSE_SECONDS)
-  // Not all clients at once.
-  const seconds = Math.max(longest * (0.5 + Math.random() / 2), retryAfter)
-  return pause(Math.min(seconds, LONGEST_PAUSE_SECONDS), signal)
-}
+/** Pauses before the next try. */
+const rest = ({ signal }: CallOptions, tries: { count: number }, retryAfter = 0): Promise<void> =>
+  pause(backOff(PAUSE_SECONDS, tries.count++, retryAfter, Math.random()), signal)
 
 /** Tries again until there is an answer, however long it takes. undefined: aborted. Throws a {@link ClientError}. */
 async function persist<T>(
@@ -109,7 +104,7 @@ export async function* changesAfter(
       tries.count = 0
       yield change
     }
-    if (performance.now() - opened > LONGEST_PAUSE_SECONDS * 1000) tries.count = 0
+    if (performance.now() - opened > PAUSE_SECONDS.longest * 1000) tries.count = 0
     if (!options.signal?.aborted) await rest(options, tries)
   }
 }

@@ -76,6 +76,18 @@ function pauseBefore(
   return mayPass && seconds <= LONGEST_PAUSE_SECONDS ? seconds : undefined
 }
 
+/** The seconds before the next try: longer the more there were, and as long as the other side asks for. `random`: from 0 to 1. */
+export function backOff(
+  { first, longest }: { readonly first: number; readonly longest: number },
+  tries: number,
+  retryAfter: number,
+  random: number,
+): number {
+  const most = Math.min(first * 2 ** tries, longest)
+  // Not all clients at once.
+  return Math.min(Math.max(most * (0.5 + random / 2), retryAfter), longest)
+}
+
 /** Resolves after some seconds, or as soon as the signal is aborted. */
 export function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {

@@ -2,13 +2,12 @@
 
 import packageJson from '../../package.json'
 import type { Change } from '../client/client'
-import { pause, retryAfterOf } from '../client/send'
+import { backOff, pause, retryAfterOf } from '../client/send'
 import { messageOf, UsageError } from '../errors'
 import { toJson } from '../plant-json'
 
 const PATIENCE_MS = 30_000
-const FIRST_PAUSE_SECONDS = 1
-const LONGEST_PAUSE_SECONDS = 3600
+const PAUSE_SECONDS = { first: 1, longest: 3600 }
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 const LEAST_KEY_BYTES = 24
 const MOST_KEY_BYTES = 64
@@ -54,10 +53,8 @@ export function signedRequest(keys: Receiver['keys'], change: Change, seconds: n
 }
 
 /** The seconds before the next attempt, after so many. `random`: from 0 to 1. */
-export function pauseAfter(tries: number, retryAfter: number, random: number): number {
-  const most = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, LONGEST_PAUSE_SECONDS)
-  return Math.min(Math.max(most * (0.5 + random / 2), retryAfter), LONGEST_PAUSE_SECONDS)
-}
+export const pauseAfter = (tries: number, retryAfter: number, random: number): number =>
+  backOff(PAUSE_SECONDS, tries, retryAfter, random)
 
 type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
 
