@@ -5,6 +5,7 @@ import type { StoreStats } from './store'
 
 // Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 
 // https://prometheus.io/docs/concepts/metric_types/#histogram
@@ -166,17 +167,18 @@ export function createMetrics(about: About = UNKNOWN) {
   let failedCredentials = 0
 
   return {
-    /** Counts an answer. `route` is a pattern such as `/plants/:id`, so that there are few label values. */
+    /** Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is `other`. */
     answered(method: string, route: string, status: number, milliseconds: number): void {
       let methods = routes.get(route)
       if (!methods) {
         methods = new Map()
         routes.set(route, methods)
       }
-      let counts = methods.get(method)
+      const label = status !== 405 && METHODS.has(method) ? method : 'other'
+      let counts = methods.get(label)
       if (!counts) {
         counts = { statuses: new Map(), latency: createHistogram(SECONDS) }
-        methods.set(method, counts)
+        methods.set(label, counts)
       }
       counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
       if (status < 400) counts.latency.observe(milliseconds / 1000)

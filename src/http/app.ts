@@ -56,8 +56,6 @@ type Exchange = Caller & {
   readonly started: number | undefined
 }
 
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
 /** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
 function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
@@ -83,9 +81,7 @@ export function createApp(deps: AppDeps) {
   ): void {
     const milliseconds = performance.now() - started
     const { method } = request
-    // Nobody can add to the metrics by methods that a path lacks.
-    const isKnown = response.status !== 405 && METHODS.has(method)
-    metrics.answered(isKnown ? method : 'other', route, response.status, milliseconds)
+    metrics.answered(method, route, response.status, milliseconds)
     if (token) rateLimit?.announce(token, route, response)
     cors?.expose(request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
