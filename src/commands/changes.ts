@@ -25,15 +25,15 @@ export const changes: Command = {
     let after = config.after ?? undefined
     try {
       // What happens meanwhile is not printed: there may be no end of it.
-      const { next: end } = await source.page('now')
+      const { next: lastCursor } = await source.page('now')
       if (config.follow) {
         for await (const change of source.follow(after, signal)) {
           if (!out.write(toLine(change))) break
         }
       }
-      for (let isMore = !config.follow && after !== end; isMore && !signal.aborted; ) {
+      for (let isMore = !config.follow && after !== lastCursor; isMore && !signal.aborted; ) {
         const { changes, next } = await source.page(after)
-        const last = changes.findIndex(({ cursor }) => cursor === end)
+        const last = changes.findIndex(({ cursor }) => cursor === lastCursor)
         const lines = (last < 0 ? changes : changes.slice(0, last + 1)).map(toLine)
         if (!out.write(lines.join(''))) return exitCodes.ok
         after = next
