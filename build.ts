@@ -5,6 +5,8 @@ import { buildPages } from './build-pages'
 const { values } = parseArgs({
   args: Bun.argv.slice(2),
   options: {
+    // A benchmark builds its servers as plantstore is built.
+    entry: { type: 'string', default: 'src/main.ts' },
     target: { type: 'string' },
     outfile: { type: 'string', default: 'dist/plantstore' },
     metafile: { type: 'string' },
@@ -36,7 +38,7 @@ const result = Bun.spawnSync(
     ...(values.metafile ? [`--metafile=${values.metafile}`] : []),
     // The executable has all files in one folder: that of the worker and its client.
     '--root=src/engine/sqlite',
-    'src/main.ts',
+    values.entry,
     // The worker's file must be an entry of its own.
     'src/engine/sqlite/worker.ts',
     `--outfile=${values.outfile}`,

@@ -1,10 +1,11 @@
-// `bun run start`: time from exec to the first answer, memory at rest and size of the executable, and the same of an
-// empty Bun server with the same build flags. plantstore starts without a store, and again with the one it made.
-import { copyFileSync, readFileSync, statSync } from 'node:fs'
+// `bun run start`: time and CPU from exec to the first answer, memory at rest and size of the executable, of plantstore, of an
+// empty Bun server that is built as it is, and of that server with more and more of plantstore's start.
+import { copyFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { controlGroup } from '../lib/control-group.ts'
+import { cpuTime } from '../lib/cpu.ts'
 import { number, readFlags } from '../lib/flags.ts'
-import { executable, plantstore, project } from '../lib/plantstore.ts'
+import { database, executable, plantstore, project } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
 import { removeFolder, run, start, stop, temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
@@ -12,47 +13,51 @@ import { freePort, type Server, startServer, untilFirstAnswer } from '../lib/ser
 import { setUp } from '../lib/setup.ts'
 import { range } from '../lib/statistics.ts'
 import { decimals, megabytes, table } from '../lib/table.ts'
-import { createLoader } from '../lib/wrk.ts'
 
 const flags = readFlags('Time to the first answer, memory at rest, size of the executable.', {
   rounds: { default: '20', help: 'how often each is started' },
-  extra: { default: '', help: 'more flags to build the empty server with, separated by spaces' },
 })
 
-const empty = join(import.meta.dir, '..', '.cache', 'empty')
+const cache = join(import.meta.dir, '..', '.cache')
+const empty = join(cache, 'empty')
+const parts = join(cache, 'start-parts')
 
-/** The flags of the project's build, without those that name files. */
-function buildFlags(): string[] {
-  const source = readFileSync(join(project, 'build.ts'), 'utf8')
-  const all = [...source.matchAll(/'(--[\w=-]+)'/g)].map((match) => match[1] ?? '')
-  return all.filter((flag) => !/^--(root|external|outfile|target)/.test(flag))
+async function build(entry: string, outfile: string): Promise<void> {
+  const argv = [process.execPath, 'build.ts', '--entry', `bench/servers/${entry}`]
+  await run({ argv: [...argv, '--outfile', outfile], cwd: project })
 }
 
-async function buildEmpty(): Promise<void> {
-  const entry = join(import.meta.dir, '..', 'servers', 'empty.ts')
-  const extra = flags.extra ? flags.extra.split(' ') : []
-  const argv = [process.execPath, 'build', ...buildFlags(), ...extra, entry, '--outfile', empty]
-  await run({ argv, env: { NODE_ENV: 'production' } })
-}
-
-const emptyServer: Server = {
-  name: 'empty Bun.serve',
-  description: 'answers a constant',
+const serverOf = (name: string, argvOf: (port: number, folder: string) => string[]): Server => ({
+  name,
+  description: name,
   durable: 'stores nothing',
-  command: (port, folder) => ({ argv: [empty], env: { EMPTY_PORT: String(port) }, cwd: folder }),
+  command: (port, folder) => ({ argv: argvOf(port, folder), cwd: folder }),
   create: () => ({ path: '/', token: '', body: '' }),
-}
+})
 
-type Start = { name: string; startMs: number; resident: number; anonymous: number; loaded: number }
+const partOf = (part: string, name: string) => ({
+  server: serverOf(name, (port, folder) => [parts, part, String(port), database(folder)]),
+  file: parts,
+})
 
-async function once(server: Server, name: string, folder: string): Promise<Start> {
+const starters = [
+  { server: { ...plantstore, name: 'plantstore, new store' }, file: executable },
+  { server: plantstore, file: executable },
+  partOf('service', 'its modules, the store, the service'),
+  partOf('store', 'its modules and the store'),
+  partOf('modules', 'its modules'),
+  { server: serverOf('empty Bun.serve', (port) => [empty, String(port)]), file: empty },
+]
+
+type Start = { startMs: number; startCpu: number; resident: number; anonymous: number }
+
+async function once(server: Server, folder: string): Promise<Start> {
   const running = await startServer(server, folder)
+  const startCpu = cpuTime(running.pid)
   await Bun.sleep(1000)
   const { resident, anonymous } = memory(running.pid)
-  await createLoader(running).create(64, 1)
-  const loaded = memory(running.pid).resident
   await running.stop()
-  return { name, startMs: running.startMs, resident, anonymous, loaded }
+  return { startMs: running.startMs, startCpu, resident, anonymous }
 }
 
 /** Bytes at rest that a container is charged for, executable included; NaN without control groups. */
@@ -80,40 +85,36 @@ async function charged(server: Server, file: string): Promise<number> {
 }
 
 await setUp()
-await buildEmpty()
-const starters = [
-  { name: 'plantstore, new store', server: plantstore, file: executable },
-  { name: 'plantstore', server: plantstore, file: executable },
-  { name: emptyServer.name, server: emptyServer, file: empty },
-]
-const starts: Start[] = []
+await build('empty.ts', empty)
+await build('start-parts.ts', parts)
+const starts = new Map<Server, Start[]>(starters.map(({ server }) => [server, []]))
 for (let n = 0; n < number(flags.rounds); n++) {
   const folder = temporaryFolder()
-  for (const { name, server } of starters) starts.push(await once(server, name, folder))
+  for (const [server, own] of starts) own.push(await once(server, folder))
   removeFolder(folder)
 }
 
 const rows = []
-for (const { name, server, file } of starters) {
-  const own = starts.filter((one) => one.name === name)
-  const of = (field: Exclude<keyof Start, 'name'>) => range(own.map((one) => one[field]))
+for (const { server, file } of starters) {
+  const of = (field: keyof Start) => range((starts.get(server) ?? []).map((one) => one[field]))
   rows.push({
-    executable: name,
+    executable: server.name,
     startMs: of('startMs'),
+    startCpu: of('startCpu'),
     resident: of('resident'),
     anonymous: of('anonymous'),
-    loaded: of('loaded'),
     charged: await charged(server, file),
     size: statSync(file).size,
   })
 }
 
-const head = ['executable', 'first answer', 'idle RSS', 'of it anonymous', 'idle control group']
-head.push('loaded RSS', 'size')
+const head = ['', 'first answer', 'CPU until then', 'idle RSS', 'of it anonymous']
+head.push('idle control group', 'size')
 const cells = rows.map((row) => [
   row.executable,
   `${decimals(row.startMs[1], 1)} ms`,
-  ...[row.resident[1], row.anonymous[1], row.charged, row.loaded[1], row.size].map(megabytes),
+  `${decimals(row.startCpu[1] / 1000, 1)} ms`,
+  ...[row.resident[1], row.anonymous[1], row.charged, row.size].map(megabytes),
 ])
 console.log(table(head, cells))
-writeResults('start', { flags: buildFlags(), figures: '[least, median, most]', rows })
+writeResults('start', { figures: '[least, median, most]', rows })
