@@ -175,7 +175,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
       await errorOf(it.store.readPlant(1n))
       await until(async () => it.events.some((event) => `${event.detail}`.includes(reason)))
 
-      expect(performance.now() - started).toBeLessThan(5000)
+      expect(performance.now() - started).toBeLessThan(8000)
       expect(await it.isHealthy()).toBeFalse()
       expect(it.store.stats().isWritable).toBeFalse()
       await it.query(heal)
@@ -229,10 +229,10 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
       return { error, milliseconds: performance.now() - started }
     })
     expect(await it.store.findToken('unknown')).toBeNull()
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(4000)
     for (const { error, milliseconds } of await Promise.all(reads)) {
       expect(error).toBe(50302)
-      expect(milliseconds).toBeLessThan(5800)
+      expect(milliseconds).toBeLessThan(9000)
     }
     await locking
 
@@ -253,7 +253,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
     })
 
     // A commit that is not answered is noticed later.
-    expect(waited).toBeLessThan(5500)
+    expect(waited).toBeLessThan(8000)
     await until(it.isHealthy)
   })
 
