@@ -40,6 +40,9 @@ export function createTableScroll(pages: PlantPages) {
     scroll.value = element.scrollTop
   }
 
+  /** Whether the browser has scrolled and not told of it yet: that must not be undone. */
+  const isScrolled = () => element !== undefined && element.scrollTop !== scroll.value
+
   function setTop(to: number): void {
     top.value = Math.max(0, Math.min(to, extent.value.content - view.value))
     setScroll(toScroll(top.value, extent.value))
@@ -53,7 +56,9 @@ export function createTableScroll(pages: PlantPages) {
     scroll.value = to
     clearTimeout(idle)
     // Small moves let the scroll bar drift from the position; this corrects it.
-    idle = window.setTimeout(() => setScroll(toScroll(top.value, extent.value)), IDLE_MS)
+    idle = window.setTimeout(() => {
+      if (!isScrolled()) setScroll(toScroll(top.value, extent.value))
+    }, IDLE_MS)
   }
 
   function show(row: number): void {
@@ -97,13 +102,14 @@ export function createTableScroll(pages: PlantPages) {
     // When the height of the content changes, so does the scroll bar for the same position.
     const stopFollowing = effect(() => {
       const { content } = extent.value
-      if (isGoingToEnd.peek()) {
-        queueMicrotask(() => {
-          setTop(content)
-          active.value = Math.max(0, pages.total.value - 1)
-          if (pages.isComplete.value) isGoingToEnd.value = false
-        })
-      } else queueMicrotask(() => setTop(top.peek()))
+      const isFollowed = isGoingToEnd.peek()
+      queueMicrotask(() => {
+        if (isScrolled()) return
+        setTop(isFollowed ? content : top.peek())
+        if (!isFollowed) return
+        active.value = Math.max(0, pages.total.value - 1)
+        if (pages.isComplete.value) isGoingToEnd.value = false
+      })
     })
     return () => {
       sizes.disconnect()

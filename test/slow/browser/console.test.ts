@@ -152,13 +152,39 @@ describe('the table', () => {
     await page.getByText('250 plants so far').waitFor()
     await grid.hover()
 
-    for (let wheel = 0; wheel < 60 && (await console.row(600).count()) === 0; wheel++) {
-      await page.mouse.wheel(0, 1000)
-      await page.waitForTimeout(20)
+    const scroller = grid.locator('.scroller')
+    const position = () => scroller.evaluate((it) => it.scrollTop)
+    while ((await console.row(600).count()) === 0) {
+      const before = await position()
+      await page.mouse.wheel(0, 400)
+      // At the end of what is loaded, it goes on once there is more.
+      for (let wait = 0; wait < 50 && (await position()) === before; wait++)
+        await page.waitForTimeout(20)
     }
 
-    await console.row(600).waitFor()
     expect((await console.rows()).length).toBeLessThan(60)
+  })
+
+  test('does not undo a scroll of which the browser has not told yet', async () => {
+    await using console = await open()
+    const { page, grid } = console
+    await page.getByText('250 plants so far').waitFor()
+    const scroller = grid.locator('.scroller')
+
+    await scroller.evaluate(async (it) => {
+      // What the table does once the scrolling is over, at the worst moment: between a scroll and its event.
+      const timers: (() => void)[] = []
+      const own = window.setTimeout
+      Object.assign(window, { setTimeout: (act: () => void) => timers.push(act) })
+      it.scrollTop = 100
+      await new Promise((resolve) => it.addEventListener('scroll', resolve, { once: true }))
+      window.setTimeout = own
+      it.scrollTop = 2000
+      for (const act of timers) act()
+    })
+    await page.waitForTimeout(500)
+
+    expect(await scroller.evaluate((it) => it.scrollTop)).toBe(2000)
   })
 
   test('finds a plant by its id, exactly', async () => {
