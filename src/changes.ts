@@ -52,13 +52,13 @@ export interface ChangeLog {
    * oldest that is kept; {@link NOW}: none. `next` is the cursor of the last one; of where it began, if there is none.
    */
   read(options: {
-    readonly after?: string
+    readonly after?: string | undefined
     readonly limit: number
   }): Promise<{ readonly changes: readonly Change[]; readonly next: string }>
   /** The changes of one plant, the newest first: those before the cursor `after`, if given. No `next`: no more follow. */
   history(
     id: Int64,
-    options: { readonly after?: string; readonly limit: number },
+    options: { readonly after?: string | undefined; readonly limit: number },
   ): Promise<{ readonly changes: readonly Change[]; readonly next?: string }>
   /**
    * Calls `listener` when there may be changes that it has not seen: at once for those of this process, within half a second

@@ -10,7 +10,7 @@ import { PlantError, UsageError } from '../errors'
 
 const LIMIT = 1000
 
-export type Source = {
+type Source = {
   /** The changes after a cursor, the oldest first; `next` is where to go on. */
   page(after: string | undefined): Promise<ChangePage>
   /** Every change after a cursor, and every one to come, until it is aborted. */
@@ -41,8 +41,7 @@ async function openDatabase(config: Config): Promise<Source> {
     return store.changes
   }
 
-  const page = async (after: string | undefined) =>
-    log().read({ limit: LIMIT, ...(after === undefined ? {} : { after }) })
+  const page = async (after: string | undefined) => log().read({ limit: LIMIT, after })
 
   async function* follow(after: string | undefined, signal: AbortSignal) {
     let news = Promise.withResolvers<void>()

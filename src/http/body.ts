@@ -6,6 +6,7 @@ import { PlantError } from '../errors'
 import { explainMismatch } from '../mismatch'
 import { FIELDS } from '../plant'
 import { parseBody } from '../plant-json'
+import type { SentHeaders } from './precondition'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
 const MEDIA_TYPE =
@@ -40,8 +41,6 @@ function keepFields(body: unknown): unknown {
 const parse = (bytes: Uint8Array): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
 
-type Headers = Readonly<Record<string, string | undefined>>
-
 /** What a body may be sent as; `rule` and `accepts` say so to a client that sends another type. */
 type Media = {
   readonly types: readonly string[]
@@ -66,7 +65,7 @@ export const MERGE_PATCH: Media = {
   accepts: ACCEPT_PATCH,
 }
 
-function requireType(headers: Headers, { types, rule, accepts = {} }: Media): void {
+function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {
   const sent = headers['content-type'] ?? ''
   const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
   if (!types.includes(type ?? '')) throw new PlantError(41501, rule, { headers: accepts })
@@ -141,7 +140,7 @@ export function createBodies(limit: number) {
     of<Schema extends TSchema>(body: Schema, media: Media = PLAIN_JSON) {
       let schema: ReturnType<typeof getSchemaValidator> | undefined
 
-      async function readBody(request: Request, headers: Headers): Promise<unknown> {
+      async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
         requireType(headers, media)
         const value = parse(await readBytes(request, headers['content-length']))
         schema ??= getSchemaValidator(body, { normalize: false })
@@ -154,7 +153,7 @@ export function createBodies(limit: number) {
         // Elysia would read the body before it checks the credentials, so its validator is called above.
         parse: 'none' as const,
         // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
-        transform: async (context: { request: Request; headers: Headers; body: unknown }) => {
+        transform: async (context: { request: Request; headers: SentHeaders; body: unknown }) => {
           context.body = await readBody(context.request, context.headers)
         },
       }

@@ -8,12 +8,10 @@ import type { Store } from '../store'
 import { readWeights } from './accept-encoding'
 import { caller } from './caller'
 import { answers, READING, refusals, responses } from './describe'
-import type { Followers } from './followers'
+import { EVENTS, type Followers } from './followers'
 import { refuseMalformed, tags, toInt64 } from './plants'
 import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
 import type { Unsent } from './unsent'
-
-const EVENTS = 'text/event-stream'
 
 const example = {
   cursor: '5d1be2a07c93f648-17',
@@ -39,15 +37,10 @@ function prefersEvents(accept: string): boolean {
   return events > 0 && events >= (weights.get('application/json') ?? 0)
 }
 
-const optionsOf = (query: { readonly limit?: string | number; readonly after?: string }) => ({
-  limit: Number(query.limit),
-  ...(query.after === undefined ? {} : { after: query.after }),
-})
-
 const toText = (changes: readonly Change[], next: string | null): string =>
   JSON.stringify({ changes: changes.map(toJson), next })
 
-export type ChangeDeps = {
+type ChangeDeps = {
   readonly store: Store
   readonly unsent: Unsent
   readonly followers: Followers
@@ -62,7 +55,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
         const log = logOf(store)
         if (token && prefersEvents(headers.accept ?? ''))
           return followers.follow(log, headers['last-event-id'] || query.after, request, token)
-        const { changes, next } = await log.read(optionsOf(query))
+        const { changes, next } = await log.read({ limit: Number(query.limit), after: query.after })
         return unsent.answerZipped(request, toText(changes, next))
       },
       {
@@ -90,9 +83,9 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
     )
     .get(
       '/plants/:id/history',
-      async ({ request, params, query }) => {
-        const log = logOf(store)
-        const { changes, next = null } = await log.history(toInt64(params.id), optionsOf(query))
+      async ({ request, params: { id }, query: { limit, after } }) => {
+        const options = { limit: Number(limit), after }
+        const { changes, next = null } = await logOf(store).history(toInt64(id), options)
         return unsent.answerZipped(request, toText(changes, next))
       },
       {

@@ -6,7 +6,8 @@ import { PlantError } from '../errors'
 import { toJson } from '../plant-json'
 import type { Store } from '../store'
 import { isValid, type Token } from '../token'
-import type { Unsent } from './unsent'
+import { jsonHeaders } from './answer'
+import { UNREAD_SECONDS, type Unsent } from './unsent'
 
 // An idle one takes about 5 KB (bench: changes).
 const MOST_FOLLOWERS = 10_000
@@ -15,17 +16,18 @@ const CHANGES_PER_PAGE = 1000
 const KEPT_PAGES = 8
 const KEEP_ALIVE_MS = 15_000
 const CHECK_MS = 500
-const UNREAD_SECONDS = 20
 // Changes are sent in rounds, rarer the more clients there are: a stream costs about 8 us a round.
 const ROUND_MS = 5
 const ROUND_MS_PER_FOLLOWER = 0.01
 // After a restart, clients come back over this time.
 const RETRY_MS = 1000
 
+/** The media type of a stream of events. */
+export const EVENTS = 'text/event-stream'
+
 const streamHeaders = new Headers({
-  'content-type': 'text/event-stream',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
+  ...Object.fromEntries(jsonHeaders),
+  'content-type': EVENTS,
   // nginx would collect events before it passes them on.
   'x-accel-buffering': 'no',
 })
@@ -51,10 +53,7 @@ const toEvent = (change: Change): string =>
   `id: ${change.cursor}\nevent: ${change.action}\ndata: ${JSON.stringify(toJson(change))}\n\n`
 
 async function readPage(log: ChangeLog, after: string | undefined): Promise<Page> {
-  const { changes, next } = await log.read({
-    limit: CHANGES_PER_PAGE,
-    ...(after === undefined ? {} : { after }),
-  })
+  const { changes, next } = await log.read({ limit: CHANGES_PER_PAGE, after })
   return { events: changes.length > 0 ? UTF8.encode(changes.map(toEvent).join('')) : null, next }
 }
 

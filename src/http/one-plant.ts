@@ -28,15 +28,13 @@ import {
   WRITING,
 } from './describe'
 import { type PlantDeps, storedExample, tags, toInt64 } from './plants'
-import { readPrecondition } from './precondition'
+import { readPrecondition, type SentHeaders } from './precondition'
 import { PlantPath } from './schemas'
 
 const OTHER_ID = 'id: expected the id in the path, or none'
 
 const example = storedExample
 const tagged = { example, headers: { etag: entityTagOf({ ...example, id: 1n }) } }
-
-type Headers = Readonly<Record<string, string | undefined>>
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id) throw new PlantError(40002, OTHER_ID)
@@ -48,7 +46,7 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-function conditionally(options: CreateOptions, headers: Headers): ChangeOptions {
+function conditionally(options: CreateOptions, headers: SentHeaders): ChangeOptions {
   const precondition = readPrecondition(headers)
   return precondition ? { ...options, precondition } : options
 }

@@ -8,7 +8,8 @@ const WEAK = /^W\//
 // Stands for an entity tag, so that the rest of a header can be checked. No header can contain it.
 const PLACEHOLDER = '\0'
 
-type Headers = Readonly<Record<string, string | undefined>>
+/** The headers of a request, as Elysia gives them: names in lower case. */
+export type SentHeaders = Readonly<Record<string, string | undefined>>
 
 function readTags(name: string, text: string): EntityTags {
   const trimmed = text.trim()
@@ -34,7 +35,7 @@ export function readIfNoneMatch(text: string): EntityTags {
 }
 
 /** The conditions of a request; null if it has none. 40002: a header is malformed. */
-export function readPrecondition(headers: Headers): Precondition | null {
+export function readPrecondition(headers: SentHeaders): Precondition | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers
   if (match === undefined && noneMatch === undefined) return null
   return {

@@ -1,7 +1,7 @@
 // What clients have not read yet of their answers. Bun keeps it, beyond the buffers of the kernel.
 
 import { PlantError } from '../errors'
-import type { NewPlant } from '../plant'
+import { charactersOf, type NewPlant } from '../plant'
 import { type Body, encode, jsonHeaders } from './answer'
 
 // A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).
@@ -11,16 +11,13 @@ const SHORT = 4 * 1024
 const UNSENT_BYTES = 32 * 1024 * 1024
 const ORDINARY = 64 * 1024
 const UNSENT_BEFORE_LONG = 24 * 1024 * 1024
-// A client that takes nothing of a long answer for this long is disconnected; Bun looks every 4 seconds.
-const UNREAD_SECONDS = 20
+/** A client that takes nothing of what it is sent for this long is disconnected; Bun looks every 4 seconds. */
+export const UNREAD_SECONDS = 20
 // Of changes of plants whose length is not known, this many may wait together; further plants are read first.
 const UNMEASURED_CHANGES = 8
 // What such a change takes until it is answered, times the length of the plant (`memory-unread-patches`).
 const COPIES = 4
 const TOO_MANY = 'busy: too many long answers wait for their clients; retry shortly'
-
-const lengthOf = ({ name, tag }: Pick<NewPlant, 'name' | 'tag'>): number =>
-  name.length + (tag?.length ?? 0)
 
 export type Unsent = ReturnType<typeof createUnsent>
 
@@ -34,8 +31,8 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
     return unsent < (characters > ORDINARY ? UNSENT_BEFORE_LONG : UNSENT_BYTES)
   }
 
-  function expect(plant: Pick<NewPlant, 'name' | 'tag'>): void {
-    if (!hasRoom(lengthOf(plant))) throw new PlantError(50301, TOO_MANY)
+  function expect(plant: NewPlant): void {
+    if (!hasRoom(charactersOf(plant))) throw new PlantError(50301, TOO_MANY)
   }
 
   // Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when the
@@ -107,7 +104,7 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
     async change<T>(read: () => Promise<NewPlant | null>, make: () => Promise<T>): Promise<T> {
       const plant = changes < UNMEASURED_CHANGES ? null : await read()
       if (plant) expect(plant)
-      const bytes = plant ? lengthOf(plant) * COPIES : 0
+      const bytes = plant ? charactersOf(plant) * COPIES : 0
       changes++
       unsent += bytes
       try {
