@@ -1,8 +1,9 @@
 // The files and connections that this process has open, and how many it may have.
 
-import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { codeOf } from '../errors'
+import { isSocket, OPEN_FILES } from '../files/descriptors'
 import type { Log } from '../log'
 import type { OpenFiles } from '../metrics'
 
@@ -14,17 +15,8 @@ const REPEAT_AFTER_MS = 60_000
 
 const isExhausted = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(codeOf(error))
 
-function isSocket(fd: string): boolean {
-  try {
-    return fstatSync(Number(fd)).isSocket()
-  } catch {
-    // It was closed meanwhile.
-    return false
-  }
-}
-
 async function count(): Promise<{ readonly open: number; readonly sockets: number }> {
-  const all = await readdir('/proc/self/fd')
+  const all = await readdir(OPEN_FILES)
   let sockets = 0
   for (let from = 0; from < all.length; from += AT_ONCE) {
     sockets += all.slice(from, from + AT_ONCE).filter(isSocket).length
@@ -39,7 +31,7 @@ async function count(): Promise<{ readonly open: number; readonly sockets: numbe
  * chroot, nothing is counted.
  */
 export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles | null>> {
-  if (!existsSync('/proc/self/fd')) return async () => null
+  if (!existsSync(OPEN_FILES)) return async () => null
   const limit = Number(LIMIT.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
   const own = (await count()).sockets + 1
   let nextLine = 0

@@ -1,7 +1,9 @@
-// Hands a port over from one listening socket to the next, without refusing or resetting a connection. Linux only.
+// Hands a port over from one listening socket to the next, without refusing or resetting a connection. Linux only. Without
+// it, a reload under load would reset connections, or still serve the old certificate (`test/sockets/tls.test.ts`).
 
 import { ptr } from 'bun:ffi'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
+import { isSocket, OPEN_FILES } from '../files/descriptors'
 import { openLibc } from '../files/libc'
 
 const SOL_SOCKET = 1
@@ -10,22 +12,11 @@ const SO_ATTACH_REUSEPORT_CBPF = 51
 // BPF_RET | BPF_K: a program that returns a constant.
 const RETURN_CONSTANT = 6
 
-const FOLDER = '/proc/self/fd'
-
-function isSocket(fd: string): boolean {
-  try {
-    return readlinkSync(`${FOLDER}/${fd}`).startsWith('socket:')
-  } catch {
-    // The descriptor that read the folder is closed.
-    return false
-  }
-}
-
 /** Calls a function that opens a socket, and finds the descriptor, which Bun does not expose. */
 function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: number } {
-  const before = new Set(readdirSync(FOLDER).filter(isSocket))
+  const before = new Set(readdirSync(OPEN_FILES).filter(isSocket))
   const opened = open()
-  const fd = readdirSync(FOLDER).find((it) => !before.has(it) && isSocket(it))
+  const fd = readdirSync(OPEN_FILES).find((it) => !before.has(it) && isSocket(it))
   return { opened, fd: Number(fd ?? -1) }
 }
 
