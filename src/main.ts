@@ -54,19 +54,13 @@ function findCommand(word: string): Command {
   )
 }
 
-function explain(error: unknown): { message: string; code: number } {
-  if (error instanceof UsageError) return { message: error.message, code: exitCodes.usage }
-  if (error instanceof OpenError) {
-    return { message: error.message, code: error.storage ? exitCodes.storage : exitCodes.failure }
-  }
-  if (error instanceof PlantError) {
-    const isStorage = error.error === 50302 || error.error === 50701
-    return { message: error.message, code: isStorage ? exitCodes.storage : exitCodes.failure }
-  }
-  return {
-    message: messageOf(error),
-    code: exitCodes.failure,
-  }
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return exitCodes.usage
+  const isStorage =
+    error instanceof PlantError
+      ? error.error === 50302 || error.error === 50701
+      : error instanceof OpenError && error.storage
+  return isStorage ? exitCodes.storage : exitCodes.failure
 }
 
 async function runCommand(
@@ -107,7 +101,7 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
     }
     return await runCommand(findCommand(name), rest, out, err)
   } catch (error) {
-    const { message, code } = explain(error)
+    const [message, code] = [messageOf(error), exitCodeOf(error)]
     const isKnown = commands.some((it) => it.name === name)
     const text = code === exitCodes.usage ? withHint(message, isKnown ? `${name} ` : '') : message
     err.write(`plantstore: ${text}\n`)

@@ -6,8 +6,7 @@ import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
-import { interruptible } from '../terminal/interrupt'
-import { createProgress, megabytes } from '../terminal/progress'
+import { copying } from '../terminal/copying'
 
 export const backup: Command = {
   name: 'backup',
@@ -25,23 +24,10 @@ it gets its name. Run "plantstore restore FILE" to put it back.`,
     if (lstatSync(path, { throwIfNoEntry: false })) {
       throw new OpenError(`${path} already exists; give a new FILE`)
     }
-    const progress = createProgress(err, megabytes)
-    return interruptible(async (check) => {
-      let plants = 0
-      const onBytes = (bytes: number, total: number) => {
-        check()
-        progress.update(bytes, bytes, total)
-      }
-      const write = async (temporary: string) => {
-        plants = (await copyDatabase(config.database, temporary, onBytes)).plants
-      }
-      try {
-        await produceFile(path, 'refuse', write, onBytes)
-      } finally {
-        progress.end()
-      }
-      out.write(`backed up ${plants} plants to ${path}\n`)
-      return 0
+    return copying(out, err, async (onBytes) => {
+      const write = (to: string) => copyDatabase(config.database, to, onBytes)
+      const { plants } = await produceFile(path, 'refuse', write, onBytes)
+      return `backed up ${plants} plants to ${path}\n`
     })
   },
 }

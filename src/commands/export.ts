@@ -106,15 +106,12 @@ the database.`,
         writePlants(put, writer, plants, onPlants),
       )
 
-    const produce = async (file: string): Promise<Written> => {
-      let written: Written = { plants: 0, isWhole: false }
-      await produceFile(file, 'replace', async (temporary) => {
-        written = await engine.readAll(database, config, 'repeatable', (plants) =>
+    const produce = (file: string): Promise<Written> =>
+      produceFile(file, 'replace', (temporary) =>
+        engine.readAll(database, config, 'repeatable', (plants) =>
           writeFile(temporary, (put) => writePlants(put, writer, plants, onPlants)),
-        )
-      })
-      return written
-    }
+        ),
+      )
 
     function tell({ plants, isWhole }: Written): number {
       progress.end()

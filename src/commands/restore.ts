@@ -4,8 +4,7 @@ import type { Command } from '../command'
 import { worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { UsageError } from '../errors'
-import { interruptible } from '../terminal/interrupt'
-import { createProgress, megabytes } from '../terminal/progress'
+import { copying } from '../terminal/copying'
 
 export const restore: Command = {
   name: 'restore',
@@ -22,21 +21,10 @@ database is kept beside it, under the name that is printed.`,
     }
     if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
-    const progress = createProgress(err, megabytes)
-    return interruptible(async (check) => {
-      try {
-        const onBytes = (bytes: number, total: number) => {
-          check()
-          progress.update(bytes, bytes, total)
-        }
-        const { plants, kept } = await restoreDatabase(path, config.database, suffix, onBytes)
-        progress.end()
-        out.write(`restored ${plants} plants to ${config.database}\n`)
-        if (kept !== null) out.write(`previous database kept as ${kept}\n`)
-        return 0
-      } finally {
-        progress.end()
-      }
+    return copying(out, err, async (onBytes) => {
+      const { plants, kept } = await restoreDatabase(path, config.database, suffix, onBytes)
+      const previous = kept === null ? '' : `previous database kept as ${kept}\n`
+      return `restored ${plants} plants to ${config.database}\n${previous}`
     })
   },
 }

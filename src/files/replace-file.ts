@@ -9,7 +9,7 @@ import { syncFile, syncFolder } from './sync'
 import { checkFolder, explainMaking, targetOf } from './target'
 
 /** What to do if the name is taken. */
-export type Existing = 'replace' | 'refuse'
+type Existing = 'replace' | 'refuse'
 
 /** Gives a file its name. Throws an `OpenError` if the name is taken. */
 export function placeNew(made: string, path: string): void {
@@ -21,25 +21,27 @@ export function placeNew(made: string, path: string): void {
 
 /**
  * Makes a file: `write` writes it at a private path, then it is synced, gets its name, and the folder is synced. If the
- * path is a link, the file it leads to is replaced. Throws an `OpenError` if the file cannot be made.
+ * path is a link, the file it leads to is replaced. Resolves to what `write` did. Throws an `OpenError` if the file cannot
+ * be made.
  */
-export async function produceFile(
+export async function produceFile<T>(
   path: string,
   existing: Existing,
-  write: (temporary: string) => Promise<void>,
+  write: (temporary: string) => Promise<T>,
   onSynced?: (done: number, total: number) => void,
-): Promise<void> {
+): Promise<T> {
   const target = targetOf(path)
   const folder = dirname(target)
   checkFolder(folder)
   try {
-    await inPrivateFolder(folder, async (own) => {
+    return await inPrivateFolder(folder, async (own) => {
       const made = join(own, 'made')
-      await write(made)
+      const written = await write(made)
       await syncFile(made, onSynced)
       if (existing === 'replace') renameSync(made, target)
       else placeNew(made, target)
       syncFolder(folder)
+      return written
     })
   } catch (error) {
     throw explainMaking(error, target)
