@@ -37,30 +37,10 @@ import type {
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export type { Followed } from './changes.ts'
-export {
-  type CallOptions,
-  type ChangeOptions,
-  ClientError,
-  type Failure,
-  type ReadOptions,
-  type Result,
-  type Success,
-} from './result.ts'
+export type * from './result.ts'
+export { ClientError } from './result.ts'
 export type { Fetch } from './send.ts'
-export type {
-  Change,
-  ChangePage,
-  ChangesQuery,
-  Created,
-  Health,
-  HistoryPage,
-  KnownError,
-  ListQuery,
-  NewPlant,
-  Plant,
-  PlantChange,
-  PlantPage,
-} from './types.ts'
+export type * from './types.ts'
 
 export type ClientOptions = {
   /** The address of the daemon, with its path prefix if it has one. */
