@@ -9,7 +9,7 @@ import { type OptionName, type Options, options, variableOf, type Wording } from
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
 /** What a command line and an environment say. */
-export type Parsed = {
+type Parsed = {
   readonly config: Config
   readonly args: readonly string[]
   readonly help: boolean

@@ -3,7 +3,7 @@
 /** The levels of events, the least important first. */
 export const levels = ['info', 'warn', 'error'] as const
 export type Level = (typeof levels)[number]
-export type LogFormat = 'json' | 'text'
+type LogFormat = 'json' | 'text'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Logs one event. Fields are data: never a token, never a header. */

@@ -8,10 +8,10 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 
-// https://prometheus.io/docs/concepts/metric_types/#histogram
 /** What follows a metric's name, such as its labels, and a value. */
 type Sample = readonly [suffix: string, value: number]
 
+// https://prometheus.io/docs/concepts/metric_types/#histogram
 /** Counts values in buckets by their upper bounds, in ascending order. */
 function createHistogram(bounds: readonly number[]) {
   const counts = new Float64Array(bounds.length + 1)
@@ -45,7 +45,7 @@ type Route = {
 export type Metrics = ReturnType<typeof createMetrics>
 
 /** The results of scheduled backups, updated after each. */
-export type BackupStats = {
+type BackupStats = {
   /** When the last backup was taken, in milliseconds since 1970; 0: there is none. */
   readonly lastAt: number
   readonly lastBytes: number

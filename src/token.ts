@@ -18,7 +18,7 @@ export type Token = {
 }
 
 /** The state of a token at some time. One that had expired before it was revoked counts as expired. */
-export type TokenState = 'valid' | 'expired' | 'revoked'
+type TokenState = 'valid' | 'expired' | 'revoked'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
 // RFC 6750, section 2.1: b64token.

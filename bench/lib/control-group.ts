@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import type { Command } from './processes.ts'
 
-export type ControlGroup = {
+type ControlGroup = {
   /** The same command, run in the group. */
   within: (command: Command) => Command
   /** Bytes charged: memory of its processes, and pages of the files that they read first. */

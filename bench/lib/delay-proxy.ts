@@ -6,7 +6,7 @@ import { freePort } from './server.ts'
 const source = join(import.meta.dir, '..', 'servers', 'delay-proxy')
 const executable = join(source, 'target', 'release', 'delay-proxy')
 
-export type DelayProxy = { readonly port: number; readonly stop: () => Promise<void> }
+type DelayProxy = { readonly port: number; readonly stop: () => Promise<void> }
 
 /** Throws where it cannot be built. */
 export async function buildDelayProxy(): Promise<void> {

@@ -52,7 +52,7 @@ Create a plant:
   log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
 }
 
-export type Started = {
+type Started = {
   readonly version: string
   readonly at: LocalAddress
   readonly host: string

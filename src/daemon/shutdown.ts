@@ -34,7 +34,7 @@ export function watchSignals(reload: () => void) {
   return { first: first.promise, second: second.promise }
 }
 
-export type Shutdown = {
+type Shutdown = {
   /** Answers requests in flight, for at most this many milliseconds. */
   readonly drain: (milliseconds: number) => Promise<void>
   readonly close: () => Promise<void>

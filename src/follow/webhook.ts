@@ -33,7 +33,7 @@ export function parseSecrets(text: string): Uint8Array[] {
 }
 
 /** A change as it is sent: the same each time it is tried, but for the time of the attempt. */
-export function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) {
+function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) {
   const type = `plant.${change.action}`
   const body = JSON.stringify({ type, timestamp: change.at, data: toJson(change) })
   const signed = `${change.cursor}.${seconds}.${body}`

@@ -13,7 +13,7 @@ const SCHEME = /^Bearer(?: |$)/i
 // The headers of valid tokens whose hashes are remembered.
 const MOST_HEADERS = 1000
 
-export type AuthDeps = {
+type AuthDeps = {
   readonly store: Pick<Store, 'findToken' | 'recordUse'>
   /** The token of the configuration, accepted alongside those of the store. */
   readonly configuredToken: () => Token | null

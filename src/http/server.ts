@@ -22,17 +22,17 @@ const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
 export type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
 
 /** A certificate chain and the private key of its first certificate, in PEM. */
-export type KeyPair = { readonly cert: string; readonly key: string }
+type KeyPair = { readonly cert: string; readonly key: string }
 
 /** What lets a new listener take a port over from an older one (`sockets/shared-port.ts`). */
-export type SharedPort = {
+type SharedPort = {
   open<T>(
     listen: (isShared: boolean) => T,
     stop: (listener: T) => void,
   ): { readonly listener: T; close(): void }
 }
 
-export type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
+type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 
 export type Server = {
   /** null: it listens on a unix socket. */

@@ -6,7 +6,7 @@ import { OpenError } from '../errors'
 import { readText } from '../files/input'
 import type { Log } from '../log'
 
-export type Certificate = {
+type Certificate = {
   /** The chain, in PEM. */
   readonly cert: string
   /** The private key, in PEM. */

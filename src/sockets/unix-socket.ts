@@ -63,7 +63,7 @@ function explain(error: unknown, path: string): OpenError {
 }
 
 /** A listener, and how to remove its socket; until it stops listening, no other file can have the socket's inode. */
-export type ListenerAtPath<T> = { readonly listener: T; removeSocket(): Promise<void> }
+type ListenerAtPath<T> = { readonly listener: T; removeSocket(): Promise<void> }
 
 // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
 const listenInPrivate = <T>(path: string, mode: number, listen: (path: string) => T) =>

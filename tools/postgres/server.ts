@@ -143,6 +143,9 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
     }
   }
 
+  const url = (database = 'postgres', host = '127.0.0.1', at = port) =>
+    `postgres://admin:${PASSWORD}@${host}:${at}/${database}`
+
   const log = () => readFileSync(logFile, 'utf8')
 
   async function untilReady(): Promise<void> {
@@ -197,12 +200,11 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
       await untilReady()
     },
     /** A URL, with the password, for PLANTSTORE_DATABASE. */
-    url: (database = 'postgres', host = '127.0.0.1', at = port) =>
-      `postgres://admin:${PASSWORD}@${host}:${at}/${database}`,
+    url,
     /** Makes an empty database, and returns its URL with the password. */
     async createDatabase(name: string): Promise<string> {
       await query(`CREATE DATABASE ${name}`)
-      return `postgres://admin:${PASSWORD}@127.0.0.1:${port}/${name}`
+      return url(name)
     },
     [Symbol.asyncDispose]: dispose,
   }
