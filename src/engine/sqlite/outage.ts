@@ -13,7 +13,8 @@ const RETRY_MS = 1000
 /** The outages of one storage. */
 export class Outage {
   #reason: PlantError | null = null
-  #doubt: (Doubt & PromiseWithResolvers<readonly Outcome[]>) | undefined
+  /** A batch, and the probe that was sent behind it. */
+  #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
   #isClosed = false
 
   constructor(
@@ -42,8 +43,9 @@ export class Outage {
 
   /** The outcomes of a batch in doubt, once it is settled. Never, if nobody knows them: its clients are not answered. */
   promiseOutcomes(doubt: Doubt): Promise<readonly Outcome[]> {
-    this.#doubt = { ...doubt, ...Promise.withResolvers() }
-    return this.#doubt.promise
+    const promised = { ...doubt, ...Promise.withResolvers<readonly Outcome[]>() }
+    this.#doubts.push(promised)
+    return promised.promise
   }
 
   close(): void {
@@ -55,9 +57,11 @@ export class Outage {
     try {
       const connection = await this.reopen()
       if (!connection) return
-      const outcomes = this.#doubt && settle(this.#doubt, connection)
-      if (outcomes) this.#doubt?.resolve(outcomes)
-      this.#doubt = undefined
+      for (const doubt of this.#doubts) {
+        const outcomes = settle(doubt, connection)
+        if (outcomes) doubt.resolve(outcomes)
+      }
+      this.#doubts = []
       this.#reason = null
       this.role.log('info', 'storage-recovered')
     } catch (error) {
