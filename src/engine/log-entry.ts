@@ -99,6 +99,18 @@ export const toChange = (log: string, row: EntryRow): Change => ({
   request: row.request,
 })
 
+/** A page of the entries that were found after a place. 41001 if they do not follow it: what did was removed meanwhile. */
+export function pageAfter(
+  place: number,
+  rows: readonly EntryRow[],
+  { log, last }: LogState,
+  after: string | undefined,
+): { readonly changes: readonly Change[]; readonly next: string } {
+  const end = rows.at(-1)?.number ?? place
+  if (after !== undefined && Number(end) !== place + rows.length) throw gone(log, last)
+  return { changes: rows.map((row) => toChange(log, row)), next: toCursor(log, end) }
+}
+
 /** The characters of what an entry has of a plant. */
 export const entryLength = ({ before, after }: EntryRow): number =>
   (before?.length ?? 0) + (after?.length ?? 0)

@@ -17,9 +17,9 @@ import {
   type Link,
   type LogState,
   MOST_ENTRIES,
+  pageAfter,
   placeOf,
   toChange,
-  toCursor,
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
 import type { Read } from './lane'
@@ -90,7 +90,8 @@ const page = (where: string, order: string) => `
     FROM (SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${where} ORDER BY ${order} LIMIT $2::bigint) AS read
   ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
 
-const AFTER = page('number > $1::bigint', 'number')
+// What another log has by now is not found.
+const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
 const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
 /** `found`: how many there are within the limit, those that are too long together included. */
@@ -117,12 +118,8 @@ export function createLogReader(read: Read): Omit<ChangeLog, 'watch'> {
       const state = await read(stateOf)
       const place = placeOf(after, state)
       const most = Math.min(limit, MOST_ENTRIES)
-      const rows = most > 0 ? await read((sql) => sql.unsafe<FoundRow[]>(AFTER, [place, most])) : []
-      const [first] = rows
-      // Entries may have been removed since the first query.
-      if (first && after !== undefined) placeOf(after, { ...state, first: Number(first.number) })
-      const changes = rows.map((row) => toChange(state.log, row))
-      return { changes, next: changes.at(-1)?.cursor ?? toCursor(state.log, place) }
+      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.log])
+      return pageAfter(place, most > 0 ? await read(find) : [], state, after)
     },
     async history(id, { after, limit }) {
       const state = await read(stateOf)

@@ -18,9 +18,9 @@ import {
   type LogState,
   MOST_ENTRIES,
   newLogName,
+  pageAfter,
   placeOf,
   toChange,
-  toCursor,
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
 
@@ -119,16 +119,15 @@ export function prepareLogReader(db: Database) {
     isKept: (): boolean => select.get()?.log != null,
     read({ after: cursor, limit }: Parameters<ChangeLog['read']>[0]) {
       const found = state()
-      let place = placeOf(cursor, found)
-      const changes: ReturnType<typeof toChange>[] = []
+      const place = placeOf(cursor, found)
+      const rows: EntryRow[] = []
       let length = 0
       for (const row of after.iterate(place, Math.min(limit, MOST_ENTRIES))) {
-        changes.push(toChange(found.log, row))
-        place = Number(row.number)
+        rows.push(row)
         length += entryLength(row)
         if (length > PAGE_LENGTH) break
       }
-      return { changes, next: toCursor(found.log, place) }
+      return pageAfter(place, rows, found, cursor)
     },
     history(id: bigint, { after: cursor, limit }: Parameters<ChangeLog['history']>[1]) {
       const found = state()

@@ -78,6 +78,22 @@ test('check finds a log of changes that does not tell how the plants came to be'
   }
 })
 
+test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await openAs(path, 1e9)
+  await store.createPlant({ id: 1n, name: 'first' })
+  const after = (await store.changes?.read({ limit: 9 }))?.next ?? ''
+  await store.createPlants(range(2, 4))
+  using db = new Database(path)
+  db.run('DELETE FROM changes WHERE number = 2')
+
+  await expect(store.changes?.read({ after, limit: 9 })).rejects.toHaveProperty('error', 41001)
+  // Who asks for no place is promised none.
+  expect((await store.changes?.read({ limit: 9 }))?.changes).toHaveLength(4)
+  await store.close()
+})
+
 test('a backup has the log of changes, and its restore begins a new one with the same entries', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/changes'
 import { engineOf, openStore } from '../../../src/engine/engine'
+import { createLogReader } from '../../../src/engine/postgres/change-log'
 import { command, daemon } from '../../../src/engine/role'
 import type { Store } from '../../../src/store'
 import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
@@ -154,6 +155,39 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     expect(writer.changes).toBeDefined()
     await beginner.close()
     await writer.close()
+  })
+
+  test('gives no entries of another log under the name of the old one, and leaves no gap', async () => {
+    const url = await newDatabase(await starting)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    await using sql = new SQL({ url, max: 1, bigint: true })
+    // The reads of one page, and what others do between them.
+    let between = async (): Promise<unknown> => null
+    let reads = 0
+    const log = createLogReader(async (ask) => {
+      if (reads++ === 1) await between()
+      return ask(sql)
+    })
+    const read = async (after: string | undefined) => {
+      reads = 0
+      return log.read({ limit: 9, ...(after === undefined ? {} : { after }) })
+    }
+    const { changes } = await read(undefined)
+    const [first, , third] = changes.map(({ cursor }) => cursor)
+    expect(changes).toHaveLength(3)
+
+    between = () => sql`DELETE FROM changes WHERE number = 2`
+    await expect(read(first)).rejects.toHaveProperty('error', 41001)
+    between = async () => {
+      await (await openKeeping(url, 'off')).close()
+      await store.deletePlant(1n)
+      await (await openKeeping(url, 1e9)).close()
+      await store.deletePlant(2n)
+    }
+    expect(await read(third)).toEqual({ changes: [], next: third ?? '' })
+    await expect(read(third)).rejects.toHaveProperty('error', 41001)
+    await store.close()
   })
 
   test('check finds a log that does not tell how the plants came to be', async () => {
