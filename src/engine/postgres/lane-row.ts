@@ -25,9 +25,12 @@ export type Fence = {
   readonly logs: boolean
 }
 
-// Waits for a process that begins or ends the log of changes, or makes it wait: the lane knows.
+// Waits for a process that begins or ends the log of changes, or makes it wait: the lane knows. None is made in a schema that
+// another process has migrated since: each migration locks the lanes, and removes them.
 const MAKE = `INSERT INTO lanes (lane, seq, logs)
-  SELECT $1, 0, log IS NOT NULL FROM change_log WHERE $1 <> '' FOR SHARE RETURNING logs`
+  SELECT $1, 0, log IS NOT NULL FROM change_log
+  WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = $2::integer)
+  FOR SHARE OF change_log RETURNING logs`
 
 /** Removes lanes, and adds what their commits have added to the number of plants. */
 const removeWhere = (
@@ -38,9 +41,12 @@ const removeWhere = (
 const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
 
 /** Makes a lane with a random name, and removes those of processes that are long gone. */
-export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
+export async function makeLane(
+  sql: SQL,
+  schemaVersion: number,
+): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
   const lane = crypto.randomUUID()
-  const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
+  const [made] = await sendAll(sql, [[MAKE, lane, schemaVersion], [SWEEP]])
   return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
@@ -124,6 +130,6 @@ export const rehearsal: readonly Statement[] = [
   [ADVANCE, '', 0, false],
   [ADD, '', 0, 0],
   [FENCE, '', 0],
-  [MAKE, ''],
+  [MAKE, '', 0],
   [REMOVE, ''],
 ]

@@ -57,6 +57,7 @@ export class Lane {
   constructor(
     private readonly role: Role,
     private readonly counters: Counters,
+    private readonly schemaVersion: number,
   ) {}
 
   /** Milliseconds since a commit was last confirmed. */
@@ -69,10 +70,7 @@ export class Lane {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // A command that only reads needs no lane.
     if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
-    if (this.#logs) {
-      await connection.within(DEADLINE_MS, renameLog(connection.sql, this.#hasLost))
-    }
-    this.#hasLost = false
+    else if (this.#name !== null) await this.#checkLog(connection)
     this.#entered = connection
   }
 
@@ -126,11 +124,18 @@ export class Lane {
   }
 
   async #make(connection: Connection): Promise<void> {
-    const { lane, logs } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
-    this.#name = lane
+    const making = makeLane(connection.sql, this.schemaVersion)
+    const { lane, logs } = await connection.within(DEADLINE_MS, making)
     this.#logs = logs
     this.#confirmed = 0
     this.#confirmedAt = performance.now()
+    await this.#checkLog(connection)
+    this.#name = lane
+  }
+
+  async #checkLog({ sql, within }: Connection): Promise<void> {
+    if (this.#logs) await within(DEADLINE_MS, renameLog(sql, this.#hasLost))
+    this.#hasLost = false
   }
 
   async #fence(connection: Connection, lane: string): Promise<void> {

@@ -56,7 +56,7 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
   const counters = createCounters()
-  const lane = new Lane(role, counters)
+  const lane = new Lane(role, counters, SCHEMA_VERSION)
   const refusals = new Refusals(role)
   let isOpened = false
   let isLogged = false

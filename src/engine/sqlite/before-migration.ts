@@ -30,14 +30,14 @@ async function copyOld(path: string): Promise<KeptCopy | null> {
 
 /**
  * Before a migration, copies a database to `plants.db.schema-N`: checked, complete and synced. Replaces an earlier copy of
- * that name, which would lack what was written since. Null if there is nothing to migrate. Throws an `OpenError` if no
+ * that name, which would lack what was written since. Null if nothing will be migrated. Throws an `OpenError` if no
  * copy can be made, and closes the file, which is then not migrated.
  */
 export async function copyBeforeMigration(file: OpenedFile): Promise<KeptCopy | null> {
   const { path, fd, locked, schemaVersion } = file
-  if (schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
+  if (!locked || schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
   try {
-    if (locked) distrustPageCache(path)
+    distrustPageCache(path)
     return await copyOld(path)
   } catch (error) {
     closeSync(fd)

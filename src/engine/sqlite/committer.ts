@@ -10,7 +10,7 @@ import { type LastEntry, prepareLogWriter } from './change-log'
 import { closeDatabase, connect } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
 import { type StorageFailure, toFailure } from './errors'
-import { schemaVersion } from './migrations'
+import { SCHEMA_VERSION, schemaVersion } from './migrations'
 import type { Answer, DatabaseToOpen } from './worker-protocol'
 
 // How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
@@ -93,6 +93,9 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
     try {
       if (isMoved()) return { failure: moved }
       beginImmediate()
+      // A newer daemon may have started beside a command.
+      if (schemaVersion(db) !== SCHEMA_VERSION)
+        throw new Error('a newer plantstore has migrated it')
       const entries: Entry[] | undefined = mayLog ? [] : undefined
       let growth = 0
       const applied = changes.map((change) => {

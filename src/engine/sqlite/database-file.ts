@@ -123,16 +123,15 @@ export type OpenedFile = {
 const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
-function lock(fd: number, path: string): void {
+function waitForLock(fd: number): boolean {
   for (let tries = 1; !tryLock(fd); tries++) {
-    if (tries === LOCK_TRIES) {
-      throw new OpenError(
-        `another plantstore serves ${path}; stop it, or name another file with --database`,
-      )
-    }
+    if (tries === LOCK_TRIES) return false
     Bun.sleepSync(LOCK_PAUSE_MS)
   }
+  return true
 }
+
+const isOld = (version: number): boolean => version > 0 && version < SCHEMA_VERSION
 
 export type OpenFileOptions = {
   /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
@@ -168,8 +167,12 @@ export function openFile(
     throw explain(error, full)
   }
   try {
-    if (holdsLock) lock(fd, full)
-    const locked = holdsLock || tryLock(fd)
+    const isFree = holdsLock ? waitForLock(fd) : tryLock(fd)
+    if (holdsLock && !isFree) {
+      throw new OpenError(
+        `another plantstore serves ${full}; stop it, or name another file with --database`,
+      )
+    }
     // It may have been replaced between being opened and being locked.
     const opened = fstatSync(fd)
     const inPlace = statSync(full, { throwIfNoEntry: false })
@@ -181,7 +184,9 @@ export function openFile(
         `${full} has ${opened.nlink} hard links, and the log of only one holds its newest plants; remove the others: find DIR -samefile ${full}`,
       )
     }
-    return { path: full, fd, locked, schemaVersion: checksHeader ? checkHeader(fd, full) : 0 }
+    const schemaVersion = checksHeader ? checkHeader(fd, full) : 0
+    const locked = isFree || (isOld(schemaVersion) && waitForLock(fd))
+    return { path: full, fd, locked, schemaVersion }
   } catch (error) {
     closeSync(fd)
     throw error instanceof OpenError ? error : explain(error, full)
@@ -197,6 +202,11 @@ export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
   try {
     if (file.locked) distrustPageCache(file.path)
     db = connect(file.path)
+    if (!file.locked && isOld(schemaVersion(db))) {
+      throw new OpenError(
+        `an older plantstore serves ${file.path}, and would go on by the old schema; restart it with this version`,
+      )
+    }
     const isMigrated = migrate(db) !== SCHEMA_VERSION
     db.run('PRAGMA journal_mode = WAL')
     // SQLite creates the log at the next read. It must exist, because its inode is watched from now on.

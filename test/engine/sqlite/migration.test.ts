@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
+  closeSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -10,7 +11,11 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { openStore } from '../../../src/engine/engine'
+import { command } from '../../../src/engine/role'
 import { SCHEMA_VERSION } from '../../../src/engine/sqlite/migrations'
+import { messageOf } from '../../../src/errors'
+import { tryLock } from '../../../src/files/libc'
 import { fingerprint } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { plantsCounted } from '../../harness/plants'
@@ -100,6 +105,39 @@ test.each(['token', 'import'])(
     expect(versionOf(`${database}.schema-1`)).toBe(1)
   },
 )
+
+test('is left to the older daemon that serves the database', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  makeOld(database, 2).close(true)
+  const served = openSync(database, 'r+')
+  expect(tryLock(served)).toBeTrue()
+
+  const { code, err } = await runProgram(['token', 'list', '--database', database])
+  closeSync(served)
+
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `plantstore: an older plantstore serves ${database}, and would go on by the old schema; restart it with this version\n`,
+  })
+  expect(versionOf(database)).toBe(2)
+  expect(existsSync(`${database}.schema-2`)).toBeFalse()
+})
+
+test('ends what a command of an older version writes', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const store = await openStore(database, command({ makesDatabase: true }))
+  await store.createPlant({ id: 1n, name: 'before' })
+  using db = new Database(database)
+  db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
+
+  const reason = await store.createPlant({ id: 2n, name: 'after' }).then(() => 'made', messageOf)
+  await store.close()
+
+  expect(reason).toBe('cannot write to the database: a newer plantstore has migrated it')
+  expect(countOf(database)).toBe(1)
+})
 
 test('copies what only the log of a killed daemon holds', async () => {
   using folder = temporaryFolder()

@@ -190,6 +190,25 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     await store.close()
   })
 
+  test('is a new one on another server, whoever writes there first', async () => {
+    const url = await newDatabase(await starting)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    const { next = '' } = (await store.changes?.read({ limit: 9 })) ?? {}
+    await store.close()
+    await using sql = new SQL({ url, max: 1 })
+    await sql`UPDATE change_log SET timeline = 'that of the server before'`
+
+    const first = await openStore(url, command({ makesDatabase: false }))
+    await first.deletePlant(1n)
+
+    await expect(first.changes?.read({ after: next, limit: 9 })).rejects.toHaveProperty(
+      'error',
+      41001,
+    )
+    await first.close()
+  })
+
   test('check finds a log that does not tell how the plants came to be', async () => {
     const server = await starting
     const url = await newDatabase(server)

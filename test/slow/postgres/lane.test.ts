@@ -4,6 +4,7 @@ import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
 import { fence, makeLane } from '../../../src/engine/postgres/lane-row'
 import { keepChanges } from '../../../src/engine/postgres/log-row'
+import { SCHEMA_VERSION } from '../../../src/engine/postgres/migrations'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import {
   installations,
@@ -23,7 +24,7 @@ async function openLane(server: PostgresServer) {
   const target = parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null })
   const old = await connect(target)
   const current = await connect(target)
-  const { lane, logs } = await makeLane(old.sql)
+  const { lane, logs } = await makeLane(old.sql, SCHEMA_VERSION)
   return {
     store,
     current,
@@ -106,8 +107,8 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
     }
     expect(await it.store.readPlant(1n)).toBeNull()
     expect(await create.send(sql, { ...at, logs: true })).toMatchObject({ refused: '' })
-    expect((await makeLane(sql)).logs).toBeTrue()
+    expect((await makeLane(sql, SCHEMA_VERSION)).logs).toBeTrue()
     await keepChanges(sql, 'off')
-    expect((await makeLane(sql)).logs).toBeFalse()
+    expect((await makeLane(sql, SCHEMA_VERSION)).logs).toBeFalse()
   })
 })

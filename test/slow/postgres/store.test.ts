@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { command } from '../../../src/engine/role'
+import { messageOf } from '../../../src/errors'
 import type { NewPlant } from '../../../src/plant'
 import type { Store } from '../../../src/store'
 import { hashToken, type Token } from '../../../src/token'
@@ -94,6 +95,24 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     expect(await query('SELECT count(*)::int AS lanes FROM lanes')).toEqual([{ lanes: 1 }])
     await store.close()
     await older.close()
+  })
+
+  test('takes nothing from a command that connected before a newer plantstore migrated it', async () => {
+    const server = await starting
+    const url = await newDatabase(server)
+    await (await openAt(url)).close()
+    const store = await openStore(url, command({ makesDatabase: false }))
+    await server.query(
+      'UPDATE plantstore_schema SET version = version + 1',
+      url.slice(url.lastIndexOf('/') + 1),
+    )
+
+    const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
+
+    expect(reason).toContain('newer plantstore')
+    const stored = await server.query('SELECT id FROM plants', url.slice(url.lastIndexOf('/') + 1))
+    expect(stored).toHaveLength(0)
+    await store.close().catch(() => {})
   })
 
   test('keeps no lane of a process that has ended, and removes those of long ago', async () => {
