@@ -2,13 +2,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../package.json'
+import { run } from './run'
 
 const root = join(import.meta.dir, '..')
-
-function run(command: readonly string[], cwd: string): void {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd })
-  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout}${stderr}`)
-}
 
 // Only what the package itself needs: the executable's dependencies are none of the client's.
 function manifest(): string {
@@ -35,7 +31,7 @@ export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const tsc = [process.execPath, 'x', 'tsc', '--project', 'src/client/tsconfig.json']
-  run([...tsc, '--outDir', folder], root)
+  run([...tsc, '--outDir', folder], { cwd: root })
   await Bun.write(join(folder, 'package.json'), manifest())
   await Bun.write(join(folder, 'LICENSE'), Bun.file(join(root, 'LICENSE')))
   // The other pages of docs/ are not in the package.
@@ -49,7 +45,7 @@ export function packClient(folder: string, outfile: string): void {
   for (const file of readdirSync(folder)) chmodSync(join(folder, file), 0o644)
   const packed = mkdtempSync(join(folder, '..', '.packed-'))
   try {
-    run([process.execPath, 'pm', 'pack', '--quiet', '--destination', packed], folder)
+    run([process.execPath, 'pm', 'pack', '--quiet', '--destination', packed], { cwd: folder })
     renameSync(join(packed, `${packageJson.name}-${packageJson.version}.tgz`), outfile)
   } finally {
     rmSync(packed, { recursive: true, force: true })

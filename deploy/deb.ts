@@ -2,6 +2,8 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { run } from './run'
+import { sumsOf } from './sums'
 
 const here = import.meta.dir
 const repository = join(here, '..')
@@ -50,13 +52,8 @@ const changelog = ({ version, maintainer, epoch }: DebOptions): string => {
 }
 
 // As gzip -9n makes it, which Debian's policy asks for.
-async function gzip(content: string | Uint8Array<ArrayBuffer>): Promise<Blob> {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(['gzip', '-9nc'], {
-    stdin: new Blob([content]),
-  })
-  if (exitCode !== 0) throw new Error(`gzip: ${stderr}`)
-  return new Blob([new Uint8Array(stdout)])
-}
+const gzip = (content: string | Uint8Array<ArrayBuffer>): Blob =>
+  new Blob([run(['gzip', '-9nc'], { stdin: new Blob([content]) })])
 
 // Debian's form of a license: each line indented, a dot for an empty one.
 const indented = (text: string): string =>
@@ -81,12 +78,8 @@ const completions = {
 }
 
 /** What a command of the program prints. */
-function print(...args: string[]): Uint8Array<ArrayBuffer> {
-  const command = [process.execPath, join(repository, 'src/main.ts'), ...args]
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command)
-  if (exitCode !== 0) throw new Error(`plantstore ${args.join(' ')}: ${stderr}`)
-  return new Uint8Array(stdout)
-}
+const print = (...args: string[]) =>
+  run([process.execPath, join(repository, 'src/main.ts'), ...args])
 
 /** Every file below a folder, as paths relative to it, sorted. */
 const filesBelow = (folder: string): string[] =>
@@ -111,31 +104,25 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     // It may hold a token; systemd reads it as root.
     await add('etc/plantstore/plantstore.env', Bun.file(join(here, 'plantstore.env')), 0o600)
     await add(join(doc, 'copyright'), await copyright())
-    await add(join(doc, 'changelog.gz'), await gzip(changelog(options)))
+    await add(join(doc, 'changelog.gz'), gzip(changelog(options)))
     for (const [name, text] of Object.entries(options.texts)) {
-      await add(join(doc, `${name}.gz`), await gzip(text))
+      await add(join(doc, `${name}.gz`), gzip(text))
     }
     for (const path of ['*.md', 'docs/*'].flatMap(inRepository)) {
       await add(join(doc, path), Bun.file(join(repository, path)))
     }
     await add('usr/share/lintian/overrides/plantstore', Bun.file(join(here, 'debian/overrides')))
-    await add('usr/share/man/man1/plantstore.1.gz', await gzip(print('man')))
+    await add('usr/share/man/man1/plantstore.1.gz', gzip(print('man')))
     for (const [shell, path] of Object.entries(completions)) {
       await add(path, new Blob([print('completion', shell)]))
     }
 
     const files = filesBelow(root)
     const sizes = files.map((name) => Math.ceil(statSync(join(root, name)).size / 1024))
-    const sums = await Promise.all(
-      files.map(async (name) => {
-        const bytes = await Bun.file(join(root, name)).bytes()
-        return `${new Bun.CryptoHasher('md5').update(bytes).digest('hex')}  ${name}\n`
-      }),
-    )
     const kibibytes = sizes.reduce((sum, size) => sum + size, 0)
     await add('DEBIAN/control', control(options, kibibytes))
     await add('DEBIAN/conffiles', '/etc/plantstore/plantstore.env\n')
-    await add('DEBIAN/md5sums', sums.join(''))
+    await add('DEBIAN/md5sums', await sumsOf('md5', root, files))
     for (const name of ['postinst', 'prerm', 'postrm']) {
       await add(`DEBIAN/${name}`, Bun.file(join(here, 'debian', name)), 0o755)
     }

@@ -7,7 +7,9 @@ import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
 import { makeDeb } from './deb'
 import { listLicenses } from './licenses'
+import { run } from './run'
 import { listParts, makeSbom } from './sbom'
+import { sumsOf } from './sums'
 
 const root = join(import.meta.dir, '..')
 const dist = join(root, 'dist')
@@ -23,16 +25,12 @@ const { values } = parseArgs({
   },
 })
 
-function run(...command: string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root })
-  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr}`)
-  return stdout.toString()
-}
+const inRoot = (...command: string[]): string => Buffer.from(run(command, { cwd: root })).toString()
 
 /** The time of a release is that of its commit. */
 function sourceEpoch(): number {
   const given = Bun.env.SOURCE_DATE_EPOCH
-  return Number(given || run('git', 'log', '-1', '--format=%ct'))
+  return Number(given || inRoot('git', 'log', '-1', '--format=%ct'))
 }
 
 // The executables hold the Bun that builds them.
@@ -41,7 +39,7 @@ if (Bun.version !== wanted) throw new Error(`a release needs Bun ${wanted}, not 
 
 const epoch = sourceEpoch()
 // Whoever makes the release again from the same commit gives the same, or nothing.
-const maintainer = values.maintainer ?? run('git', 'log', '-1', '--format=%cn <%ce>').trim()
+const maintainer = values.maintainer ?? inRoot('git', 'log', '-1', '--format=%cn <%ce>').trim()
 const homepage = values.homepage ?? null
 const made: string[] = []
 const add = (file: string): string => {
@@ -62,7 +60,7 @@ try {
     // The name of the output is in the executable: it is the same for all.
     const outfile = join(work, 'plantstore')
     const build = ['--target', `bun-linux-${target}`, '--outfile', outfile, '--metafile', metafile]
-    run(process.execPath, join(root, 'build.ts'), ...build)
+    inRoot(process.execPath, join(root, 'build.ts'), ...build)
     renameSync(outfile, add(`${name}-${version}-linux-${target}`))
   }
 
@@ -105,17 +103,12 @@ try {
   rmSync(work, { recursive: true, force: true })
 }
 
-const sums = await Promise.all(
-  [...made].sort().map(async (file) => {
-    const bytes = await Bun.file(join(dist, file)).bytes()
-    return `${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${file}\n`
-  }),
-)
+const sums = await sumsOf('sha256', dist, made.toSorted())
 const list = add('SHA256SUMS')
-await Bun.write(list, sums.join(''))
+await Bun.write(list, sums)
 
 const key = values['sign-key']
 if (key) {
-  run('ssh-keygen', '-Y', 'sign', '-f', key, '-n', 'plantstore-release', list)
+  inRoot('ssh-keygen', '-Y', 'sign', '-f', key, '-n', 'plantstore-release', list)
   add('SHA256SUMS.sig')
 }

@@ -1,0 +1,8 @@
+type RunOptions = { readonly cwd?: string; readonly stdin?: Blob }
+
+/** Runs a program to its end; returns what it prints. Throws with what it says if it fails. */
+export function run(command: readonly string[], options: RunOptions = {}) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([...command], options)
+  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout}${stderr}`)
+  return new Uint8Array(stdout)
+}
