@@ -36,7 +36,7 @@ const UTF8 = new TextEncoder()
 const KEEP_ALIVE = UTF8.encode(':\n\n')
 
 /** Changes as events, and the cursor of the last one. */
-type Page = { readonly events: Uint8Array | null; readonly next: string }
+type EventPage = { readonly events: Uint8Array | null; readonly next: string }
 
 type Follower = {
   readonly request: Request
@@ -52,7 +52,7 @@ type Follower = {
 const toEvent = (change: Change): string =>
   `id: ${change.cursor}\nevent: ${change.action}\ndata: ${JSON.stringify(toJson(change))}\n\n`
 
-async function readPage(log: ChangeLog, after: string | undefined): Promise<Page> {
+async function readPage(log: ChangeLog, after: string | undefined): Promise<EventPage> {
   const { changes, next } = await log.read({ limit: CHANGES_PER_PAGE, after })
   return { events: changes.length > 0 ? UTF8.encode(changes.map(toEvent).join('')) : null, next }
 }
@@ -76,7 +76,7 @@ export function createFollowers(deps: FollowerDeps) {
   const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
   // Pages of this round by the cursor they begin after: each is read and written as text once, for all who wait for it.
-  const pages = new Map<string, Promise<Page>>()
+  const pages = new Map<string, Promise<EventPage>>()
   let rounds = 0
   let roundAt = 0
   let isPlanned = false
@@ -84,7 +84,7 @@ export function createFollowers(deps: FollowerDeps) {
   let check: ReturnType<typeof setInterval> | undefined
   let unwatch: (() => void) | undefined
 
-  function pageAfter(log: ChangeLog, after: string): Promise<Page> {
+  function pageAfter(log: ChangeLog, after: string): Promise<EventPage> {
     const known = pages.get(after)
     if (known) return known
     const page = readPage(log, after)
@@ -198,7 +198,7 @@ export function createFollowers(deps: FollowerDeps) {
     }
   }
 
-  function streamFrom(log: ChangeLog, { events, next }: Page, request: Request, token: Token) {
+  function streamFrom(log: ChangeLog, { events, next }: EventPage, request: Request, token: Token) {
     const follower: Follower = {
       request,
       token,

@@ -11,7 +11,7 @@ const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
 // Only one daemon at a time may look for a stale socket and remove it.
-async function lockFolder(path: string): Promise<number> {
+async function waitForLock(path: string): Promise<number> {
   const fd = openSync(dirname(path), 'r')
   for (let tries = 1; !tryLock(fd); tries++) {
     if (tries === LOCK_TRIES) {
@@ -88,14 +88,14 @@ export async function listenAtPath<T>(
   const inode = watchInode(full)
   let lock: number | undefined
   try {
-    lock = await lockFolder(full)
+    lock = await waitForLock(full)
     await removeStale(full)
     const listener = await listenInPrivate(full, mode, listen)
     const bound = inode()
     return {
       listener,
       async removeSocket() {
-        const held = await lockFolder(full)
+        const held = await waitForLock(full)
         if (inode() === bound) unlinkSync(full)
         closeSync(held)
       },
