@@ -1,9 +1,10 @@
 // `bun run pauses`: how long the serving daemon keeps a cheap request waiting, while others read pages and create.
+import { importLines } from '../lib/fill.ts'
 import { number, readFlags } from '../lib/flags.ts'
 import { nthId } from '../lib/ids.ts'
-import { database, executable, plantstore } from '../lib/plantstore.ts'
+import { plantstore } from '../lib/plantstore.ts'
 import { type Answered, probe } from '../lib/probe.ts'
-import { removeFolder, run, temporaryFolder } from '../lib/processes.ts'
+import { removeFolder, temporaryFolder } from '../lib/processes.ts'
 import { writeResults } from '../lib/results.ts'
 import { startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
@@ -42,8 +43,7 @@ async function fill(folder: string): Promise<number> {
         controller.enqueue(encoder.encode(`${JSON.stringify({ id, name, tag })}\n`))
       },
     })
-    const words = ['import', '-', '--format', 'ndjson', '--database', database(folder)]
-    await run({ argv: [executable, ...words] }, stream)
+    await importLines(folder, stream)
   }
   return next
 }
