@@ -72,7 +72,7 @@ async function runCommand(
   const { config, args, help } = parseConfig(words, command.options)
   if (help) {
     out.write(helpOf(command))
-    return 0
+    return exitCodes.ok
   }
   if (command.usage === '' && args.length > 0) {
     throw new UsageError(
@@ -90,14 +90,14 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
     refusePasswords(argv)
     if (VERSION.includes(name)) {
       out.write(`plantstore ${packageJson.version}\n`)
-      return 0
+      return exitCodes.ok
     }
     if (HELP.includes(name)) {
       const [word] = rest
       out.write(
         word === undefined ? helpOfAll(commands, packageJson.version) : helpOf(findCommand(word)),
       )
-      return argv.length === 0 ? exitCodes.usage : 0
+      return argv.length === 0 ? exitCodes.usage : exitCodes.ok
     }
     return await runCommand(findCommand(name), rest, out, err)
   } catch (error) {

@@ -1,6 +1,6 @@
 // plantstore check: verifies the database's integrity.
 
-import type { Command } from '../command'
+import { type Command, exitCodes } from '../command'
 import { withoutPassword } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { databaseOptions } from '../options'
@@ -22,8 +22,8 @@ database is too damaged to be opened, or its disk fails.`,
     const { problems, schemaVersion, plants, tokens } = found
     const name = withoutPassword(database)
     for (const problem of problems) err.write(`plantstore: ${name}: ${problem}\n`)
-    if (problems.length > 0) return 1
+    if (problems.length > 0) return exitCodes.failure
     out.write(`ok: ${plants} plants, ${tokens} tokens, schema version ${schemaVersion}\n`)
-    return 0
+    return exitCodes.ok
   },
 }

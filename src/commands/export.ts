@@ -2,7 +2,7 @@
 
 import { closeSync, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Command } from '../command'
+import { type Command, exitCodes } from '../command'
 import { engineOf, type PlantParts } from '../engine/engine'
 import { explainWriting, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
@@ -116,7 +116,7 @@ the database.`,
     function tell({ plants, isWhole }: Written): number {
       progress.end()
       err.write(`exported ${plants} plants${isWhole ? '' : '; the reader closed the pipe'}\n`)
-      return 0
+      return exitCodes.ok
     }
 
     try {

@@ -20,10 +20,8 @@ function readCursor(path: string): string | undefined {
   throw new OpenError(`${path} has no cursor; remove it to begin with the oldest change`)
 }
 
-const keepCursor = (path: string, cursor: string): Promise<void> =>
-  produceFile(path, 'replace', async (temporary) => {
-    await Bun.write(temporary, `${cursor}\n`)
-  })
+const keepCursor = (path: string, cursor: string): Promise<unknown> =>
+  produceFile(path, 'replace', (temporary) => Bun.write(temporary, `${cursor}\n`))
 
 function receiverOf(args: readonly string[], secretFile: string): Receiver {
   const [text] = args

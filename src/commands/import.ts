@@ -1,6 +1,6 @@
 // plantstore import: creates the plants of a file, as clients would.
 
-import type { Command } from '../command'
+import { type Command, exitCodes } from '../command'
 import { engineOf, openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
@@ -203,6 +203,6 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
       err.write('interrupted; run it again to complete it\n')
       return interruptCode(signal.reason)
     }
-    return tally.counts.refused > 0 ? 1 : 0
+    return tally.counts.refused > 0 ? exitCodes.failure : exitCodes.ok
   },
 }

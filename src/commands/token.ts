@@ -1,6 +1,6 @@
 // plantstore token: creates, lists, revokes and prunes the tokens that clients send.
 
-import type { Command, CommandContext } from '../command'
+import { type Command, type CommandContext, exitCodes } from '../command'
 import { toFlag } from '../config'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
@@ -52,7 +52,7 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
   const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
   if (!(await store.createToken(token))) {
     err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)
-    return 1
+    return exitCodes.failure
   }
   err.write(`Token ${name}, shown only once:\n`)
   let isShown = false
@@ -61,9 +61,9 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
   } finally {
     if (!isShown) await store.revokeToken(name, Date.now())
   }
-  if (isShown) return 0
+  if (isShown) return exitCodes.ok
   err.write('plantstore: could not print the token, so it was revoked\n')
-  return 1
+  return exitCodes.failure
 }
 
 async function list(store: Store, { config, out }: CommandContext): Promise<number> {
@@ -72,7 +72,7 @@ async function list(store: Store, { config, out }: CommandContext): Promise<numb
   if (config.json) {
     const all = tokens.map((token) => toJson(token, now))
     out.write(`${JSON.stringify(all, null, 2)}\n`)
-    return 0
+    return exitCodes.ok
   }
   const rows = tokens.map((token) => [
     token.name,
@@ -88,23 +88,23 @@ async function list(store: Store, { config, out }: CommandContext): Promise<numb
   for (const row of table) {
     out.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`)
   }
-  return 0
+  return exitCodes.ok
 }
 
 async function revoke(store: Store, { args, out, err }: CommandContext): Promise<number> {
   const name = oneName(args)
   if (await store.revokeToken(name, Date.now())) {
     out.write(`revoked ${name}\n`)
-    return 0
+    return exitCodes.ok
   }
   err.write(`plantstore: no valid token ${name}; see "plantstore token list"\n`)
-  return 1
+  return exitCodes.failure
 }
 
 async function prune(store: Store, { config, out }: CommandContext): Promise<number> {
   const count = await store.pruneTokens(Date.now() - (config.olderThan ?? 0))
   out.write(`removed ${count} ${count === 1 ? 'token' : 'tokens'}\n`)
-  return 0
+  return exitCodes.ok
 }
 
 const actions = { create, list, revoke, prune }
