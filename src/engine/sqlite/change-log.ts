@@ -24,8 +24,10 @@ import {
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
 
-// Entries that are removed at once: less work than a commit of many changes.
+// Entries that are removed at once, besides as many as were added since: so removal never falls behind. Less work than a commit
+// of many changes.
 const REMOVED_AT_ONCE = 200
+const MOST_REMOVED_AT_ONCE = 2000
 
 // The bytes of an entry in SQL, numbers included.
 const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
@@ -47,11 +49,13 @@ export function prepareLogWriter(db: Database) {
     `UPDATE change_log SET last = ?1,
        bytes = bytes + (SELECT total(${BYTES}) FROM changes WHERE number > ?2)`,
   )
-  const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, []>(
-    `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}`,
+  const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, [number]>(
+    `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
   )
   const remove = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
   const shrink = db.query<never, [bigint]>('UPDATE change_log SET bytes = bytes - ?')
+  // The end of the log when entries were last removed.
+  let removedAt: number | undefined
 
   return {
     /** Adds entries, if a log is kept. */
@@ -73,9 +77,12 @@ export function prepareLogWriter(db: Database) {
     },
     /** Removes some of the entries that are older than a time, the oldest first. */
     forget(time: number): void {
+      const last = Number(select.get()?.last ?? 0)
+      const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MOST_REMOVED_AT_ONCE)
+      removedAt = last
       let upTo: bigint | undefined
       let bytes = 0n
-      for (const entry of oldest.all()) {
+      for (const entry of oldest.all(most)) {
         if (Number(entry.at) >= time) break
         upTo = entry.number
         bytes += entry.bytes

@@ -3,10 +3,11 @@ import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { KeepChanges } from '../../../src/changes'
 import type { Change } from '../../../src/engine/change'
+import { creation } from '../../../src/engine/decide'
 import { openStore } from '../../../src/engine/engine'
 import { command, daemon } from '../../../src/engine/role'
 import { copyDatabase } from '../../../src/engine/sqlite/backup'
-import type { LastEntry } from '../../../src/engine/sqlite/change-log'
+import { type LastEntry, prepareLogWriter } from '../../../src/engine/sqlite/change-log'
 import { checkDatabase } from '../../../src/engine/sqlite/check'
 import { connect, prepareServing } from '../../../src/engine/sqlite/connection'
 import { restoreDatabase } from '../../../src/engine/sqlite/restore'
@@ -76,6 +77,27 @@ test('check finds a log of changes that does not tell how the plants came to be'
     db.run(harm)
     expect((await checkDatabase(harmed)).problems.join('\n')).toContain(problem)
   }
+})
+
+test('removes more at once than was added since, and so never falls behind', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await (await openAs(path, 1e9)).close()
+  using db = connect(path)
+  const { add, forget } = prepareLogWriter(db)
+  const entries = (count: number) =>
+    add(range(1, count).map((plant) => creation([Number(plant.id), plant.name, null])))
+  const left = () => db.query<{ left: bigint }, []>('SELECT count(*) AS left FROM changes').get()
+
+  entries(1500)
+  const time = Date.now() + 1
+  forget(time)
+  const before = Number(left()?.left)
+  entries(1000)
+  forget(time)
+
+  expect(Number(left()?.left)).toBeLessThan(before)
+  expect((await checkDatabase(path)).problems).not.toContain('the log of changes lacks entries')
 })
 
 test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
