@@ -36,19 +36,42 @@ export function freeBytes(path: string): number | null {
   }
 }
 
+// What the log has before its first change, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
+const LOG_HEADER_BYTES = 32
+const JOURNAL_MAGIC = 'd9d505f920a163d7'
+
+// Whether a rollback journal is of a transaction that began with an empty file: SQLite undoes it by emptying the file.
+function isOfFirst(journal: string): boolean {
+  if (!existsSync(journal)) return false
+  const fd = openSync(journal, 'r')
+  try {
+    const header = Buffer.alloc(20)
+    readSync(fd, header, 0, 20, 0)
+    return header.toString('hex', 0, 8) === JOURNAL_MAGIC && header.readUInt32BE(16) === 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
 // Reads the header (SQLite file format, section 1.3) before SQLite may write anything; returns the schema version.
 function checkHeader(fd: number, path: string): number {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
-  if (size === 0) return 0
+  if (size === 0) {
+    // SQLite would remove it.
+    if (fileSize(`${path}-wal`) <= LOG_HEADER_BYTES) return 0
+    throw new OpenError(
+      `${path} is empty or was deleted, and its log ${path}-wal has changes; put it back, or a backup with "plantstore restore"`,
+      true,
+    )
+  }
   const read = readSync(fd, header, 0, 100, 0)
   const isDatabase = read === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
   if (!isDatabase && readRestoreMarker(fd) !== null) {
     throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
   }
-  const hasJournal = existsSync(`${path}-journal`)
   // The first start lost power and tore the header, whose last field SQLite always sets: its rollback journal undoes that.
-  if (hasJournal && header.readUInt32BE(96) === 0) return 0
+  if (header.readUInt32BE(96) === 0 && isOfFirst(`${path}-journal`)) return 0
   if (!isDatabase)
     throw new OpenError(`${path} is not a database; name another file with --database`)
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
@@ -61,7 +84,7 @@ function checkHeader(fd: number, path: string): number {
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
   const missing = header.readUInt32BE(28) * pageSize - size
   // With a write-ahead log beside it, a file may lack pages that the log still holds.
-  if (missing > 0 && !hasJournal && fileSize(`${path}-wal`) === 0) {
+  if (missing > 0 && !existsSync(`${path}-journal`) && fileSize(`${path}-wal`) === 0) {
     throw new OpenError(
       `${path} is damaged: ${missing} bytes are missing at its end; put back a backup with "plantstore restore"`,
       true,

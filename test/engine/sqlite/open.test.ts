@@ -185,6 +185,35 @@ test.each([
   await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
 })
 
+test('leaves a file alone that only has the name of a journal', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('notes')
+  writeFileSync(file, 'a note')
+  writeFileSync(`${file}-journal`, 'a diary')
+
+  await expectUntouched(file, folder.path, 1, 'is not a database', '--database')
+})
+
+test.each(['deleted', 'emptied'])(
+  'keeps the log of a database that was %s after a crash',
+  async (how) => {
+    using folder = temporaryFolder()
+    const file = folder.file('plants.db')
+    const daemon = await startDaemon({ database: file })
+    await daemon.create('{"id":1,"name":"Rose"}')
+    await daemon.stop('SIGKILL')
+    const database = readFileSync(file)
+    const log = readFileSync(`${file}-wal`)
+    if (how === 'deleted') rmSync(file)
+    else truncateSync(file)
+
+    expectLine(await serve(file), 74, `${file}-wal has changes`, 'plantstore restore')
+    expect(readFileSync(`${file}-wal`).equals(log)).toBeTrue()
+    writeFileSync(file, database)
+    expect((await runProgram(['check', '--database', file])).out).toStartWith('ok: 1 plants, ')
+  },
+)
+
 test.each([
   [0, 'DELETE'],
   [0x1234, 'DELETE'],
