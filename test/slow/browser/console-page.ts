@@ -18,6 +18,20 @@ export async function startChromium(): Promise<Browser> {
   return browser
 }
 
+/** The buttons in the colour of the primary one. */
+export const primaryButtons = (page: Page): Promise<string[]> =>
+  page.locator('button').evaluateAll((buttons) => {
+    const sample = document.body.appendChild(document.createElement('span'))
+    sample.style.color = 'var(--accent)'
+    // Without the time that a change of colour takes.
+    for (const animation of document.getAnimations()) animation.finish()
+    const accent = getComputedStyle(sample).color
+    sample.remove()
+    return buttons
+      .filter((button) => getComputedStyle(button).backgroundColor === accent)
+      .map((button) => button.textContent.trim())
+  })
+
 /** Types a token and connects. */
 export async function connect(page: Page, token: string = TOKEN): Promise<void> {
   await page.getByLabel('Token', { exact: true }).fill(token)

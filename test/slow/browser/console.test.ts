@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
-import { connect, MAX, MIN, openConsole, startChromium } from './console-page'
+import { connect, MAX, MIN, openConsole, primaryButtons, startChromium } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { visit } from './visit'
 
@@ -501,6 +501,15 @@ test('an idle tab takes less than 60 kB a minute', async () => {
 
   expect(answers).toBeGreaterThan(10)
   expect(bytes * 3).toBeLessThan(60_000)
+})
+
+test('a view has one primary button: that of the form, if one is open', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  await console.row(MIN).waitFor()
+  expect(await primaryButtons(console.page)).toEqual(['Add plant'])
+  await console.button(`Edit plant ${MIN}`).click()
+  await console.field('Name').waitFor()
+  expect(await primaryButtons(console.page)).toEqual(['Save'])
 })
 
 test('? shows the keys, those of changes to who may change', async () => {

@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { buildPages } from '../../../build-pages'
 import { TOKEN } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
+import { primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { INSTALL_MS, startBrowser, visit } from './visit'
 
@@ -268,6 +269,15 @@ describe('a form', () => {
     const other = formOf(page, 'createPlant')
     await other.getByText('As code').click()
     await other.getByRole('button', { name: 'Go', exact: true, pressed: true }).waitFor()
+  })
+
+  test('has the primary button of the page while it is in use', async () => {
+    await using visited = await open()
+    const { page } = visited
+    await page.getByRole('heading', { name: 'API reference' }).waitFor()
+    expect(await primaryButtons(page)).toEqual([])
+    await formOf(page, 'readPlant').getByLabel('id').focus()
+    expect(await primaryButtons(page)).toEqual(['Send request'])
   })
 
   test('says which field is missing, and sends nothing', async () => {
