@@ -15,7 +15,7 @@ export function Age({ console: all }: { readonly console: Console }) {
       {' · '}
       {minutes === 1 ? 'a minute' : `${minutes.toLocaleString()} minutes`} old{' '}
       <button type="button" class="quiet inline" onClick={all.finder.reload}>
-        Read again
+        Reload
       </button>
     </>
   )

@@ -39,7 +39,7 @@ export function createConsole(base: URL) {
   const pending = createPendingChanges(session, pages, selection, say)
   const importer = createImporter(session, finder.reload)
   const exporter = createExporter(session, say)
-  const follower = createFollower(session, pages)
+  const follower = createFollower(session, pages, editor.changed)
   const monitor = createMonitor(session)
 
   /** Shows the plants, once it is sure that no change of them is missed. */

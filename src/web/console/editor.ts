@@ -117,12 +117,33 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     return { taken, both }
   }
 
+  /**
+   * Reads the plant again. Fields that only someone else changed are taken over; it is asked about those that both changed.
+   * Resolves to the fields taken over, or to null if the form has changed or the plant could not be read.
+   */
+  async function readAgain(before: Stored): Promise<readonly FieldName[] | null> {
+    const form = turn
+    const now = await session.call((client) => client.readPlant(before.plant.id))
+    if (form !== turn) return null
+    if (!now.ok) {
+      if (now.error === 40402) tellGone(before.plant.id)
+      else errors.value = byField(now)
+      return null
+    }
+    pages.put(now.value)
+    const theirs: Stored = { plant: now.value, etag: now.etag }
+    const { taken, both } = merge(before, theirs)
+    stored.value = theirs
+    if (both.length > 0) conflict.value = { fields: both, ...theirs }
+    return taken
+  }
+
   /** Saves the changed fields. What someone else changed meanwhile is kept; a field that both changed is asked about. */
   async function change(before: Stored): Promise<void> {
     const form = turn
     const { id: plantId } = before.plant
     const kept = new Set<FieldName>()
-    for (let base = before; ; ) {
+    for (let base: Stored | null = before; base; base = stored.value) {
       const patch = changes(base)
       if (Object.keys(patch).length === 0) return finish()
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
@@ -142,23 +163,10 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
         errors.value = byField(result)
         return
       }
-      const now = await session.call((client) => client.readPlant(plantId))
-      if (form !== turn) return
-      if (!now.ok) {
-        if (now.error === 40402) tellGone(plantId)
-        else errors.value = byField(now)
-        return
-      }
-      pages.put(now.value)
-      const theirs: Stored = { plant: now.value, etag: now.etag }
-      const { taken, both } = merge(base, theirs)
+      const taken = await readAgain(base)
+      if (!taken) return
       for (const field of taken) kept.add(field)
-      stored.value = theirs
-      base = theirs
-      if (both.length > 0) {
-        conflict.value = { fields: both, ...theirs }
-        return
-      }
+      if (conflict.value) return
     }
   }
 
@@ -216,6 +224,15 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       if (wanted === openId()) return
       if (wanted === null) leave()
       else void edit(wanted)
+    },
+
+    /** Takes over what someone else made of a plant, if it is open and nothing is being saved. */
+    async changed(plantId: bigint): Promise<void> {
+      const before = stored.value
+      if (!before || plantId !== openId() || isSaving.value) return
+      const taken = await readAgain(before)
+      if (taken && taken.length > 0)
+        say(`Plant ${plantId}: ${taken.join(' and ')} changed elsewhere`)
     },
 
     /** Saves the form. If that fails, it stays open and says why. */

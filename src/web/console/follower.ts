@@ -9,7 +9,12 @@ const PLACE_GONE = 41001
 
 export type Follower = ReturnType<typeof createFollower>
 
-export function createFollower(session: Session, pages: PlantPages) {
+/** `onChange` is called with the id of each plant that changed, and awaited. */
+export function createFollower(
+  session: Session,
+  pages: PlantPages,
+  onChange: (id: bigint) => Promise<void>,
+) {
   /** Whether the table shows what others change. */
   const isLive = signal(false)
   let abort = new AbortController()
@@ -29,6 +34,7 @@ export function createFollower(session: Session, pages: PlantPages) {
           for await (const change of client.changes({ after, signal })) {
             after = change.cursor
             pages.change(change.id, change.after)
+            await onChange(change.id)
           }
           return { ok: true, value: null }
         } catch (error) {

@@ -93,7 +93,8 @@ export function PlantPanel({ editor, pages, isReadOnly, onOpen, onDelete }: Plan
               <Copy label="Copy JSON" text={writers.ndjson.line(plant)} />
             </details>
             <History
-              key={String(plant.id)}
+              // Each version has a tag of its own: what is shown is read again.
+              key={`${plant.id} ${editor.stored.value?.etag}`}
               editor={editor}
               id={plant.id}
               isShown={isHistoryShown}

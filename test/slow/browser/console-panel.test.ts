@@ -61,6 +61,57 @@ test('Next and Previous go along the table and keep the focus', async () => {
   await console.isClean()
 })
 
+const put = (id: number, name: string, tag: string) =>
+  daemon.fetch(`/plants/${id}`, { method: 'PUT', json: { name, tag } })
+const holds = (page: Page, label: string, text: string) =>
+  page.waitForFunction(
+    ([name, wanted]) => document.querySelector<HTMLInputElement>(`#${name}`)?.value === wanted,
+    [label.toLowerCase(), text],
+  )
+
+test('it follows what others change, and keeps what was typed', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 21').click()
+  await panel(page, 21).waitFor()
+  await page.getByText('History').click()
+  await page.getByText('created', { exact: false }).first().waitFor()
+
+  await put(21, 'plant 21', 'blue')
+  await holds(page, 'Tag', 'blue')
+  await page.getByText('Plant 21: tag changed elsewhere').waitFor()
+  await panel(page, 21).getByText('replaced').waitFor()
+
+  await console.field('Name').fill('plant 21, mine')
+  await put(21, 'plant 21', 'red')
+  await holds(page, 'Tag', 'red')
+  expect(await console.field('Name').inputValue()).toBe('plant 21, mine')
+  await console.button('Save').click()
+  await panel(page, 21).waitFor({ state: 'detached' })
+  expect(stored(21n)).toMatchObject({ name: 'plant 21, mine', tag: 'red' })
+  await console.isClean()
+})
+
+test('it asks at once about a field that was typed and changed elsewhere, and says when the plant is gone', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.button('Edit plant 22').click()
+  await console.field('Name').fill('plant 22, mine')
+  await put(22, 'theirs', 'green')
+  await page.getByText('Someone else changed the name too.').waitFor()
+  expect(await console.barriers()).toEqual([])
+  await console.button('Save mine').click()
+  await panel(page, 22).waitFor({ state: 'detached' })
+  expect(stored(22n)).toMatchObject({ name: 'plant 22, mine', tag: 'green' })
+
+  await daemon.create('{"id":100,"name":"gone soon"}')
+  await console.button('Edit plant 100').click()
+  await panel(page, 100).waitFor()
+  await daemon.fetch('/plants/100', { method: 'DELETE' })
+  await page.getByText('This plant was deleted elsewhere.').waitFor()
+  await console.isClean()
+})
+
 test('the focus goes into it and back to where it was opened', async () => {
   await using console = await open()
   const { page, grid } = console
