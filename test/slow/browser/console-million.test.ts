@@ -79,6 +79,7 @@ test(
 
     const idle = await frames(page, () => page.waitForTimeout(1000))
     const early = await frames(page, wheel)
+    await atRest()
     expect(await rowCount()).toBeLessThan(MOST_ROWS)
 
     // To the end: page by page, as the service lists them, and the row of the end is followed.
