@@ -9,7 +9,6 @@ import { produceFile } from '../files/replace-file'
 import { isPlanted, targetOf } from '../files/target'
 import { writeAll } from '../files/write-all'
 import { formatOf } from '../format'
-import { inertCsvLine } from '../formats/csv'
 import { type Writer, writers } from '../formats/plants'
 import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
@@ -90,7 +89,7 @@ the database.`,
     const { database } = config
     if (config.escapeFormulas && format !== 'csv')
       throw new UsageError('--escape-formulas is for CSV')
-    const writer = config.escapeFormulas ? { ...writers.csv, line: inertCsvLine } : writers[format]
+    const writer = writers[config.escapeFormulas ? 'inert' : format]
     const engine = engineOf(database)
     const { files } = engine.locate(database)
     const progress = createProgress(err, countOf)

@@ -5,7 +5,7 @@ import type { Format } from '../format'
 import { explainField } from '../mismatch'
 import { FIELDS, NewPlant, toNewPlant } from '../plant'
 import { LONGEST_BODY_BYTES } from '../plant-json'
-import { csvHeader, csvLine, readCsvRecords } from './csv'
+import { csvHeader, csvLine, inertCsvLine, readCsvRecords } from './csv'
 import type { Entry, PlantToWrite, RawEntry } from './entry'
 import { ndjsonLine, readNdjsonLines } from './ndjson'
 
@@ -60,7 +60,9 @@ export async function* readPlants(
 /** How plants are written: what a file begins with, and the line of each. */
 export type Writer = { readonly header: string; readonly line: (plant: PlantToWrite) => string }
 
-export const writers: Record<Format, Writer> = {
+export const writers = {
   ndjson: { header: '', line: ndjsonLine },
   csv: { header: csvHeader, line: csvLine },
-}
+  /** CSV of which a spreadsheet runs nothing as a formula. */
+  inert: { header: csvHeader, line: inertCsvLine },
+} satisfies Record<Format | 'inert', Writer>

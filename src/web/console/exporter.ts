@@ -2,13 +2,18 @@
 
 import { signal } from '@preact/signals'
 import { ClientError } from '../../client/client.ts'
-import type { Format } from '../../format.ts'
 import { writers } from '../../formats/plants.ts'
 import type { Query } from './query.ts'
 import type { Session } from './session.ts'
 
 const PAGE_PLANTS = 1000
-const TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const
+
+/** What plants are exported as: the name of the file and its type. */
+const FILES = {
+  ndjson: ['plants.ndjson', 'application/x-ndjson'],
+  csv: ['plants.csv', 'text/csv'],
+  inert: ['plants.csv', 'text/csv'],
+} as const satisfies Record<keyof typeof writers, readonly [name: string, type: string]>
 
 /** Where the text of a file goes. */
 type Target = {
@@ -82,7 +87,7 @@ export function createExporter(session: Session, say: (text: string) => void) {
     } while (after !== undefined)
   }
 
-  async function write(target: Target, format: Format, query: Query): Promise<void> {
+  async function write(target: Target, format: keyof typeof writers, query: Query): Promise<void> {
     const { header, line } = writers[format]
     written.value = 0
     try {
@@ -106,14 +111,14 @@ export function createExporter(session: Session, say: (text: string) => void) {
     written,
 
     /** Writes the plants that are looked for, in order of id. */
-    async start(format: Format, query: Query): Promise<void> {
+    async start(format: keyof typeof writers, query: Query): Promise<void> {
       if (written.value !== null) return
-      const name = `plants.${format}`
+      const [name, type] = FILES[format]
       abort = new AbortController()
       let target: Target
       try {
         const picker = window.showSaveFilePicker?.({ suggestedName: name })
-        target = picker ? await openPicked(picker) : openDownload(name, TYPES[format])
+        target = picker ? await openPicked(picker) : openDownload(name, type)
       } catch (error) {
         // The file dialog was cancelled.
         if (error instanceof DOMException && error.name === 'AbortError') return

@@ -146,7 +146,13 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
               Import…
             </button>
           )}
-          {(['ndjson', 'csv'] as const).map((format) => (
+          {(
+            [
+              ['ndjson', 'as NDJSON'],
+              ['csv', 'as CSV'],
+              ['inert', 'as CSV without formulas'],
+            ] as const
+          ).map(([format, how]) => (
             <button
               key={format}
               type="button"
@@ -155,7 +161,7 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
               {...hidesMenu}
               onClick={() => void exporter.start(format, finder.query.value)}
             >
-              Export {exported} as {format.toUpperCase()}
+              Export {exported} {how}
             </button>
           ))}
           <button type="button" class="quiet narrow" {...hidesMenu} onClick={finder.reload}>

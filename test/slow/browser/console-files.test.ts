@@ -238,8 +238,9 @@ const content = [
 ].join('\n')
 
 /** What the command exports of a store. */
-async function exported(database: string, format: string): Promise<string> {
-  const { out } = await runProgram(['export', '--format', format, '--database', database])
+async function exported(database: string, format: string, ...more: string[]): Promise<string> {
+  const args = ['export', '--format', format, '--database', database, ...more]
+  const { out } = await runProgram(args)
   return out
 }
 
@@ -302,6 +303,25 @@ describe('an export', () => {
       '{"id":7,"name":"plant 7","tag":"t1"}\n',
     )
     await console.page.getByText('Exported 1 plant', { exact: true }).waitFor()
+  })
+
+  test('without formulas is what the command writes with --escape-formulas', async () => {
+    await using store = await openStore(
+      '{"id":1,"name":"=1+1","tag":"@x"}\n{"id":2,"name":"Rose"}\n',
+    )
+    const { console, database } = store
+    await console.page.evaluate(() => {
+      delete window.showSaveFilePicker
+    })
+    const [download] = await Promise.all([
+      console.page.waitForEvent('download'),
+      console.export('CSV without formulas'),
+    ])
+
+    const text = readFileSync(await download.path(), 'utf8')
+    expect(download.suggestedFilename()).toBe('plants.csv')
+    expect(text).toContain("'=1+1")
+    expect(text).toBe(await exported(database, 'csv', '--escape-formulas'))
   })
 
   test('of a tag has the plants of the tag', async () => {
