@@ -107,7 +107,9 @@ function callOf({ operation, draft, request }: Filled): string | null {
         .map(({ name, value }) => ['headers', { [name]: value }]),
     ),
   })
-  const given = [...call, options].join(', ').replace(/(, |^)(\{\}(, )?)+$/, '')
+  // A query and options may be left out if they are empty; a body may not.
+  const empty = request.body === null ? /((, |^)\{\})+$/ : /, \{\}$/
+  const given = [...call, options].join(', ').replace(empty, '')
   return `${operationId}(${given})`
 }
 

@@ -100,6 +100,8 @@ test('an example in TypeScript is one for each operation, and its types fit', as
         `${write('TypeScript', operationId, { values: given })}\nexport {}\n`,
       )
   }
+  const empty = write('TypeScript', 'patchPlant', { values: { id: '7' }, body: '{}' })
+  writeFileSync(join(project, 'patchPlant-empty.ts'), `${empty}\nexport {}\n`)
   const { out, code } = await run([join(root, 'node_modules/.bin/tsc'), '-p', project])
 
   expect({ out, code }).toEqual({ out: '', code: 0 })
