@@ -74,6 +74,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   const database = folder.file('plants.db')
   const first = await startDaemon({ database })
   await first.create('{"id":1,"name":"Fern"}')
+  await first.create('{"id":2,"name":"Monstera","tag":"aroid"}')
   await using console = await openConsole(browser, first.url)
   const { page } = console
   await page.getByText('Healthy').waitFor()
@@ -87,6 +88,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
     .getByText(/^since .* Check that plantstore runs/)
     .waitFor()
   expect(await page.title()).toBe('⚠ No response – plantstore')
+  expect(await console.barriers()).toEqual([])
   await console.button('Save').click()
   await page.getByRole('dialog').getByRole('alert').waitFor()
   expect(await console.field('Name').inputValue()).toBe('Tree fern')
