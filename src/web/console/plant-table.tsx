@@ -141,6 +141,8 @@ export function PlantTable({
 }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
+  /** Of the longest id so far, so that the columns do not move to and fro. */
+  const digits = useRef(0)
   useEffect(() => {
     if (scroller.current && probe.current) return scroll.attach(scroller.current, probe.current)
   }, [scroll])
@@ -175,9 +177,12 @@ export function PlantTable({
   }
 
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
+  for (const at of rows)
+    digits.current = Math.max(digits.current, String(pages.row(at)?.id ?? '').length)
   return (
     <div
       class={isReadOnly ? 'grid' : 'grid boxes'}
+      style={{ '--id': `${digits.current}ch` }}
       role="grid"
       aria-label="Plants"
       aria-rowcount={pages.isComplete.value ? pages.total.value + 1 : -1}

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { root } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 import { type ConsoleOptions, connect, MAX, openConsole, startChromium } from './console-page'
@@ -146,4 +146,32 @@ test('the table can be read at 200 %: nothing is cut off that scrolls nowhere', 
     await console.button(name).scrollIntoViewIfNeeded()
     expect(await console.button(name).isVisible()).toBeTrue()
   }
+})
+
+test('on a small page short ids leave the names whole, and a long one is whole too', async () => {
+  await using console = await openConsole(browser, daemon.url, {
+    viewport: { width: 768, height: 1024 },
+  })
+  const { page } = console
+  await console.row(3).waitFor()
+  const cut = (column: string): Promise<string[]> =>
+    page
+      .locator(`.rows ${column}`)
+      .evaluateAll((cells) =>
+        cells
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map(({ textContent }) => textContent),
+      )
+  expect(await cut('.name')).toEqual([])
+  expect(await cut('.id')).toEqual([])
+  await shoot(page, 'tablet')
+
+  await console.search(MAX)
+  await page.getByText('Adansonia digitata').waitFor()
+  expect(await cut('.id')).toEqual([])
+  const left = async (cell: Locator) => (await cell.boundingBox())?.x
+  expect(await left(page.getByRole('columnheader', { name: 'Name' }))).toBe(
+    await left(console.row(MAX).locator('.name')),
+  )
+  await shoot(page, 'tablet-long')
 })
