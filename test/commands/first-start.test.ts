@@ -109,7 +109,7 @@ test('prints no address of a console that --no-console leaves out', async () => 
   await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
   await printed(daemon, HINT_LINE)
 
-  expect(daemon.out()).not.toContain('console')
+  expect(daemon.out()).not.toContain('console: ')
 })
 
 test('says the absolute path of a database that it makes', async () => {

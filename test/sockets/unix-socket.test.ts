@@ -16,7 +16,7 @@ test('listens on the socket, and says so', async () => {
   while (!daemon.out().includes('to make another token')) await Bun.sleep(2)
 
   expect(daemon.out()).toContain(`listens on ${unix}\n`)
-  expect(daemon.out()).not.toContain('console')
+  expect(daemon.out()).not.toContain('console: ')
   const [event] = daemon.events()
   expect(event).toMatchObject({ event: 'listening', url: 'http://localhost', unix })
   expect(event).not.toHaveProperty('host')
