@@ -33,6 +33,10 @@ const LONGEST_HOLD_MS = 250
 const TIMER_MS = 1
 // Clients on the same machine come back within so many turns of an idle event loop.
 const QUIET_TURNS = 20
+// Each half of a round costs a commit of its own, which must pay.
+const SMALLEST_SPLIT = 32
+// Clients that come back later than this have paused: what they took says nothing.
+const PAUSE_MS = 50
 
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
@@ -53,26 +57,36 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 }
 
 /**
- * While a batch commits, the changes that arrive wait for the next one. The clients of the last are answered first, and are
- * likely to come back, so the next batch is gathered until as many changes wait as the last round had: otherwise two half
- * batches would take turns. It ends when the event loop finds no more of them, and after a millisecond at most; on a slow
- * disk after half of the last commit's time.
+ * While a batch commits, the changes that arrive wait for the next one. The clients of the last are likely to come back, so
+ * a round has as many changes as were committed last and wait now.
+ *
+ * If a commit takes longer than to answer and read a round, the next batch is gathered until it has the whole round. That
+ * ends when the event loop finds no more changes, and after a millisecond at most; on a slow disk after half of the last
+ * commit's time. Otherwise two halves of the round take turns: one commits while the other is answered and read.
  */
 export class GroupCommit<Change> {
   #waiting: Waiting<Change>[] = []
   #waitingBytes = 0
   /** 'gathering': a batch is about to be taken; 'committing': one is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
-  /** How many changes the next batch is likely to have, and until when it is held for them. */
-  #expected = 0
+  /** How many changes the next batch shall have, at least and at most, and until when it is held for the least. */
+  #least = 0
+  #most: number
   #holdUntil = 0
+  /** When the last batch was answered, and when a change last arrived. */
+  #answeredAt = Number.NEGATIVE_INFINITY
+  #arrivedAt = 0
+  /** Milliseconds until the clients just answered were back, for each of them. */
+  #serving = 0
   #hold: Timer | undefined
   #drained: (() => void)[] = []
 
   constructor(
     private readonly commit: Commit<Change>,
     private readonly limits: GroupCommitLimits,
-  ) {}
+  ) {
+    this.#most = limits.batchChanges
+  }
 
   /** How many changes wait. */
   get queued(): number {
@@ -117,13 +131,14 @@ export class GroupCommit<Change> {
     }
     this.#waiting.push(waiting)
     this.#waitingBytes += bytes
+    this.#arrivedAt = performance.now()
     if (this.#state === 'idle') this.#gather()
     else if (this.#hold && this.#isWhole()) this.#endHold()
   }
 
-  // Whether the next batch has all changes that can be expected of it.
+  // Whether the next batch has as many changes as can be expected of it.
   #isWhole(): boolean {
-    return this.#waiting.length >= Math.min(this.#expected, this.limits.batchChanges)
+    return this.#waiting.length >= Math.min(this.#least, this.#most)
   }
 
   #gather(): void {
@@ -157,13 +172,15 @@ export class GroupCommit<Change> {
   }
 
   #takeBatch(): Waiting<Change>[] {
-    const batch = this.#waiting.splice(0, this.limits.batchChanges)
+    const batch = this.#waiting.splice(0, this.#most)
     this.#waitingBytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0)
     return batch.filter(isWanted)
   }
 
   async #flush(): Promise<void> {
     this.#state = 'committing'
+    const returned = this.#arrivedAt - this.#answeredAt
+    this.#serving = returned > PAUSE_MS ? 0 : returned / this.#waiting.length
     const batch = this.#takeBatch()
     const started = performance.now()
     const [result] = await Promise.allSettled([
@@ -171,6 +188,7 @@ export class GroupCommit<Change> {
     ])
     const now = performance.now()
     this.#ended(batch.length, now, now - started)
+    this.#answeredAt = now
     if (result.status === 'rejected') refuse(batch, result.reason)
     else if ('inDoubt' in result.value) {
       result.value.inDoubt.then(
@@ -181,10 +199,17 @@ export class GroupCommit<Change> {
   }
 
   #ended(changes: number, now: number, milliseconds: number): void {
-    this.#expected = changes + this.#waiting.length
+    const { batchChanges } = this.limits
+    const round = changes + this.#waiting.length
+    // Committing a half takes little less than committing the whole.
+    const takesTurns = round >= SMALLEST_SPLIT && round * this.#serving > 1.5 * milliseconds
+    // Of those just answered, some are on their way: fewer than half may wait.
+    this.#least = takesTurns ? round / 4 : round
+    this.#most = takesTurns ? Math.min(Math.ceil(round / 2), batchChanges) : batchChanges
     this.#holdUntil = now + Math.min(milliseconds / 2, LONGEST_HOLD_MS)
     this.#state = 'idle'
-    if (this.#waiting.length > 0) this.#gather()
-    else for (const resolve of this.#drained.splice(0)) resolve()
+    if (this.#waiting.length === 0) for (const resolve of this.#drained.splice(0)) resolve()
+    else if (this.#isWhole()) this.#flush()
+    else this.#gather()
   }
 }

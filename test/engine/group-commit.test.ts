@@ -152,6 +152,54 @@ test('holds on a quick disk too, so that two half batches do not take turns', as
   expect(sizes.length).toBeLessThan(150)
 })
 
+const CLIENTS = 64
+
+/** Clients that send a change again as soon as `serve` returns. Returns the sizes of the batches. */
+async function load(changes: number, commitMs: number, serve: () => void): Promise<number[]> {
+  const sizes: number[] = []
+  const group = new GroupCommit<string>(async (batch) => {
+    sizes.push(batch.length)
+    await Bun.sleep(commitMs)
+    return batch.map(() => null)
+  }, ROOMY)
+  const client = async () => {
+    for (let n = 0; n < changes; n++) {
+      await group.submit('a', 1)
+      serve()
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return sizes
+}
+
+const countWhole = (sizes: number[]) => sizes.filter((size) => size === CLIENTS).length
+
+test('lets halves of a round take turns if it takes longer to serve than to commit', async () => {
+  const serve = () => {
+    const end = performance.now() + 0.2
+    while (performance.now() < end);
+  }
+  const sizes = await load(40, 2, serve)
+  expect(countWhole(sizes)).toBeLessThan(20)
+})
+
+test('commits a round whole if it takes longer to commit than to serve', async () => {
+  const sizes = await load(20, 50, () => {})
+  expect(countWhole(sizes)).toBeGreaterThan(10)
+})
+
+test('commits a burst whole after a pause', async () => {
+  const { group, submit, batches, end } = createLedger()
+  for (let burst = 1; burst <= 3; burst++) {
+    const changes = Promise.all(Array.from({ length: CLIENTS }, () => submit('a')))
+    while (group.queued > 0) await Bun.sleep(1)
+    await end()
+    await changes
+    expect(batches).toHaveLength(burst)
+    await Bun.sleep(100)
+  }
+})
+
 test('after a quick commit, waits for some turns of the event loop only', async () => {
   const { submit, batches, end } = createLedger()
   const first = [submit('a'), submit('b')]
