@@ -83,7 +83,7 @@ export const codeOf = (error: unknown): string => (error as { code?: string } | 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-const UNREADABLE: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',
   EISDIR: 'is a folder',
@@ -93,10 +93,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 /** Why a file that a user named could not be read. */
 export function explainInput(error: unknown, path: string): OpenError {
   const code = codeOf(error)
-  return new OpenError(
-    `cannot read ${path}: ${UNREADABLE[code] ?? messageOf(error)}`,
-    code === 'EIO',
-  )
+  return new OpenError(`cannot read ${path}: ${REASONS[code] ?? messageOf(error)}`, code === 'EIO')
 }
 
 /** What became of unanswered requests if the database was not closed. */

@@ -1,6 +1,7 @@
 // Runs a command of this program as a separate process, which the daemon can end at any time.
 
 import { readFileSync } from 'node:fs'
+import { ownProgram } from '../own-program'
 
 export type Child = {
   readonly pid: number
@@ -21,10 +22,6 @@ export type ChildOptions = {
 
 const HANGS_AFTER_MS = 300_000
 const LOOKS = 10
-
-/** This program: the executable, or Bun with the source. */
-const ownProgram = (): readonly string[] =>
-  Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
 
 // The page faults and the CPU time of a process so far (proc_pid_stat(5), fields 10 to 15). Whether it copies, checks or
 // syncs, however slow the disk is, they grow. null: it is gone.

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { ownProgram } from '../own-program'
 
 /** Quotes a word for a shell. */
 export const quote = (word: string): string =>
@@ -9,10 +10,8 @@ export const quote = (word: string): string =>
 
 /** What an invocation depends on. */
 export type Surroundings = {
-  /** The path of the running executable: the program's own, or that of Bun. */
-  readonly executable: string
-  /** The program's first file. */
-  readonly main: string
+  /** The program: its executable, or Bun and its first file. */
+  readonly program: readonly string[]
   readonly host: string
   readonly uid: number
   /** The lines of /etc/passwd. */
@@ -32,14 +31,11 @@ const INSTALLED = '/usr/bin/plantstore'
 /** A command line up to the command's name; `secret`: an assignment for its environment, or ''. */
 export function invocation(it: Surroundings, secret = ''): string {
   const words = (...all: string[]) => all.filter(Boolean).join(' ')
-  const isInstalled = it.executable === INSTALLED
+  const isInstalled = it.program[0] === INSTALLED
   const container = isInstalled && containers.find(([mark]) => it.exists(mark))
   // The environment of the container has the secret.
   if (container) return words(container[1], quote(it.host), container[2], 'plantstore')
-  const isCompiled = it.main.startsWith('/$bunfs/')
-  const own = isInstalled
-    ? 'plantstore'
-    : words(quote(it.executable), isCompiled ? '' : quote(it.main))
+  const own = isInstalled ? 'plantstore' : words(...it.program.map(quote))
   // name:x:uid:gid:comment:home:shell
   const [user = '', , , , , , shell = ''] =
     it.users.map((line) => line.split(':')).find(([, , uid]) => uid === String(it.uid)) ?? []
@@ -50,8 +46,7 @@ export function invocation(it: Surroundings, secret = ''): string {
 
 /** What is true of this process. */
 export const surroundings = (): Surroundings => ({
-  executable: process.execPath,
-  main: Bun.main,
+  program: ownProgram(),
   host: hostname(),
   uid: process.getuid?.() ?? 0,
   users: existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [],

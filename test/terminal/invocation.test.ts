@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { invocation, type Surroundings } from '../../src/terminal/invocation'
 
 const compiled: Surroundings = {
-  executable: '/srv/my plants/plantstore',
-  main: '/$bunfs/root/plantstore',
+  program: ['/srv/my plants/plantstore'],
   host: '3f2a9c0d1e4b',
   uid: 1000,
   users: [
@@ -13,14 +12,14 @@ const compiled: Surroundings = {
   ],
   exists: () => false,
 }
-const installed: Surroundings = { ...compiled, executable: '/usr/bin/plantstore' }
+const installed: Surroundings = { ...compiled, program: ['/usr/bin/plantstore'] }
 
 test('an executable in a folder is named by its path', () => {
   expect(invocation(compiled)).toBe("'/srv/my plants/plantstore'")
 })
 
 test('in a clone, Bun is named, and the program', () => {
-  const clone = { ...compiled, executable: '/opt/bun', main: '/home/rose/plantstore/src/main.ts' }
+  const clone = { ...compiled, program: ['/opt/bun', '/home/rose/plantstore/src/main.ts'] }
   expect(invocation(clone)).toBe('/opt/bun /home/rose/plantstore/src/main.ts')
 })
 

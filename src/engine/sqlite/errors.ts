@@ -112,7 +112,7 @@ export function explain(error: unknown, path: string): OpenError {
 }
 
 // A page that is damaged or cannot be read.
-const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
+const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
 // SQLite opens a file, and the files beside it, only at the first query.
 const UNOPENED = /^SQLITE_(BUSY|CANTOPEN|READONLY)/
 
@@ -120,6 +120,6 @@ const UNOPENED = /^SQLITE_(BUSY|CANTOPEN|READONLY)/
 export function explainReading(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
   if (UNOPENED.test(codeOf(error))) return explain(error, path)
-  if (!UNREADABLE.test(codeOf(error))) return error
+  if (!DAMAGED.test(codeOf(error))) return error
   return new OpenError(`${path} is damaged: ${error.message}`, true)
 }

@@ -34,7 +34,7 @@ import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
 export type Restored = { readonly plants: number; readonly kept: string | null }
 
 // A database that SQLite cannot recover: it is moved aside as it is.
-const UNREADABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
+const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
 // A database may be restored by another user than the one who serves it.
 function takeOwner(path: string, { uid, gid }: Stats, mode: number): void {
@@ -82,7 +82,7 @@ function foldLog(path: string): Database | null {
     throw lockedByAnother(path)
   } catch (error) {
     db.close(true)
-    if (UNREADABLE.test(codeOf(error))) return null
+    if (UNRECOVERABLE.test(codeOf(error))) return null
     throw error instanceof OpenError ? error : explain(error, path)
   }
 }
