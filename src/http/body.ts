@@ -52,9 +52,6 @@ const PLAIN_JSON: Media = { types: ['application/json'] }
 
 const MERGE_PATCH_TYPES = ['application/merge-patch+json', 'application/json']
 
-/** Says what a patch may be sent as (RFC 5789, section 3.1). */
-export const ACCEPT_PATCH = { 'accept-patch': MERGE_PATCH_TYPES.join(', ') }
-
 /** Says how a body may be encoded: not at all (RFC 9110, section 12.5.3). */
 export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
 
@@ -62,7 +59,8 @@ export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
 export const MERGE_PATCH: Media = {
   types: MERGE_PATCH_TYPES,
   rule: 'send the body as "Content-Type: application/merge-patch+json" or "application/json", in UTF-8, without Content-Encoding',
-  accepts: ACCEPT_PATCH,
+  // RFC 5789, section 3.1.
+  accepts: { 'accept-patch': MERGE_PATCH_TYPES.join(', ') },
 }
 
 function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {

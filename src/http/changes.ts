@@ -7,9 +7,9 @@ import { toJson } from '../plant-json'
 import type { Store } from '../store'
 import { readWeights } from './accept-encoding'
 import { caller } from './caller'
-import { answers, READING, refusals, responses } from './describe'
+import { answers } from './describe'
 import { EVENTS, type Followers } from './followers'
-import { refuseMalformed, tags, toInt64 } from './plants'
+import { refuseMalformed, toInt64 } from './plants'
 import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
 import type { Unsent } from './unsent'
 
@@ -24,6 +24,8 @@ const example = {
   address: '192.0.2.7',
   request: null,
 }
+
+const REFUSALS = [40403, 41001, 50301] as const
 
 function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
   if (!changes) throw new PlantError(40403)
@@ -66,18 +68,15 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
           summary: 'List or follow what changed',
           description:
             'The oldest first. With `Accept: text/event-stream`, a stream that goes on: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
-          tags,
-          responses: responses(() => {
+          refusals: REFUSALS,
+          answers: () => {
             const { 200: page } = answers(200, 'Changes.', ChangePage, {
               example: { changes: [example], next: example.cursor },
             })
             const data = `id: ${example.cursor}\nevent: patch\ndata: ${JSON.stringify(example)}\n\n`
             const stream = { [EVENTS]: { schema: { type: 'string' }, example: data } }
-            return {
-              200: { ...page, content: { ...page?.content, ...stream } },
-              ...refusals(40002, 40403, 41001, 50301, ...READING),
-            }
-          }),
+            return { 200: { ...page, content: { ...page?.content, ...stream } } }
+          },
         },
       },
     )
@@ -96,13 +95,11 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
           operationId: 'history',
           summary: 'List the changes of a plant',
           description: 'The newest first, as far back as the log is kept; of a deleted plant too.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'Changes of the plant.', HistoryPage, {
+          refusals: REFUSALS,
+          answers: () =>
+            answers(200, 'Changes of the plant.', HistoryPage, {
               example: { changes: [example], next: null },
             }),
-            ...refusals(40002, 40403, 41001, 50301, ...READING),
-          })),
         },
       },
     )

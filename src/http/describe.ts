@@ -1,19 +1,18 @@
 // How routes describe their answers, for the OpenAPI description.
 
 import type { TSchema } from '@sinclair/typebox'
-import { catalogue, type ErrorNumber } from '../errors'
-import { ACCEPT_ENCODING } from './body'
-import { headersOf } from './errors'
-import { limitOf, policyOf } from './rate-limit'
-import { ErrorBody } from './schemas'
+import type { ErrorNumber } from '../errors'
 
-const AUTHENTICATED = [40101, 40102, 42901] as const
-/** The errors of a route with a body. */
-export const BODY = [40001, 40002, 41301, 41501] as const
-/** The errors of a route that only reads. */
-export const READING = [...AUTHENTICATED, 50001, 50302] as const
-/** The errors of a route that changes something. */
-export const WRITING = [...AUTHENTICATED, 40301, 50001, 50301, 50302, 50701] as const
+declare module 'elysia/types' {
+  interface DocumentDecoration {
+    /** The media types of the body; JSON if not given. */
+    bodyTypes?: readonly string[]
+    /** The successes. Called for the document: Elysia copies details several times, which slowed the start (bench: start). */
+    answers?: () => Readonly<Record<string, object>>
+    /** The errors that do not follow from what the route takes and does. */
+    refusals?: readonly ErrorNumber[]
+  }
+}
 
 const conditional = (name: string, description: string) => ({
   name,
@@ -23,8 +22,9 @@ const conditional = (name: string, description: string) => ({
   schema: { type: 'string' as const },
   example: '"xyzzy"',
 })
-/** The conditional headers of a request on a stored plant. */
-export const CONDITIONS = {
+/** What all routes of a stored plant have: conditional headers, and what they refuse. */
+export const STORED_PLANT = {
+  refusals: [40402 as const, 41201 as const],
   parameters: [
     conditional('If-Match', 'Entity tags, one of which the plant must have, or *; otherwise 412.'),
     conditional(
@@ -43,7 +43,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'www-authenticate': 'The challenge (RFC 6750).',
 }
 
-const header = (description: string | undefined, example: string) => ({
+export const header = (description: string | undefined, example: string) => ({
   description,
   schema: { type: 'string' as const },
   example,
@@ -57,11 +57,11 @@ type Answer = {
   readonly links?: Readonly<Record<string, object>>
 }
 
-/** The headers of an answer; an empty object if there are none. */
-export function headers(all: Readonly<Record<string, string>> = {}) {
-  const described = Object.entries(all).map(([name, it]) => [name, header(HEADERS[name], it)])
-  return described.length > 0 ? { headers: Object.fromEntries(described) } : {}
-}
+/** The headers of an answer, by their examples. */
+export const headers = (examples: Readonly<Record<string, string>> = {}) =>
+  Object.fromEntries(
+    Object.entries(examples).map(([name, it]) => [name, header(HEADERS[name], it)]),
+  )
 
 /** The answer to a success; a `schema` of null: without a body. */
 export function answers(
@@ -70,60 +70,6 @@ export function answers(
   schema: TSchema | null,
   { type = 'application/json', example, headers: sent, links }: Answer = {},
 ) {
-  const content = schema && { [type]: { schema, ...(example === undefined ? {} : { example }) } }
-  return {
-    [status]: {
-      description,
-      ...headers(sent),
-      ...(content ? { content } : {}),
-      ...(links ? { links } : {}),
-    },
-  }
+  const content = schema ? { [type]: { schema, example } } : undefined
+  return { [status]: { description, headers: headers(sent), content, links } }
 }
-
-// The headers of an error, with those that depend on the request.
-const headersWith = (error: ErrorNumber) => (error === 41501 ? ACCEPT_ENCODING : headersOf[error])
-
-/** Headers that options of the daemon add to answers, in one place of the description. */
-export const OPTIONAL_HEADERS = {
-  'X-Request-Id': header('The id of the request in the log. Only with --log-requests.', 'a1b2c3'),
-  RateLimit: header('How many requests the token has left. Only with --rate-limit.', limitOf(9)),
-  'RateLimit-Policy': header(
-    'How many requests per second the token may send. Only with --rate-limit.',
-    policyOf(10),
-  ),
-}
-
-/** The answers of refusals, by their status. */
-export function refusals(...errors: readonly ErrorNumber[]) {
-  const byStatus = Map.groupBy(errors, (error) => Math.floor(error / 100))
-  return {
-    '4XX': { description: 'Malformed HTTP is rejected by the parser, without a body.' },
-    ...Object.fromEntries(
-      [...byStatus].map(([status, numbers]) => [
-        String(status),
-        {
-          description: numbers.map((error) => `${error}: ${catalogue[error]}`).join('; '),
-          ...headers(Object.assign({}, ...numbers.map(headersWith))),
-          content: {
-            'application/json': {
-              schema: ErrorBody,
-              examples: Object.fromEntries(
-                numbers.map((error) => {
-                  const value = { error, message: catalogue[error] }
-                  return [String(error), { summary: catalogue[error], value }]
-                }),
-              ),
-            },
-          },
-        },
-      ]),
-    ),
-  }
-}
-
-/**
- * The answers of a route, made when the description is first requested. Elysia copies the details of a route several
- * times, which took a tenth of the start (bench: start).
- */
-export const responses = (make: () => object) => make as unknown as Record<string, never>

@@ -15,19 +15,10 @@ import {
 import { toJson } from '../plant-json'
 import type { ChangeOptions, CreateOptions } from '../store'
 import { jsonHeaders, notModified } from './answer'
-import { ACCEPT_ENCODING, ACCEPT_PATCH, MERGE_PATCH } from './body'
+import { MERGE_PATCH } from './body'
 import { caller } from './caller'
-import {
-  answers,
-  BODY,
-  CONDITIONS,
-  headers,
-  READING,
-  refusals,
-  responses,
-  WRITING,
-} from './describe'
-import { type PlantDeps, storedExample, tags, toInt64 } from './plants'
+import { answers, STORED_PLANT } from './describe'
+import { type PlantDeps, storedExample, toInt64 } from './plants'
 import { readPrecondition, type SentHeaders } from './precondition'
 import { PlantPath } from './schemas'
 
@@ -49,12 +40,6 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
 function conditionally(options: CreateOptions, headers: SentHeaders): ChangeOptions {
   const precondition = readPrecondition(headers)
   return precondition ? { ...options, precondition } : options
-}
-
-function patchRefusals() {
-  const refused: Record<string, object> = refusals(...BODY, 40402, 41201, ...WRITING)
-  const accepts = headers({ ...ACCEPT_PATCH, ...ACCEPT_ENCODING })
-  return { ...refused, 415: { ...refused['415'], ...accepts } }
 }
 
 export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, 'metrics'>) {
@@ -87,13 +72,11 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
           operationId: 'readPlant',
           summary: 'Read a plant',
           description: 'Sees every change that was acknowledged before.',
-          tags,
-          ...CONDITIONS,
-          responses: responses(() => ({
+          ...STORED_PLANT,
+          answers: () => ({
             ...answers(200, 'The plant.', NewPlant, tagged),
             ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
-            ...refusals(40002, 40402, 41201, ...READING),
-          })),
+          }),
         },
       },
     )
@@ -118,12 +101,8 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
           summary: 'Replace a plant',
           description:
             'Replaces all its fields: a tag that is not sent is removed. Never creates a plant.',
-          tags,
-          ...CONDITIONS,
-          responses: responses(() => ({
-            ...answers(200, 'The plant as it is stored now.', NewPlant, tagged),
-            ...refusals(...BODY, 40402, 41201, ...WRITING),
-          })),
+          ...STORED_PLANT,
+          answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
         },
       },
     )
@@ -144,13 +123,9 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
           summary: 'Change some fields of a plant',
           description:
             'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
-          tags,
-          ...CONDITIONS,
+          ...STORED_PLANT,
           bodyTypes: MERGE_PATCH.types,
-          responses: responses(() => ({
-            ...answers(200, 'The plant as it is stored now.', NewPlant, tagged),
-            ...patchRefusals(),
-          })),
+          answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
         },
       },
     )
@@ -170,12 +145,8 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
           operationId: 'deletePlant',
           summary: 'Delete a plant',
           description: 'Answers once the deletion is durable. The id may be used again.',
-          tags,
-          ...CONDITIONS,
-          responses: responses(() => ({
-            ...answers(204, 'The plant is gone.', null),
-            ...refusals(40002, 40402, 41201, ...WRITING),
-          })),
+          ...STORED_PLANT,
+          answers: () => answers(204, 'The plant is gone.', null),
         },
       },
     )

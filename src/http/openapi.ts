@@ -1,32 +1,24 @@
 // Describes the routes in OpenAPI 3.1, from their own details and from the schemas that check requests.
 
 import { Kind } from '@sinclair/typebox'
-import { Elysia, t } from 'elysia'
+import { type AnyElysia, type DocumentDecoration, Elysia, t } from 'elysia'
 import packageJson from '../../package.json'
+import { catalogue, type ErrorNumber } from '../errors'
 import { answerBlob } from './answer'
-import { answers, OPTIONAL_HEADERS, refusals, responses } from './describe'
-import { isLimited } from './rate-limit'
+import { ACCEPT_ENCODING } from './body'
+import { answers, header, headers } from './describe'
+import { headersOf } from './errors'
+import { isLimited, limitOf, policyOf } from './rate-limit'
+import { ErrorBody } from './schemas'
 
 type Json = { readonly [key: string]: unknown }
 
-/** The parts of an Elysia route that the document needs. */
-export type OpenApiRoute = {
-  readonly method: string
-  readonly path: string
-  readonly hooks: {
-    readonly body?: unknown
-    readonly query?: unknown
-    readonly params?: unknown
-    readonly detail?: Json
-  }
-}
+export type OpenApiRoute = AnyElysia['routes'][number]
 
-/** The details of a route. The document takes all fields but these as they are. */
-type Detail = Json & {
-  readonly parameters?: readonly Json[]
-  /** The media types of its body; JSON if not given. */
-  readonly bodyTypes?: readonly string[]
-}
+// What routes refuse that take a body, read something, or change something.
+const BODY = [40001, 40002, 41301, 41501] as const
+const READING = [40101, 40102, 42901, 50302] as const
+const WRITING = [...READING, 40301, 50301, 50701] as const
 
 const TAGS = [
   { name: 'plants', description: 'Create, read, list, replace and delete plants.' },
@@ -35,6 +27,8 @@ const TAGS = [
 
 // Turns schemas into plain JSON: those with a title become references, and fields for the validator are left out.
 function toJson(value: unknown, components: Map<string, unknown>): unknown {
+  // The bounds of int64, which no number holds exactly.
+  if (typeof value === 'bigint') return JSON.rawJSON(String(value))
   if (Array.isArray(value)) return value.map((item) => toJson(item, components))
   if (typeof value !== 'object' || value === null) return value
   const json = (fields: object) =>
@@ -60,35 +54,83 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
   }))
 }
 
+const JSON_TYPE = 'application/json'
+const MALFORMED = { description: 'Malformed HTTP is rejected by the parser, without a body.' }
+
+// Headers that options of the daemon add to answers.
+const OPTIONAL_HEADERS = {
+  'X-Request-Id': header('The id of the request in the log. Only with --log-requests.', 'a1b2c3'),
+  RateLimit: header('How many requests the token has left. Only with --rate-limit.', limitOf(9)),
+  'RateLimit-Policy': header(
+    'How many requests per second the token may send. Only with --rate-limit.',
+    policyOf(10),
+  ),
+}
+
 const headerRefs = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 const OF_ALL = headerRefs(['X-Request-Id'])
 const OF_COUNTED = headerRefs(Object.keys(OPTIONAL_HEADERS))
 
-// The answers of a route, with the headers that options add: no 401 counts as a request of a token.
-function answersOf({ path, hooks: { detail } }: OpenApiRoute): Json {
-  if (typeof detail?.responses !== 'function') return {}
-  const isCounted = detail.security === undefined && isLimited(path)
-  const answers: [string, Json][] = Object.entries(detail.responses())
-  const all = answers.map(([status, answer]) => {
-    const added = isCounted && status !== '401' ? OF_COUNTED : OF_ALL
-    const headers = { ...Object(answer.headers), ...added }
-    return [status, status === '4XX' ? answer : { ...answer, headers }]
+function refusalsOf(
+  { method, hooks }: OpenApiRoute,
+  { security, refusals = [] }: DocumentDecoration,
+) {
+  const ofToken = method === 'GET' ? READING : WRITING
+  const errors = new Set<ErrorNumber>([
+    ...(hooks.body ? BODY : []),
+    ...(hooks.params || hooks.query ? [40002 as const] : []),
+    ...(security ? [] : ofToken),
+    ...refusals,
+    50001,
+  ])
+  return [...errors].sort()
+}
+
+/** The answer to refusals of one status. `accepts`: the headers of a 415. */
+function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string, string>>): Json {
+  const sent = errors.map((error) => (error === 41501 ? accepts : headersOf[error]))
+  const examples = errors.map((error) => {
+    const message = catalogue[error]
+    return [error, { summary: message, value: { error, message } }]
   })
-  return { responses: Object.fromEntries(all) }
+  return {
+    description: errors.map((error) => `${error}: ${catalogue[error]}`).join('; '),
+    headers: headers(Object.assign({}, ...sent)),
+    content: {
+      [JSON_TYPE]: { schema: ErrorBody, examples: Object.fromEntries(examples) },
+    },
+  }
+}
+
+// The answers of a route, with the headers that options add: no 401 counts as a request of a token.
+function answersOf(route: OpenApiRoute, detail: DocumentDecoration): Json {
+  const { answers, bodyTypes, security } = detail
+  const accepts = { ...(bodyTypes && { 'accept-patch': bodyTypes.join(', ') }), ...ACCEPT_ENCODING }
+  const byStatus = Map.groupBy(refusalsOf(route, detail), (error) => Math.floor(error / 100))
+  const refused = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
+  const isCounted = security === undefined && isLimited(route.path)
+  const all = { ...answers?.(), ...Object.fromEntries(refused) }
+  const described = Object.entries<Json>(all).map(([status, answer]) => {
+    const added = isCounted && status !== '401' ? OF_COUNTED : OF_ALL
+    return [status, { ...answer, headers: { ...Object(answer.headers), ...added } }]
+  })
+  return { ...Object.fromEntries(described), '4XX': MALFORMED }
 }
 
 function operation(route: OpenApiRoute): Json {
-  const { body, params, query, detail } = route.hooks
-  const { parameters: more = [], bodyTypes = ['application/json'], ...rest } = detail as Detail
+  const { body, params, query } = route.hooks
+  const detail: DocumentDecoration = route.hooks.detail ?? {}
+  const { answers, refusals, bodyTypes = [JSON_TYPE], parameters: more = [], ...rest } = detail
   const all = [...parameters('path', params), ...parameters('query', query), ...more]
   const content = Object.fromEntries(bodyTypes.map((type) => [type, { schema: body }]))
   return {
     ...rest,
-    ...answersOf(route),
-    ...(all.length > 0 ? { parameters: all } : {}),
-    ...(body ? { requestBody: { required: true, content } } : {}),
+    tags: [route.path.startsWith('/plants') ? 'plants' : 'operations'],
+    responses: answersOf(route, detail),
+    parameters: all.length > 0 ? all : undefined,
+    requestBody: body ? { required: true, content } : undefined,
   }
 }
 
@@ -128,12 +170,6 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
   }
 }
 
-// The only bigints are the bounds of int64, which no number holds exactly.
-const toText = (document: Json): string =>
-  JSON.stringify(document, (_, value) =>
-    typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value,
-  )
-
 /** `GET /openapi.json`; it needs no credentials. */
 export function openapi(routes: () => readonly OpenApiRoute[]) {
   let plain: Blob | undefined
@@ -142,7 +178,7 @@ export function openapi(routes: () => readonly OpenApiRoute[]) {
     '/openapi.json',
     ({ request }) => {
       if (!plain || !zipped) {
-        const text = toText(openapiDocument(routes()))
+        const text = JSON.stringify(openapiDocument(routes()))
         plain = new Blob([text])
         zipped = new Blob([Bun.gzipSync(text)])
       }
@@ -153,12 +189,9 @@ export function openapi(routes: () => readonly OpenApiRoute[]) {
         operationId: 'openapi',
         summary: 'Read this description',
         description: 'In OpenAPI 3.1. Needs no token.',
-        tags: ['operations'],
         security: [],
-        responses: responses(() => ({
-          ...answers(200, 'This description.', t.Object({}, { description: 'OpenAPI 3.1.' })),
-          ...refusals(50001),
-        })),
+        answers: () =>
+          answers(200, 'This description.', t.Object({}, { description: 'OpenAPI 3.1.' })),
       },
     },
   )

@@ -10,13 +10,12 @@ import type { Page, Store } from '../store'
 import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { caller, type OptionsOf } from './caller'
-import { answers, BODY, READING, refusals, responses, WRITING } from './describe'
+import { answers } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
 import type { Unsent } from './unsent'
 
 type Filter = { readonly tag?: string; readonly name?: string }
 
-export const tags = ['plants']
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
 
@@ -124,14 +123,9 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
           operationId: 'createPlant',
           summary: 'Create a plant',
           description: 'Answers once the plant is durable. An id identifies one plant.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'The plant is durable.', Plant, {
-              example: monstera,
-              links: toThePlant,
-            }),
-            ...refusals(...BODY, ...WRITING, 40901, 40902),
-          })),
+          refusals: [40901, 40902],
+          answers: () =>
+            answers(200, 'The plant is durable.', Plant, { example: monstera, links: toThePlant }),
         },
       },
     )
@@ -150,11 +144,9 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
           operationId: 'createPlants',
           summary: 'Create up to 1000 plants, all or none',
           description: 'Answers once all plants are durable. If one is refused, none is created.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
-            ...refusals(...BODY, ...WRITING, 40901, 40902),
-          })),
+          refusals: [40901, 40902],
+          answers: () =>
+            answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
         },
       },
     )
@@ -175,15 +167,12 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
           summary: 'List plants',
           description:
             'Page by page, in ascending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
-          tags,
-          responses: responses(() => ({
-            ...answers(200, 'A page of plants.', PlantPage, {
+          answers: () =>
+            answers(200, 'A page of plants.', PlantPage, {
               example: { plants: [storedExample], next: '1' },
               headers: { link: '<?limit=1&after=1>; rel="next"' },
               links: toTheNextPage,
             }),
-            ...refusals(40002, ...READING),
-          })),
         },
       },
     )
