@@ -37,10 +37,11 @@ function createHistogram(bounds: readonly number[]) {
   }
 }
 
-type Route = {
-  readonly statuses: Map<number, number>
-  readonly latency: ReturnType<typeof createHistogram>
-}
+const createRoute = () => ({
+  statuses: new Map<number, number>(),
+  latency: createHistogram(SECONDS),
+})
+const createMethods = () => new Map<string, ReturnType<typeof createRoute>>()
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -143,24 +144,14 @@ export type About = {
   readonly certificateExpiry: (() => number) | null
   /** null: no backups are scheduled. */
   readonly backups: BackupStats | null
-  /** What is open now; null: it cannot be counted here. */
-  readonly countFiles: () => Promise<OpenFiles | null>
-}
-
-const UNKNOWN: About = {
-  version: 'unknown',
-  droppedLogLines: () => 0,
-  certificateExpiry: null,
-  backups: null,
-  countFiles: async () => null,
 }
 
 const NOTHING: Kept = { unsentBytes: 0, followers: 0, files: null, changes: null, plants: null }
 
 /** The counters of a daemon. */
-export function createMetrics(about: About = UNKNOWN) {
-  const { version, droppedLogLines, certificateExpiry, backups, countFiles } = about
-  const routes = new Map<string, Map<string, Route>>()
+export function createMetrics(about: Partial<About> = {}) {
+  const { version = 'unknown', droppedLogLines, certificateExpiry = null, backups = null } = about
+  const routes = new Map<string, ReturnType<typeof createMethods>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
   let created = 0
@@ -169,19 +160,11 @@ export function createMetrics(about: About = UNKNOWN) {
   return {
     /** Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is `other`. */
     answered(method: string, route: string, status: number, milliseconds: number): void {
-      let methods = routes.get(route)
-      if (!methods) {
-        methods = new Map()
-        routes.set(route, methods)
-      }
       const label = status !== 405 && METHODS.has(method) ? method : 'other'
-      let counts = methods.get(label)
-      if (!counts) {
-        counts = { statuses: new Map(), latency: createHistogram(SECONDS) }
-        methods.set(label, counts)
-      }
-      counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1)
-      if (status < 400) counts.latency.observe(milliseconds / 1000)
+      const methods = routes.getOrInsertComputed(route, createMethods)
+      const { statuses, latency } = methods.getOrInsertComputed(label, createRoute)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      if (status < 400) latency.observe(milliseconds / 1000)
     },
     /** Counts a commit that changed something; not a probe of the disk, nor a batch that was refused entirely. */
     committed(changes: number, milliseconds: number): void {
@@ -195,7 +178,6 @@ export function createMetrics(about: About = UNKNOWN) {
     failedCredentials(): void {
       failedCredentials++
     },
-    countFiles,
     /** All metrics in the Prometheus text format, version 0.0.4. */
     render(stats: StoreStats, kept: Kept = NOTHING): string {
       const all = [...routes].flatMap(([route, methods]) =>
@@ -239,7 +221,7 @@ export function createMetrics(about: About = UNKNOWN) {
         plantstore_changes_oldest_timestamp_seconds: changes && (changes.oldestAt ?? 0) / 1000,
         plantstore_changes_bytes: changes?.bytes,
         plantstore_changes_followers: changes && followers,
-        plantstore_log_lines_dropped_total: droppedLogLines(),
+        plantstore_log_lines_dropped_total: droppedLogLines?.() ?? 0,
         plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
         plantstore_backup_last_success_timestamp_seconds: lastBackup,
         plantstore_backup_bytes: backups?.lastBytes,

@@ -276,7 +276,6 @@ describe('docs/configuration.md', () => {
         droppedLogLines: () => 0,
         certificateExpiry: () => 0,
         backups: { lastAt: 0, lastBytes: 0, failures: 0 },
-        countFiles: async () => null,
       })
         .render(stats, {
           unsentBytes: 0,

@@ -113,7 +113,6 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       droppedLogLines: lines.dropped,
       backups: backups?.stats ?? null,
       certificateExpiry: tls && (() => tls.current().expiresAt),
-      countFiles: () => countFiles(),
     })
     const signals = watchSignals(() => {
       token.reload()
@@ -124,7 +123,6 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const role = daemon(log, metrics.committed, config.keepChanges)
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
-    let countFiles: typeof metrics.countFiles = async () => null
     const stop = new AbortController()
 
     async function start(): Promise<void> {
@@ -139,6 +137,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
+        countFiles: await watchOpenFiles(log),
         cors,
         hsts: config.hsts,
         loadPages: config.console ? loadPages : null,
@@ -147,7 +146,6 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         timeOut: (request, seconds) => server?.timeOut(request, seconds),
         stopping: stop.signal,
       })
-      countFiles = await watchOpenFiles(log)
       server = await open(app, config, log, tls)
       backups?.start()
       await announce(

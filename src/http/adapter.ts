@@ -20,9 +20,7 @@ function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
     const name = method === 'HEAD' ? 'GET' : method
     const route =
       routes.find((it) => it.method === name) ?? routes.find((it) => it.method === 'ALL')
-    const handler = createBunRouteHandler(app, route as (typeof routes)[number]) as Handler
-    handlers.set(method, handler)
-    return handler
+    return createBunRouteHandler(app, route as (typeof routes)[number]) as Handler
   }
-  return (request) => (handlers.get(request.method) ?? compile(request.method))(request)
+  return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
 }

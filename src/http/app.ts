@@ -3,7 +3,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Log } from '../log'
-import type { Metrics } from '../metrics'
+import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
 import { authenticate } from './auth'
@@ -38,8 +38,10 @@ export type AppDeps = {
   readonly clientOf: (request: Request) => string | null
   /** Closes the connection of a request once it makes no progress for so many seconds. */
   readonly timeOut: (request: Request, seconds: number) => void
-  /** Requests per second of each token; null: no limit, and none on failed credentials. */
+  /** Requests per second of each token; null: no limit. */
   readonly rateLimit: number | null
+  /** What this process has open now; null: it cannot be counted. */
+  readonly countFiles: () => Promise<OpenFiles | null>
   /** Which pages of other origins may call; null: none. */
   readonly cors: Cors | null
   /** How long browsers shall use only HTTPS, in milliseconds (RFC 6797); null: it is not said. */
@@ -131,7 +133,7 @@ export function createApp(deps: AppDeps) {
     .use(
       new Elysia({ name: 'protected' })
         .use(authenticate({ ...deps, rateLimit }))
-        .use(metricsPage(store, metrics, unsent, followers))
+        .use(metricsPage({ ...deps, unsent, followers }))
         .use(plants({ store, metrics, bodies, unsent, optionsOf }))
         .use(onePlant({ store, bodies, unsent, optionsOf }))
         .use(changes({ store, unsent, followers })),

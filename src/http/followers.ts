@@ -85,10 +85,7 @@ export function createFollowers(deps: FollowerDeps) {
   let unwatch: (() => void) | undefined
 
   function pageAfter(log: ChangeLog, after: string): Promise<EventPage> {
-    const known = pages.get(after)
-    if (known) return known
-    const page = readPage(log, after)
-    pages.set(after, page)
+    const page = pages.getOrInsertComputed(after, () => readPage(log, after))
     if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value ?? '')
     return page
   }

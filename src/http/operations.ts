@@ -2,7 +2,7 @@
 
 import { Elysia, t } from 'elysia'
 import { PlantError } from '../errors'
-import type { Metrics } from '../metrics'
+import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import { answerJson } from './answer'
 import { answers } from './describe'
@@ -37,14 +37,22 @@ export function health(store: Store) {
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
 
+type MetricsDeps = {
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly countFiles: () => Promise<OpenFiles | null>
+  readonly unsent: Unsent
+  readonly followers: Followers
+}
+
 /** `GET /metrics`, for Prometheus. */
-export function metricsPage(store: Store, metrics: Metrics, unsent: Unsent, followers: Followers) {
+export function metricsPage({ store, metrics, countFiles, unsent, followers }: MetricsDeps) {
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
     async ({ request }) => {
       // In an outage, the other metrics matter most.
       const [files, changes = null, plants] = await Promise.all([
-        metrics.countFiles(),
+        countFiles(),
         store.changes?.stats().catch(() => null),
         store.countPlants().catch(() => null),
       ])

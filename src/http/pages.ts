@@ -56,12 +56,8 @@ type Read = typeof read
 /** Reads each form of a file once: answers share the bytes of a blob, so one that nobody reads takes none. */
 function createReader(): Read {
   const blobs = new Map<string, Promise<Blob>>()
-  return (file, coding) => {
-    const form = `${coding} ${file.gzip}`
-    const blob = blobs.get(form) ?? read(file, coding)
-    blobs.set(form, blob)
-    return blob
-  }
+  return (file, coding) =>
+    blobs.getOrInsertComputed(`${coding} ${file.gzip}`, () => read(file, coding))
 }
 
 async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: Read) {
