@@ -51,16 +51,7 @@ async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Blob> {
   return new Blob([coding === 'identity' ? Bun.gunzipSync(bytes) : bytes])
 }
 
-type Read = typeof read
-
-/** Reads each form of a file once: answers share the bytes of a blob, so one that nobody reads takes none. */
-function createReader(): Read {
-  const blobs = new Map<string, Promise<Blob>>()
-  return (file, coding) =>
-    blobs.getOrInsertComputed(`${coding} ${file.gzip}`, () => read(file, coding))
-}
-
-async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: Read) {
+async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: typeof read) {
   const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({ ...pageHeaders, etag: tag })
@@ -80,7 +71,10 @@ const moved = (location: string): Response =>
 
 /** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all of them. */
 export function pages(load: () => Promise<readonly PageFile[]>) {
-  const readOnce = createReader()
+  // Each form of a file is read once: answers share the bytes of a blob, so one that nobody reads takes none.
+  const blobs = new Map<string, Promise<Blob>>()
+  const readOnce: typeof read = (file, coding) =>
+    blobs.getOrInsertComputed(`${coding} ${file.gzip}`, () => read(file, coding))
 
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()
