@@ -106,7 +106,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   return {
     /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
     createPlant: async (plant: NewPlant, options: CallOptions = {}): Promise<Result<Plant>> => {
-      const again = { isRepeatable: true, landed: withoutId(plant) }
+      const again = { isRepeatable: true, landed: toPlant(plant) }
       return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
     },
 
@@ -237,5 +237,3 @@ function searchOf(query: ListQuery | ChangesQuery): string {
   }
   return search.toString()
 }
-
-const withoutId = ({ name, tag }: NewPlant): Plant => (tag === undefined ? { name } : { name, tag })

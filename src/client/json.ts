@@ -11,56 +11,21 @@ import type {
   PlantPage,
 } from './types.ts'
 
-const ID = '"id"'
+// A field `id` with an integer. Within a string, a backslash would stand before the quote.
+const INTEGER_ID = /([{,\s]"id"\s*:\s*)(-?\d+)(?![\d.eE])/g
 const DIGITS = /^-?\d{1,19}$/
 
-// The index after the closing quote of a string. A quote after an odd number of backslashes is escaped.
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let first = end
-    while (text[first - 1] === '\\') first--
-    if ((end - first) % 2 === 0) return end + 1
-  }
-  return text.length
-}
-
-function skip(text: string, characters: string, start: number): number {
-  let end = start
-  while (end < text.length && characters.includes(text.charAt(end))) end++
-  return end
-}
-
 /** Like `JSON.parse`, but an integer in a field `id` becomes a string of its digits. */
-export function parseJson(text: string): unknown {
-  let quoted = ''
-  let copied = 0
-  for (let at = text.indexOf('"'); at >= 0; ) {
-    const end = endOfString(text, at)
-    if (end - at === ID.length && text.startsWith(ID, at)) {
-      const start = skip(text, ': \t\n\r', end)
-      const stop = skip(text, '-0123456789', start)
-      if (stop > start && !'.eE'.includes(text.charAt(stop))) {
-        quoted += `${text.slice(copied, start)}"${text.slice(start, stop)}"`
-        copied = stop
-      }
-    }
-    at = text.indexOf('"', end)
-  }
-  return JSON.parse(quoted + text.slice(copied))
-}
+export const parseJson = (text: string): unknown => JSON.parse(text.replace(INTEGER_ID, '$1"$2"'))
 
 type Fields = { readonly [name: string]: unknown }
 
-/** The value, if it is a JSON object. */
-export const fieldsOf = (value: unknown): Fields | undefined =>
-  isFields(value) ? value : undefined
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** The fields of a value; none, if it is not a JSON object. */
+export const fieldsOf = (value: unknown): Fields => Object(value)
 
 /** A plant as a create answers it; undefined if the value is not one. */
 export function toPlant(value: unknown): Plant | undefined {
-  const { name, tag } = fieldsOf(value) ?? {}
+  const { name, tag } = fieldsOf(value)
   if (typeof name !== 'string') return undefined
   if (tag === undefined) return { name }
   return typeof tag === 'string' ? { name, tag } : undefined
@@ -68,7 +33,7 @@ export function toPlant(value: unknown): Plant | undefined {
 
 /** A plant with its id; undefined if the value is not one. */
 export function toNewPlant(value: unknown): NewPlant | undefined {
-  const id = fieldsOf(value)?.id
+  const id = fieldsOf(value).id
   const plant = toPlant(value)
   if (typeof id !== 'string' || !DIGITS.test(id) || plant === undefined) return undefined
   return { id: BigInt(id), ...plant }
@@ -83,7 +48,7 @@ function toEach<T>(value: unknown, to: (it: unknown) => T | undefined): readonly
 
 /** A page of plants; undefined if the value is not one. */
 export function toPage(value: unknown): PlantPage | undefined {
-  const { plants, next } = fieldsOf(value) ?? {}
+  const { plants, next } = fieldsOf(value)
   const read = toEach(plants, toNewPlant)
   return read && isTextOrNull(next) ? { plants: read, next } : undefined
 }
@@ -96,7 +61,7 @@ const isTextOrNull = (value: unknown): value is string | null =>
 
 /** A change of the log; undefined if the value is not one. */
 export function toChange(value: unknown): Change | undefined {
-  const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value) ?? {}
+  const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value)
   const known = ACTIONS.find((it) => it === action)
   const before = toPlantOrNull(plants.before)
   const after = toPlantOrNull(plants.after)
@@ -109,27 +74,27 @@ export function toChange(value: unknown): Change | undefined {
 
 /** A page of changes; undefined if the value is not one. */
 export function toChangePage(value: unknown): ChangePage | undefined {
-  const { next, ...rest } = fieldsOf(value) ?? {}
+  const { next, ...rest } = fieldsOf(value)
   const changes = toEach(rest.changes, toChange)
   return changes && typeof next === 'string' ? { changes, next } : undefined
 }
 
 /** A page of a plant's changes; undefined if the value is not one. */
 export function toHistoryPage(value: unknown): HistoryPage | undefined {
-  const { next, ...rest } = fieldsOf(value) ?? {}
+  const { next, ...rest } = fieldsOf(value)
   const changes = toEach(rest.changes, toChange)
   return changes && isTextOrNull(next) ? { changes, next } : undefined
 }
 
 /** How many plants a batch created; undefined if the value does not say. */
 export function toCreated(value: unknown): Created | undefined {
-  const { created } = fieldsOf(value) ?? {}
+  const { created } = fieldsOf(value)
   return typeof created === 'number' ? { created } : undefined
 }
 
 /** Whether the service can write; undefined if the value does not say. */
 export const toHealth = (value: unknown): Health | undefined =>
-  fieldsOf(value)?.status === 'ok' ? { status: 'ok' } : undefined
+  fieldsOf(value).status === 'ok' ? { status: 'ok' } : undefined
 
 /** The digits of an id. Throws a TypeError for anything but a bigint: a number may have been rounded already. */
 export function digitsOf(id: bigint): string {

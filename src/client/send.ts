@@ -36,7 +36,7 @@ export type Call<T> = ReadOptions &
     /** Whether it may be sent again if no answer came. */
     readonly isRepeatable?: boolean
     /** The result if a repetition is answered with 40901: an earlier attempt was carried out. */
-    readonly landed?: T
+    readonly landed?: T | undefined
   }
 
 /** Resolves to the result of a request. Rejects only for a header or a condition that no request can have. */
@@ -183,7 +183,7 @@ function readAnswer<T>(
     const value = read(body, status)
     if (value !== undefined) return { ok: true, value, ...etagOf(headers), ...requestId }
   }
-  const { error, message } = fieldsOf(body) ?? {}
+  const { error, message } = fieldsOf(body)
   const failure = { ok: false, status, ...retryAfterOf(headers), ...requestId } as const
   return !ok && typeof error === 'number' && typeof message === 'string'
     ? { ...failure, error, message }
