@@ -26,6 +26,16 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
   let unsent = 0
   let changes = 0
 
+  /** Counts bytes as unsent until the function that it returns is called. */
+  function count(bytes: number): () => void {
+    let counted = bytes
+    unsent += counted
+    return () => {
+      unsent -= counted
+      counted = 0
+    }
+  }
+
   function hasRoom(characters: number): boolean {
     if (characters <= SHORT) return true
     return unsent < (characters > ORDINARY ? UNSENT_BEFORE_LONG : UNSENT_BYTES)
@@ -39,13 +49,8 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
   // kernel has all of it, or the client has gone.
   function streamOf(request: Request, body: Body): ReadableStream {
     const length = Buffer.byteLength(body)
+    const settle = count(length)
     let rest = body
-    let counted = length
-    unsent += counted
-    const settle = () => {
-      unsent -= counted
-      counted = 0
-    }
     return new ReadableStream(
       {
         type: 'direct',
@@ -85,13 +90,7 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
     /** Bytes of long answers that clients have not read. */
     bytes: () => unsent,
     /** Counts bytes that a stream sends, until the function that it returns is called; null: too much is unsent. */
-    hold(bytes: number): (() => void) | null {
-      if (!hasRoom(bytes)) return null
-      unsent += bytes
-      return () => {
-        unsent -= bytes
-      }
-    },
+    hold: (bytes: number): (() => void) | null => (hasRoom(bytes) ? count(bytes) : null),
     /** Refuses, with 50301, a change that will be answered with a long plant, if too much is unsent. */
     expect,
     answer,
@@ -104,14 +103,13 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
     async change<T>(read: () => Promise<NewPlant | null>, make: () => Promise<T>): Promise<T> {
       const plant = changes < UNMEASURED_CHANGES ? null : await read()
       if (plant) expect(plant)
-      const bytes = plant ? charactersOf(plant) * COPIES : 0
+      const settle = count(plant ? charactersOf(plant) * COPIES : 0)
       changes++
-      unsent += bytes
       try {
         return await make()
       } finally {
         changes--
-        unsent -= bytes
+        settle()
       }
     },
   }
