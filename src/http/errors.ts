@@ -3,10 +3,6 @@ import type { Log } from '../log'
 import { explainMismatch, type Validator } from '../mismatch'
 import { jsonHeaders } from './answer'
 
-// The body of every answer that is not a success.
-const errorBody = (error: ErrorNumber, message: string): string =>
-  JSON.stringify({ error, message })
-
 const RETRY_AFTER_SECONDS = '1'
 const CHALLENGE = 'Bearer realm="plantstore"'
 
@@ -23,11 +19,11 @@ export const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
 }
 
 /** The answer to a refused request. */
-export function answerError(error: PlantError): Response {
-  const headers = new Headers(jsonHeaders)
-  const own = { ...headersOf[error.error], ...error.headers }
-  for (const [name, value] of Object.entries(own)) headers.set(name, value)
-  return new Response(errorBody(error.error, error.message), { status: error.status, headers })
+export function answerError({ error, message, status, headers }: PlantError): Response {
+  const all = new Headers(jsonHeaders)
+  const own = { ...headersOf[error], ...headers }
+  for (const [name, value] of Object.entries(own)) all.set(name, value)
+  return new Response(JSON.stringify({ error, message }), { status, headers: all })
 }
 
 const isMismatch = (error: unknown): error is Error & { validator: Validator; value: unknown } =>

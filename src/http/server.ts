@@ -1,10 +1,10 @@
 // The server's socket: opens it, and closes it without losing a request.
 import type { AnyElysia } from 'elysia'
 import { unmapped } from '../address'
-import { OpenError, PlantError } from '../errors'
+import { OpenError } from '../errors'
 import type { Log } from '../log'
 import { type Handler, routesOf } from './adapter'
-import { answerError } from './errors'
+import { answerError, toPlantError } from './errors'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
@@ -47,8 +47,6 @@ export type Server = {
   drain(milliseconds: number): Promise<void>
 }
 
-type Listener = { readonly server: Bun.Server<unknown>; isRetired: boolean }
-
 async function closing(answer: Response | Promise<Response>): Promise<Response> {
   const response = await answer
   response.headers.set('connection', 'close')
@@ -70,35 +68,31 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
   const servers = new Set<Bun.Server<unknown>>()
   let held: Promise<void> | undefined
 
-  function open(pair: KeyPair | null, isShared: boolean, address: Address): Listener {
+  function open(pair: KeyPair | null, isShared: boolean, address: Address): Bun.Server<unknown> {
     const answering =
       (handle: Handler): Handler =>
       (request) => {
         if (held) return held.then(() => handle(request))
-        return listener.isRetired ? closing(handle(request)) : handle(request)
+        return server === newest.listener ? handle(request) : closing(handle(request))
       }
     const server = serve(app, answering, log, address, pair, isShared)
-    const listener = { server, isRetired: false }
     servers.add(server)
-    return listener
+    return server
   }
 
-  const stop = ({ server }: Listener) =>
-    void server.stop(false).then(() => {
-      servers.delete(server)
-    })
+  const stop = (server: Bun.Server<unknown>) =>
+    void server.stop(false).then(() => servers.delete(server))
 
   let newest = tls
     ? tls.sharedPort.open((isShared) => open(tls.pair, isShared, at), stop)
     : { listener: open(null, false, at), close: () => {} }
-  const port = newest.listener.server.port ?? null
+  const port = newest.listener.port ?? null
 
   function renew(pair: KeyPair): void {
     if (!tls || 'unix' in at) return
     const before = newest
     const address = { host: at.host, port: port ?? at.port }
     newest = tls.sharedPort.open((isShared) => open(pair, isShared, address), stop)
-    before.listener.isRetired = true
     // Not at once: Bun would reset a connection that is about to send a request.
     setTimeout(before.close, RETIRED_MS).unref()
   }
@@ -178,10 +172,7 @@ function serve(
       // Of unix sockets too, though Bun's types say otherwise.
       idleTimeout: REQUEST_SECONDS as never,
       development: false,
-      error(error) {
-        log('error', 'unexpected', { detail: error.stack ?? error.message })
-        return answerError(new PlantError(50001))
-      },
+      error: (error) => answerError(toPlantError(error, log)),
       routes: Object.fromEntries(routes),
     })
   } catch (error) {
