@@ -49,18 +49,14 @@ export function authenticate({ store, configuredToken, now, rateLimit }: AuthDep
     return (await reader.handle(new Request('http://localhost/', { headers }))).text()
   }
 
-  function remember(authorization: string, hash: string): void {
-    hashes.set(authorization, hash)
-    if (hashes.size > MOST_HEADERS) hashes.delete(hashes.keys().next().value ?? '')
-  }
-
   async function find(authorization: string): Promise<{ readonly token: Token }> {
     const known = hashes.get(authorization)
     const hash = known ?? (await readHeader(authorization))
     const configured = configuredToken()
     const token = hash === configured?.hash ? configured : await store.findToken(hash)
     if (!token) throw new PlantError(40102)
-    if (!known) remember(authorization, hash)
+    if (!known) hashes.set(authorization, hash)
+    if (hashes.size > MOST_HEADERS) hashes.delete(hashes.keys().next().value ?? '')
     if (token !== configured && isValid(token, now())) store.recordUse(token, now())
     if (found.size === 0) setImmediate(() => found.clear())
     const identified = { token }

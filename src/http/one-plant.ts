@@ -49,22 +49,18 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
     return answer
   }
 
-  // RFC 9110, section 13.2.2: If-Match is checked first.
-  function answerRead(request: Request, plant: NewPlant, { ifMatch, ifNoneMatch }: Precondition) {
-    if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
-    if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
-    return answerPlant(request, plant)
-  }
-
   return new Elysia({ name: 'one-plant' })
     .use(caller())
     .get(
       '/plants/:id',
       async ({ params, headers, request }) => {
-        const precondition = readPrecondition(headers) ?? {}
+        const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
         const plant = await store.readPlant(toInt64(params.id))
         if (!plant) throw new PlantError(40402)
-        return answerRead(request, plant, precondition)
+        // RFC 9110, section 13.2.2: If-Match is checked first.
+        if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
+        if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
+        return answerPlant(request, plant)
       },
       {
         params: PlantPath,

@@ -6,15 +6,13 @@ import type { Metrics } from '../metrics'
 import { listProblems } from '../mismatch'
 import { type Int64, NewPlant, Plant, toNewPlant } from '../plant'
 import { toJson } from '../plant-json'
-import type { Page, Store } from '../store'
+import type { Store } from '../store'
 import { answerJson } from './answer'
 import type { Bodies } from './body'
 import { caller, type OptionsOf } from './caller'
 import { answers } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
 import type { Unsent } from './unsent'
-
-type Filter = { readonly tag?: string; readonly name?: string }
 
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
@@ -64,24 +62,8 @@ export const refuseMalformed =
 export const toInt64 = (text: string): Int64 => BigInt(text)
 
 // Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy that adds a path prefix.
-function nextPage(after: string, limit: number, filter: Filter): string {
-  const query = new URLSearchParams({ limit: String(limit), after, ...filter })
-  return `<?${query}>; rel="next"`
-}
-
-function answerPage(
-  unsent: Unsent,
-  request: Request,
-  { plants, next }: Page,
-  limit: number,
-  filter: Filter,
-): Response {
-  const cursor = next === null ? null : String(next)
-  const text = JSON.stringify({ plants: plants.map(toJson), next: cursor })
-  const answer = unsent.answerZipped(request, text)
-  if (cursor !== null) answer.headers.set('link', nextPage(cursor, limit, filter))
-  return answer
-}
+const linkTo = (query: Record<string, string>): string =>
+  `<?${new URLSearchParams(query)}>; rel="next"`
 
 // The store would refuse it with a 409, as if an earlier attempt had been stored.
 function requireDistinctIds(plants: readonly NewPlant[]): void {
@@ -153,11 +135,15 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
     .get(
       '/plants',
       async ({ request, query: { limit, after, ...filter } }) => {
-        const most = Number(limit)
         const { tag = null, name = null } = filter
         const from = after === undefined ? null : toInt64(after)
-        const page = await store.listPlants({ limit: most, after: from, tag, name })
-        return answerPage(unsent, request, page, most, filter)
+        const page = await store.listPlants({ limit: Number(limit), after: from, tag, name })
+        const next = page.next === null ? null : String(page.next)
+        const text = JSON.stringify({ plants: page.plants.map(toJson), next })
+        const answer = unsent.answerZipped(request, text)
+        if (next !== null)
+          answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
+        return answer
       },
       {
         query: PlantList,
