@@ -1,7 +1,7 @@
 // A client of plantstore for browsers, Node, Deno and Bun: exact ids, errors as values.
 
-import { type BatchOutcome, createInBatches, type Plants } from './batches.ts'
-import { changesAfter, copyOf, type Followed } from './changes.ts'
+import { createInBatches, type Plants } from './batches.ts'
+import { changesAfter, copyOf } from './changes.ts'
 import {
   digitsOf,
   plantText,
@@ -21,19 +21,7 @@ import {
   type Result,
 } from './result.ts'
 import { type Call, type Fetch, type Sender, send } from './send.ts'
-import type {
-  Change,
-  ChangePage,
-  ChangesQuery,
-  Created,
-  Health,
-  HistoryPage,
-  ListQuery,
-  NewPlant,
-  Plant,
-  PlantChange,
-  PlantPage,
-} from './types.ts'
+import type { ChangesQuery, ListQuery, NewPlant, PlantChange } from './types.ts'
 
 export type { BatchOutcome, Plants, Refusal } from './batches.ts'
 export type { Followed } from './changes.ts'
@@ -69,24 +57,18 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     more: Omit<Call<T>, 'method' | 'path'>,
   ) => send(sender, { method, path, ...more })
 
-  const listPlants = async (
-    query: ListQuery = {},
-    options: CallOptions = {},
-  ): Promise<Result<PlantPage>> =>
+  const listPlants = async (query: ListQuery = {}, options: CallOptions = {}) =>
     call('GET', 'plants', { query: searchOf(query), read: toPage, ...options })
 
   const createBatch = (
     texts: readonly string[],
     options: CallOptions & { readonly isRepeatable?: boolean },
-  ): Promise<Result<Created>> => {
+  ) => {
     const body = `{"plants":[${texts.join(',')}]}`
     return call('POST', 'plants/batch', { body, read: toCreated, ...options })
   }
 
-  const listChanges = async (
-    query: ChangesQuery = {},
-    options: CallOptions = {},
-  ): Promise<Result<ChangePage>> =>
+  const listChanges = async (query: ChangesQuery = {}, options: CallOptions = {}) =>
     call('GET', 'plants/changes', { query: searchOf(query), read: toChangePage, ...options })
 
   /** Reads a plant, with its `etag`; null if it still has the one in `ifNoneMatch`. */
@@ -105,22 +87,17 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
 
   return {
     /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
-    createPlant: async (plant: NewPlant, options: CallOptions = {}): Promise<Result<Plant>> => {
+    createPlant: async (plant: NewPlant, options: CallOptions = {}) => {
       const again = { isRepeatable: true, landed: toPlant(plant) }
       return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
     },
 
     /** Creates 1 to 1000 plants: all or none. */
-    createPlants: async (
-      plants: readonly NewPlant[],
-      options: CallOptions = {},
-    ): Promise<Result<Created>> => createBatch(plants.map(plantText), options),
+    createPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) =>
+      createBatch(plants.map(plantText), options),
 
     /** Creates any number of plants, and yields the outcome of each batch. Throws a {@link ClientError}. */
-    createAll: <P extends NewPlant>(
-      plants: Plants<P>,
-      options: CallOptions = {},
-    ): AsyncGenerator<BatchOutcome<P>, void, void> => {
+    createAll: <P extends NewPlant>(plants: Plants<P>, options: CallOptions = {}) => {
       // If a batch was stored and its answer lost, its plants count as known.
       const createPlants = (texts: readonly string[]) =>
         createBatch(texts, { isRepeatable: true, ...options })
@@ -156,21 +133,11 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
      * Every change after a cursor, and every one to come, over any loss of connection. `after: 'now'`: only those to come;
      * without `after`: all that are kept. Throws a {@link ClientError} if it cannot go on; ends when it is aborted.
      */
-    changes: ({
-      after,
-      ...options
-    }: CallOptions & { readonly after?: string | undefined } = {}): AsyncGenerator<
-      Change,
-      void,
-      void
-    > => changesAfter(sender, after, options),
+    changes: ({ after, ...options }: CallOptions & Pick<ChangesQuery, 'after'> = {}) =>
+      changesAfter(sender, after, options),
 
     /** A page of the changes of one plant, the newest first; of a deleted plant too. */
-    history: async (
-      id: bigint,
-      query: ChangesQuery = {},
-      options: CallOptions = {},
-    ): Promise<Result<HistoryPage>> =>
+    history: async (id: bigint, query: ChangesQuery = {}, options: CallOptions = {}) =>
       call('GET', `plants/${digitsOf(id)}/history`, {
         query: searchOf(query),
         read: toHistoryPage,
@@ -178,7 +145,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       }),
 
     /** Every plant, then every change, for ever: what keeps a copy exact. Throws and ends like `changes`. */
-    follow: (options: CallOptions = {}): AsyncGenerator<Followed, void, void> =>
+    follow: (options: CallOptions = {}) =>
       copyOf(
         {
           end: () => listChanges({ after: 'now' }, options),
@@ -189,33 +156,26 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       ),
 
     /** Replaces all fields of a plant: a tag that is not given is removed. */
-    replacePlant: async (
-      plant: NewPlant,
-      options: ChangeOptions = {},
-    ): Promise<Result<NewPlant>> => {
+    replacePlant: async (plant: NewPlant, options: ChangeOptions = {}) => {
       const body = plantText(plant)
       return call('PUT', `plants/${digitsOf(plant.id)}`, { body, read: toNewPlant, ...options })
     },
 
     /** Changes the fields that are given; a tag that is null is removed. */
-    patchPlant: async (
-      id: bigint,
-      { name, tag }: PlantChange,
-      options: ChangeOptions = {},
-    ): Promise<Result<NewPlant>> => {
+    patchPlant: async (id: bigint, { name, tag }: PlantChange, options: ChangeOptions = {}) => {
       const body = JSON.stringify({ name, tag })
       return call('PATCH', `plants/${digitsOf(id)}`, { body, read: toNewPlant, ...options })
     },
 
     /** Deletes a plant. */
-    deletePlant: async (id: bigint, options: ChangeOptions = {}): Promise<Result<null>> =>
+    deletePlant: async (id: bigint, options: ChangeOptions = {}) =>
       call('DELETE', `plants/${digitsOf(id)}`, {
         read: (_, status) => (status === 204 ? null : undefined),
         ...options,
       }),
 
     /** Whether the service can write: 50302 if it cannot. Needs no token. */
-    health: async (options: CallOptions = {}): Promise<Result<Health>> =>
+    health: async (options: CallOptions = {}) =>
       call('GET', 'health', { read: toHealth, ...options }),
   }
 }
