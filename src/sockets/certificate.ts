@@ -6,17 +6,6 @@ import { OpenError } from '../errors'
 import { readText } from '../files/input'
 import type { Log } from '../log'
 
-type Certificate = {
-  /** The chain, in PEM. */
-  readonly cert: string
-  /** The private key, in PEM. */
-  readonly key: string
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number
-  /** Whether clients that connect to this host must be told to trust it: `curl --insecure`. */
-  readonly needsTrustAt: (host: string) => boolean
-}
-
 const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
@@ -28,8 +17,8 @@ function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
   }
 }
 
-/** Reads a certificate chain and the key of its first certificate. Throws an {@link OpenError} if they cannot be used. */
-function readCertificate(certFile: string, keyFile: string): Certificate {
+/** Reads a certificate chain and the key of its first certificate, both in PEM. Throws an {@link OpenError} if they cannot be used. */
+function readCertificate(certFile: string, keyFile: string) {
   const [cert, leaf] = parse(certFile, 'a certificate', (text) => new X509Certificate(text))
   const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
   if (!leaf.checkPrivateKey(privateKey)) {
@@ -39,8 +28,10 @@ function readCertificate(certFile: string, keyFile: string): Certificate {
   return {
     cert,
     key,
+    /** Milliseconds since 1970. */
     expiresAt: leaf.validToDate.getTime(),
-    needsTrustAt: (host) =>
+    /** Whether clients that connect to this host must be told to trust it: `curl --insecure`. */
+    needsTrustAt: (host: string): boolean =>
       isSelfSigned || !(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)),
   }
 }
@@ -57,9 +48,9 @@ export function watchCertificate(certFile: string, keyFile: string, log: Log) {
   }
   let current = readValid()
   return {
-    current: (): Certificate => current,
+    current: () => current,
     /** Reads the files again and passes the pair to `take`. If either fails, the old pair stays. */
-    reload(take: (certificate: Certificate) => void): void {
+    reload(take: (certificate: typeof current) => void): void {
       try {
         const next = readValid()
         take(next)

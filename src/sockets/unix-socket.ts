@@ -62,9 +62,6 @@ function explain(error: unknown, path: string): OpenError {
   }
 }
 
-/** A listener, and how to remove its socket; until it stops listening, no other file can have the socket's inode. */
-type ListenerAtPath<T> = { readonly listener: T; removeSocket(): Promise<void> }
-
 // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
 const listenInPrivate = <T>(path: string, mode: number, listen: (path: string) => T) =>
   inPrivateFolder(dirname(path), async (own) => {
@@ -79,11 +76,7 @@ const listenInPrivate = <T>(path: string, mode: number, listen: (path: string) =
  * Calls `listen` with the path of a socket, which gets `mode` and then its name. Rejects with an {@link OpenError} if it
  * cannot listen there.
  */
-export async function listenAtPath<T>(
-  path: string,
-  mode: number,
-  listen: (path: string) => T,
-): Promise<ListenerAtPath<T>> {
+export async function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
   const full = resolve(path)
   const inode = watchInode(full)
   let lock: number | undefined
@@ -94,6 +87,7 @@ export async function listenAtPath<T>(
     const bound = inode()
     return {
       listener,
+      /** To be called before it stops listening: until then, no other file can have the socket's inode. */
       async removeSocket() {
         const held = await waitForLock(full)
         if (inode() === bound) unlinkSync(full)
