@@ -9,7 +9,7 @@ import { readWeights } from './accept-encoding'
 import { caller } from './caller'
 import { answers } from './describe'
 import { EVENTS, type Followers } from './followers'
-import { refuseMalformed, toInt64 } from './plants'
+import { queryOf } from './plants'
 import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
 import type { Unsent } from './unsent'
 
@@ -61,8 +61,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
         return unsent.answerZipped(request, toText(changes, next))
       },
       {
-        query: ChangeList,
-        transform: refuseMalformed(ChangeList),
+        ...queryOf(ChangeList),
         detail: {
           operationId: 'listChanges',
           summary: 'List or follow what changed',
@@ -84,13 +83,12 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
       '/plants/:id/history',
       async ({ request, params: { id }, query: { limit, after } }) => {
         const options = { limit: Number(limit), after }
-        const { changes, next = null } = await logOf(store).history(toInt64(id), options)
+        const { changes, next = null } = await logOf(store).history(BigInt(id), options)
         return unsent.answerZipped(request, toText(changes, next))
       },
       {
         params: PlantPath,
-        query: ChangeList,
-        transform: refuseMalformed(ChangeList),
+        ...queryOf(ChangeList),
         detail: {
           operationId: 'history',
           summary: 'List the changes of a plant',

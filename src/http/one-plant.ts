@@ -13,22 +13,21 @@ import {
   toNewPlant,
 } from '../plant'
 import { toJson } from '../plant-json'
-import type { ChangeOptions, CreateOptions } from '../store'
+import type { ChangeOptions } from '../store'
 import { jsonHeaders, notModified } from './answer'
 import { MERGE_PATCH } from './body'
-import { caller } from './caller'
+import { type Caller, caller } from './caller'
 import { answers, STORED_PLANT } from './describe'
-import { type PlantDeps, storedExample, toInt64 } from './plants'
+import { type PlantDeps, storedExample } from './plants'
 import { readPrecondition, type SentHeaders } from './precondition'
 import { PlantPath } from './schemas'
-
-const OTHER_ID = 'id: expected the id in the path, or none'
 
 const example = storedExample
 const tagged = { example, headers: { etag: entityTagOf({ ...example, id: 1n }) } }
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
-  if (sent !== undefined && sent !== id) throw new PlantError(40002, OTHER_ID)
+  if (sent !== undefined && sent !== id)
+    throw new PlantError(40002, 'id: expected the id in the path, or none')
 }
 
 // Only the fields of the schema that were sent.
@@ -37,12 +36,12 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-function conditionally(options: CreateOptions, headers: SentHeaders): ChangeOptions {
-  const precondition = readPrecondition(headers)
-  return precondition ? { ...options, precondition } : options
-}
-
 export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, 'metrics'>) {
+  function conditionally(headers: SentHeaders, caller: Caller): ChangeOptions {
+    const precondition = readPrecondition(headers)
+    return { ...optionsOf(caller), ...(precondition && { precondition }) }
+  }
+
   function answerPlant(request: Request, plant: NewPlant): Response {
     const answer = unsent.answer(request, JSON.stringify(toJson(plant)))
     answer.headers.set('etag', entityTagOf(plant))
@@ -55,7 +54,7 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
       '/plants/:id',
       async ({ params, headers, request }) => {
         const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
-        const plant = await store.readPlant(toInt64(params.id))
+        const plant = await store.readPlant(BigInt(params.id))
         if (!plant) throw new PlantError(40402)
         // RFC 9110, section 13.2.2: If-Match is checked first.
         if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
@@ -79,14 +78,11 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
     .put(
       '/plants/:id',
       async ({ params, headers, body, request, token, entry }) => {
-        const id = toInt64(params.id)
+        const id = BigInt(params.id)
         requireSameId(body.id, id)
         const plant = toNewPlant(id, body)
         unsent.expect(plant)
-        await store.replacePlant(
-          plant,
-          conditionally(optionsOf({ request, token, entry }), headers),
-        )
+        await store.replacePlant(plant, conditionally(headers, { request, token, entry }))
         return answerPlant(request, plant)
       },
       {
@@ -105,9 +101,9 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
     .patch(
       '/plants/:id',
       async ({ params, headers, body, request, token, entry }) => {
-        const id = toInt64(params.id)
+        const id = BigInt(params.id)
         requireSameId(body.id, id)
-        const options = conditionally(optionsOf({ request, token, entry }), headers)
+        const options = conditionally(headers, { request, token, entry })
         const patch = () => store.patchPlant(id, toPatch(body), options)
         return answerPlant(request, await unsent.change(() => store.readPlant(id), patch))
       },
@@ -128,10 +124,8 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
     .delete(
       '/plants/:id',
       async ({ params, headers, request, token, entry }) => {
-        await store.deletePlant(
-          toInt64(params.id),
-          conditionally(optionsOf({ request, token, entry }), headers),
-        )
+        const options = conditionally(headers, { request, token, entry })
+        await store.deletePlant(BigInt(params.id), options)
         return new Response(null, { status: 204, headers: jsonHeaders })
       },
       {

@@ -15,11 +15,9 @@ export function health(store: Store) {
   return new Elysia({ name: 'health' }).get(
     '/health',
     async () => {
-      try {
-        await store.probe()
-      } catch (error) {
+      await store.probe().catch((error) => {
         throw new PlantError(50302, error instanceof PlantError ? error.message : undefined)
-      }
+      })
       return answerJson({ status: 'ok' })
     },
     {

@@ -1,5 +1,6 @@
 // The routes of the collection of plants.
 
+import type { TObject } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics } from '../metrics'
@@ -45,21 +46,22 @@ function isUtf8(query: string): boolean {
   }
 }
 
-// Elysia keeps the last of repeated parameters, and reads bytes that are not UTF-8 as U+FFFD: a client would not learn
-// that another query was answered.
-export const refuseMalformed =
-  ({ properties }: { readonly properties: object }) =>
-  ({ request: { url } }: { readonly request: Request }): void => {
+/**
+ * The options of a route with these parameters. Elysia keeps the last of repeated ones, and reads bytes that are not UTF-8
+ * as U+FFFD: a client would not learn that another query was answered.
+ */
+export const queryOf = <Schema extends TObject>(query: Schema) => ({
+  query,
+  transform: ({ request: { url } }: { readonly request: Request }): void => {
     const start = url.indexOf('?')
     if (start < 0) return
     if (!isUtf8(url.slice(start))) throw new PlantError(40002, 'the query is not UTF-8')
     const sent = new URLSearchParams(url.slice(start))
-    const repeated = Object.keys(properties).filter((name) => sent.getAll(name).length > 1)
+    const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
     if (repeated.length > 0)
       throw new PlantError(40002, `given more than once: ${repeated.join(', ')}`)
-  }
-
-export const toInt64 = (text: string): Int64 => BigInt(text)
+  },
+})
 
 // Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy that adds a path prefix.
 const linkTo = (query: Record<string, string>): string =>
@@ -136,7 +138,7 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
       '/plants',
       async ({ request, query: { limit, after, ...filter } }) => {
         const { tag = null, name = null } = filter
-        const from = after === undefined ? null : toInt64(after)
+        const from = after === undefined ? null : BigInt(after)
         const page = await store.listPlants({ limit: Number(limit), after: from, tag, name })
         const next = page.next === null ? null : String(page.next)
         const text = JSON.stringify({ plants: page.plants.map(toJson), next })
@@ -146,8 +148,7 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
         return answer
       },
       {
-        query: PlantList,
-        transform: refuseMalformed(PlantList),
+        ...queryOf(PlantList),
         detail: {
           operationId: 'listPlants',
           summary: 'List plants',
