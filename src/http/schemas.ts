@@ -104,16 +104,17 @@ export const PlantBatch = t.Object(
 
 // The schemas below only describe answers: nothing checks them.
 
-const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const orNull = (schema: TSchema, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
+
+const NEXT = 'What to send as `after` for the next page; null on the last one.'
 
 export const PlantPage = Type.Object(
   {
     plants: Type.Array(NewPlant, {
       description: 'Plants in ascending order of their ids.',
     }),
-    next: Type.Union([Cursor, Type.Null()], {
-      description: 'What to send as `after` for the next page; null on the last one.',
-    }),
+    next: orNull(Cursor, NEXT),
   },
   { title: 'PlantPage', description: 'A page of plants.' },
 )
@@ -127,11 +128,14 @@ const Change = Type.Object(
       { description: 'How it was asked for.' },
     ),
     id: Int64,
-    before: Type.Union([Plant, Type.Null()], { description: 'null: there was none.' }),
-    after: Type.Union([Plant, Type.Null()], { description: 'null: there is none any more.' }),
-    token: orNull('The name of the token that it was made with; null for a command.'),
-    address: orNull('The address of the client, if it has one.'),
-    request: orNull('The id of the request, as in the log; the name of a command.'),
+    before: orNull(Plant, 'null: there was none.'),
+    after: orNull(Plant, 'null: there is none any more.'),
+    token: orNull(
+      Type.String(),
+      'The name of the token that it was made with; null for a command.',
+    ),
+    address: orNull(Type.String(), 'The address of the client, if it has one.'),
+    request: orNull(Type.String(), 'The id of the request, as in the log; the name of a command.'),
   },
   { title: 'Change', description: 'A change that took effect.' },
 )
@@ -143,13 +147,7 @@ const pageOf = (title: string, order: string, next: TSchema) =>
   )
 
 export const ChangePage = pageOf('ChangePage', 'The oldest first.', LogCursor)
-export const HistoryPage = pageOf(
-  'HistoryPage',
-  'The newest first.',
-  Type.Union([LogCursor, Type.Null()], {
-    description: 'What to send as `after` for the next page; null on the last one.',
-  }),
-)
+export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(LogCursor, NEXT))
 
 export const Created = Type.Object(
   { created: Type.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
