@@ -62,16 +62,6 @@ function explain(error: unknown, path: string): OpenError {
   }
 }
 
-// When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
-const listenInPrivate = <T>(path: string, mode: number, listen: (path: string) => T) =>
-  inPrivateFolder(dirname(path), async (own) => {
-    const made = join(own, basename(path))
-    const listener = listen(made)
-    chmodSync(made, mode)
-    placeNew(made, path)
-    return listener
-  })
-
 /**
  * Calls `listen` with the path of a socket, which gets `mode` and then its name. Rejects with an {@link OpenError} if it
  * cannot listen there.
@@ -83,7 +73,14 @@ export async function listenAtPath<T>(path: string, mode: number, listen: (path:
   try {
     lock = await waitForLock(full)
     await removeStale(full)
-    const listener = await listenInPrivate(full, mode, listen)
+    // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
+    const listener = await inPrivateFolder(dirname(full), async (own) => {
+      const made = join(own, basename(full))
+      const listening = listen(made)
+      chmodSync(made, mode)
+      placeNew(made, full)
+      return listening
+    })
     const bound = inode()
     return {
       listener,
