@@ -26,7 +26,7 @@ export type Fence = {
 }
 
 // Waits for a process that begins or ends the log of changes, or makes it wait: the lane knows. None is made in a schema that
-// another process has migrated since: each migration locks the lanes, and removes them.
+// another process has migrated since.
 const MAKE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log
   WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = $2::integer)
@@ -50,7 +50,11 @@ export async function makeLane(
   return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
-const REMOVE = removeWhere('lane = $1')
+// Found by its key, past older versions that a snapshot keeps; max() may read them all. `>=`, as a step under way may move it.
+const NEWEST = `lane = $1 AND
+  seq >= (SELECT seq FROM lanes WHERE lane = $1 ORDER BY seq DESC LIMIT 1)`
+
+const REMOVE = removeWhere(NEWEST)
 
 export async function removeLane(sql: SQL, lane: string): Promise<void> {
   await sql.unsafe(REMOVE, [lane])
@@ -58,7 +62,7 @@ export async function removeLane(sql: SQL, lane: string): Promise<void> {
 
 /** The last step of a lane; null: it is not there. */
 export async function sequenceOf(sql: SQL, lane: string): Promise<number | null> {
-  const [row] = await sql.unsafe<{ seq: bigint }[]>('SELECT seq FROM lanes WHERE lane = $1', [lane])
+  const [row] = await sql.unsafe<{ seq: bigint }[]>(`SELECT seq FROM lanes WHERE ${NEWEST}`, [lane])
   return row ? Number(row.seq) : null
 }
 
@@ -106,7 +110,7 @@ export async function commitStep(sql: SQL, statements: readonly Statement[]): Pr
 
 const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
   fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
-  WHERE lane = $1 RETURNING fenced_from, refused, logs`
+  WHERE ${NEWEST} RETURNING fenced_from, refused, logs`
 
 /**
  * Moves a lane past a step, whether the step was made or not; if it was not, it never will be. Sent again after its answer

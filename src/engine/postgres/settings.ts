@@ -23,6 +23,10 @@ const UNLIMITED = {
   idle_session_timeout: '0',
 }
 
+// A session keeps its plans: one made while a table was small reads all of it when it has grown. To servers before 18 a plan
+// without an index then seems so dear that they would compile it at each use.
+const PLANS = { enable_seqscan: 'off', jit: 'off' }
+
 // How long a commit waits for a row or table that others have locked, and when a session idle in a transaction is ended.
 const LOCK_MS = 3000
 const IDLE_MS = 2000
@@ -37,6 +41,7 @@ export const startupOf = (target: PostgresTarget): Record<string, string> => ({
     ? {
         ...Object.fromEntries(Object.entries(REQUIRED).map(([name, [value]]) => [name, value])),
         ...UNLIMITED,
+        ...PLANS,
         'plantstore.session': 'own',
         ...(target.searchPath === null ? {} : { search_path: target.searchPath }),
       }

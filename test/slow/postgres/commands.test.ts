@@ -67,7 +67,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       const again = await runWith(server, ['import', '-', '--format', 'csv'], csv)
       expect(again.out).toBe(`created 0, skipped ${hardPlants.length}, replaced 0, refused 0\n`)
       expect((await runWith(server, ['check'])).out).toBe(
-        `ok: ${hardPlants.length} plants, 0 tokens, schema version 4\n`,
+        `ok: ${hardPlants.length} plants, 0 tokens, schema version 5\n`,
       )
     })
 
@@ -311,7 +311,7 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       }
 
       expect((await runProgram(['check'], { program, env })).out).toBe(
-        'ok: 1 plants, 0 tokens, schema version 4\n',
+        'ok: 1 plants, 0 tokens, schema version 5\n',
       )
     })
   },

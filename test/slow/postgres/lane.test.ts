@@ -1,11 +1,20 @@
 // The fence of a lane: a step that was not made before it never will be.
+
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { SQL } from 'bun'
 import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
-import { fence, makeLane } from '../../../src/engine/postgres/lane-row'
+import {
+  beginStep,
+  commitStep,
+  fence,
+  makeLane,
+  removeLane,
+  sequenceOf,
+} from '../../../src/engine/postgres/lane-row'
 import { keepChanges } from '../../../src/engine/postgres/log-row'
 import { SCHEMA_VERSION } from '../../../src/engine/postgres/migrations'
-import { parsePostgresUrl } from '../../../src/engine/postgres/url'
+import { type PostgresTarget, parsePostgresUrl } from '../../../src/engine/postgres/url'
 import {
   installations,
   isInstalled,
@@ -17,6 +26,16 @@ import { newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
+/** How many pages of the lanes and their index the sessions have read; `sql` tells of itself at once, others sooner or later. */
+async function pagesRead(sql: SQL): Promise<number> {
+  await sql.unsafe('SELECT pg_stat_force_next_flush()')
+  const [row] = await sql.unsafe<{ pages: bigint }[]>(
+    `SELECT heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read AS pages
+     FROM pg_statio_user_tables WHERE relname = 'lanes'`,
+  )
+  return Number(row?.pages)
+}
+
 /** A lane with two connections, as of a writer that has lost the first one. */
 async function openLane(server: PostgresServer) {
   const url = await newDatabase(server)
@@ -27,7 +46,9 @@ async function openLane(server: PostgresServer) {
   const { lane, logs } = await makeLane(old.sql, SCHEMA_VERSION)
   return {
     store,
+    old,
     current,
+    target,
     lane,
     create: (id: number, seq: number) =>
       stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq, logs }),
@@ -39,6 +60,14 @@ async function openLane(server: PostgresServer) {
       await store.close()
     },
   }
+}
+
+/** A transaction that keeps every version of each row from its begin on, as pg_dump does. */
+async function openSnapshot(target: PostgresTarget) {
+  const { sql, close } = await connect(target)
+  await sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ')
+  const [row] = await sql.unsafe<{ lanes: bigint }[]>('SELECT count(*) AS lanes FROM lanes')
+  return { lanes: row?.lanes, [Symbol.asyncDispose]: close }
 }
 
 describe.each(installations.map((it) => [it.name, it] as const))('the fence of %s', (_, it) => {
@@ -79,6 +108,20 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
     expect(await fence(it.current.sql, top)).toEqual(found)
   })
 
+  test('finds a step that was under way when it came', async () => {
+    const server = await starting
+    await using it = await openLane(server)
+    const at = { lane: it.lane, seq: 1, logs: false }
+    await beginStep(it.old.sql, at, [])
+
+    const finding = fence(it.current.sql, at)
+    const waits = () => server.query('SELECT FROM pg_locks WHERE NOT granted')
+    while ((await waits()).length === 0) await Bun.sleep(5)
+    await commitStep(it.old.sql, [])
+
+    expect((await finding).made).toBe(1)
+  })
+
   test('works for a lane of more than 2^31 steps', async () => {
     const server = await starting
     await using it = await openLane(server)
@@ -89,6 +132,35 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
     expect(await it.remove(1, seq + 3)).toEqual({ refused: '' })
     const found = await fence(it.current.sql, { lane: it.lane, seq: seq + 5 })
     expect(found.made).toBe(seq + 3)
+  })
+
+  test('reads no more of a lane for all the versions of its row that a snapshot keeps', async () => {
+    await using it = await openLane(await starting)
+    const { old, current, lane } = it
+    // The planner knows that the table is small, and the session keeps the plans that it makes of that.
+    await current.sql.unsafe('VACUUM ANALYZE lanes')
+    for (let seq = 1; seq <= 20; seq += 2) {
+      await it.create(1, seq)
+      await it.remove(1, seq + 1)
+    }
+    await using snapshot = await openSnapshot(it.target)
+    for (let seq = 21; seq <= 3020; seq += 1) await it.create(1, seq)
+    const reads: Record<string, () => Promise<unknown>> = {
+      create: () => it.create(1, 3021),
+      remove: () => it.remove(1, 3022),
+      sequence: () => sequenceOf(old.sql, lane),
+      fence: () => fence(old.sql, { lane, seq: 3023 }),
+      leave: () => removeLane(old.sql, lane),
+    }
+    for (const [name, read] of Object.entries(reads)) {
+      const before = await pagesRead(old.sql)
+      await read()
+      const pages = (await pagesRead(old.sql)) - before
+      // The old versions have more than 40 pages.
+      expect({ name, isFew: pages < 20, pages }).toMatchObject({ name, isFew: true })
+    }
+    expect(snapshot.lanes).toBeGreaterThan(0n)
+    expect(await sequenceOf(old.sql, lane)).toBeNull()
   })
 
   test('keeps a step from being made that does not know that a log of changes is kept, or is not', async () => {

@@ -1,6 +1,7 @@
 // What a role or a database sets for its sessions, and plantstore does not rely on.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection'
+import { statementsOf } from '../../../src/engine/postgres/rehearsal'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import { installations, isInstalled, type PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -45,6 +46,18 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       return
     }
     const started = ownServer(installation)
+
+    test('compiles no statement of a commit, as a plan without an index seems to cost much', async () => {
+      const server = await started()
+      const url = await newDatabase(server)
+      await (await openAt(url)).close()
+      const { sql, close } = await open(url)
+      for (const [text, ...values] of statementsOf(sql)) {
+        const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, values)
+        expect(row['QUERY PLAN'][0]).toContainAllKeys(['Plan'])
+      }
+      await close()
+    })
 
     test('has the settings that are relied on, whatever the role and the database say', async () => {
       const server = await started()

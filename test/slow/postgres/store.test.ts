@@ -85,6 +85,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
     const older = await openAt(url)
     await older.createPlants(range(0, 5))
+    await query('ALTER TABLE lanes DROP CONSTRAINT lanes_pkey, ADD PRIMARY KEY (lane)')
     await query('ALTER TABLE lanes DROP COLUMN added')
     await query('DROP TABLE plant_count')
     await query('UPDATE plantstore_schema SET version = 3')
@@ -92,6 +93,11 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     const store = await openAt(url)
 
     expect(await store.countPlants()).toBe(5)
+    expect(
+      await query(
+        "SELECT pg_get_constraintdef(oid) AS key FROM pg_constraint WHERE conname = 'lanes_pkey'",
+      ),
+    ).toEqual([{ key: 'PRIMARY KEY (lane, seq)' }])
     expect(await query('SELECT count(*)::int AS lanes FROM lanes')).toEqual([{ lanes: 1 }])
     await store.close()
     await older.close()
