@@ -8,33 +8,27 @@ export const LEASE_MS = 1000
 // With more leases than this, those that have expired are removed.
 const ROOMY = 1000
 
+/** A query for a token: others share it, and what it finds, until the lease ends. */
+type Lease = { readonly answer: Promise<Token | null>; readonly until: number; token: Token | null }
+
 /** `now`: milliseconds of a clock that never goes back. */
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
-  const leases = new Map<string, { readonly token: Token; readonly until: number }>()
-  const asked = new Map<
-    string,
-    { readonly answer: Promise<Token | null>; readonly until: number }
-  >()
+  const leases = new Map<string, Lease>()
 
-  function keep(hash: string, token: Token, until: number): void {
-    if (leases.size >= ROOMY) {
-      for (const [other, lease] of leases) if (lease.until <= now()) leases.delete(other)
-    }
-    leases.set(hash, { token, until })
+  function removeExpired(): void {
+    for (const [hash, lease] of leases) if (lease.until <= now()) leases.delete(hash)
   }
 
   async function ask(hash: string): Promise<Token | null> {
     // Taken before the query: the token may be revoked while the answer is on its way.
-    const until = now() + LEASE_MS
-    const asking = { answer: find(hash), until }
-    asked.set(hash, asking)
+    const lease: Lease = { until: now() + LEASE_MS, answer: find(hash), token: null }
+    leases.set(hash, lease)
     try {
-      const token = await asking.answer
-      // If it was forgotten meanwhile, the answer may be older than the change.
-      if (token && asked.get(hash) === asking) keep(hash, token, until)
-      return token
+      lease.token = await lease.answer
+      if (leases.size > ROOMY) removeExpired()
+      return lease.token
     } finally {
-      if (asked.get(hash) === asking) asked.delete(hash)
+      if (!lease.token && leases.get(hash) === lease) leases.delete(hash)
     }
   }
 
@@ -42,21 +36,18 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
     /** The token with a hash. Those who ask at the same time share a query. */
     async find(hash: string): Promise<Token | null> {
       const lease = leases.get(hash)
-      if (lease && now() < lease.until) return lease.token
-      const asking = asked.get(hash)
-      // The answer may be older than a revocation that is complete by now.
-      if (!asking || now() >= asking.until) return ask(hash)
+      // An answer that is still to come may be older than a revocation that is complete by then.
+      if (!lease || now() >= lease.until) return ask(hash)
+      if (lease.token) return lease.token
       // That query may have missed a token made since it was sent; another one does not.
-      return (await asking.answer) ?? asked.get(hash)?.answer ?? ask(hash)
+      return (await lease.answer) ?? leases.get(hash)?.answer ?? ask(hash)
     },
-    /** Makes the next one who asks see what this process has changed of the token. */
+    /** Makes the next one who asks see what this process has changed of the token; a query under way may be older. */
     forget(hash: string): void {
       leases.delete(hash)
-      asked.delete(hash)
     },
     forgetAll(): void {
       leases.clear()
-      asked.clear()
     },
   }
 }
