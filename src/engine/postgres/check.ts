@@ -18,8 +18,6 @@ const DEADLINE_MS = 15_000
 // A broken log of changes could have as many problems as entries.
 const MOST_PROBLEMS = 10
 
-const TABLES = ['plants', 'tokens', 'lanes', 'changes', 'change_log', 'plant_count']
-
 /** The columns as plantstore makes them; a difference was made by another program. */
 const COLUMNS: Readonly<Record<string, string>> = {
   'plants.id': 'bigint not null',
@@ -54,6 +52,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'change_log.last': 'bigint not null',
   'change_log.timeline': 'text not null',
 }
+const TABLES = [...new Set(Object.keys(COLUMNS).map((name) => name.replace(/\..*/, '')))]
 const CONSTRAINTS = ['tokens_scope_check']
 const INDEXES = [
   'plants_pkey',
