@@ -23,6 +23,7 @@ function setUp() {
   )
   return {
     find: () => leases.find(token.hash),
+    forget: () => leases.forget(token.hash),
     queries,
     pass(milliseconds: number): void {
       time += milliseconds
@@ -53,4 +54,31 @@ test('an answer that is late does not count for who asks when its lease has ende
 
   expect(await early).toEqual(token)
   expect(await late).toHaveProperty('revokedAt', 2)
+})
+
+test('an answer that is older than what this process has changed is not kept', async () => {
+  const { find, forget, queries } = setUp()
+  const early = find()
+  forget()
+  queries[0]?.(token)
+  expect(await early).toEqual(token)
+
+  const late = find()
+  queries[1]?.({ ...token, revokedAt: 2 })
+
+  expect(await late).toHaveProperty('revokedAt', 2)
+  expect(await find()).toHaveProperty('revokedAt', 2)
+  expect(queries).toHaveLength(2)
+})
+
+test('a token that was not found is asked for again', async () => {
+  const { find, queries } = setUp()
+  const [early, waiting] = [find(), find()]
+  queries[0]?.(null)
+  expect(await early).toBeNull()
+  queries[1]?.(token)
+
+  expect(await waiting).toEqual(token)
+  expect(await find()).toEqual(token)
+  expect(queries).toHaveLength(2)
 })
