@@ -1,9 +1,12 @@
-// The methods of a store that change plants: each submits a change to group commit.
+// What a store does by group commit, in every engine: the methods that change plants, and the records of uses of tokens.
 
+import type { ChangeLog } from '../changes'
 import { type ChangedTexts, charactersOf } from '../plant'
 import type { Store } from '../store'
 import type { Change } from './change'
-import type { GroupCommit, GroupCommitLimits } from './group-commit'
+import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
+import { createUseRecorder } from './last-use'
+import { createLogWatch } from './log-watch'
 import { toPlant, toRow, toRowId } from './row'
 
 /** How much may wait for a commit, and share one. */
@@ -42,3 +45,22 @@ export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
   deletePlant: (id, { signal, precondition = null, origin = null } = {}) =>
     changes.submit(['delete', toRowId(id), precondition, origin], CHANGE_BYTES, signal),
 })
+
+/** The group commit of a store. `readLog` reads its log of changes; `onUsed` is called when the use of a token is recorded. */
+export function createChanges(
+  commit: Commit<Change>,
+  readLog: ChangeLog['read'],
+  onUsed: (hash: string) => void = () => {},
+) {
+  const { wake, watch } = createLogWatch(readLog)
+  const changes = new GroupCommit<Change>(async (batch) => {
+    const committed = await commit(batch)
+    wake()
+    return committed
+  }, LIMITS)
+  const recordUse = createUseRecorder(async (hash, hour) => {
+    await changes.submit(['use', hash, hour], CHANGE_BYTES)
+    onUsed(hash)
+  })
+  return { changes, watch, methods: { ...plantChanges(changes), recordUse } }
+}

@@ -4,6 +4,7 @@
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
+import { Confirmations } from '../health'
 import type { Role } from '../role'
 import type { Connection } from './connection'
 import type { Counters } from './counters'
@@ -38,6 +39,7 @@ const TWO_SERVERS =
 
 /** The lane of one process. It has at most one step under way. */
 export class Lane {
+  readonly confirmations = new Confirmations()
   #name: string | null = null
   /** Whether the steps add to the log of changes. */
   #logs = false
@@ -47,9 +49,6 @@ export class Lane {
   #entered: Connection | null = null
   /** The last step that was confirmed. */
   #confirmed = 0
-  #confirmedAt = Number.NEGATIVE_INFINITY
-  /** When the step under way was sent; null: none is. */
-  #sentAt: number | null = null
   /** Whether a step was sent, and it is not known how it ended. */
   #isInDoubt = false
   #verdict: Verdict = 'not made'
@@ -59,11 +58,6 @@ export class Lane {
     private readonly counters: Counters,
     private readonly schemaVersion: number,
   ) {}
-
-  /** Milliseconds since a commit was last confirmed. */
-  sinceConfirmed = (): number => performance.now() - this.#confirmedAt
-  /** Milliseconds that the step under way has waited for its answer; 0: none is. */
-  stalledFor = (): number => (this.#sentAt === null ? 0 : performance.now() - this.#sentAt)
 
   /** Called with each new connection before anything else is written on it: settles the step in doubt. */
   async enter(connection: Connection): Promise<void> {
@@ -92,14 +86,14 @@ export class Lane {
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
-    this.#sentAt = performance.now()
+    this.confirmations.sent()
     try {
       const at = { lane: this.#name ?? '', seq, logs: this.#logs }
       const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
       if (sent === 'elsewhere') return sent
-      this.#confirmedAt = performance.now()
+      this.confirmations.confirmed()
       if (sent === 'left') return { refused: '' }
       this.#confirmed = seq
       return sent
@@ -107,7 +101,7 @@ export class Lane {
       if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
       throw error
     } finally {
-      this.#sentAt = null
+      this.confirmations.answered()
     }
   }
 
@@ -128,7 +122,7 @@ export class Lane {
     const { lane, logs } = await connection.within(DEADLINE_MS, making)
     this.#logs = logs
     this.#confirmed = 0
-    this.#confirmedAt = performance.now()
+    this.confirmations.confirmed()
     await this.#checkLog(connection)
     this.#name = lane
   }
@@ -146,7 +140,7 @@ export class Lane {
     this.#logs = found.logs
     this.#isInDoubt = false
     this.#confirmed = top + 1
-    this.#confirmedAt = performance.now()
+    this.confirmations.confirmed()
     if (found.made === null) this.#name = null
   }
 

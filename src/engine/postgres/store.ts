@@ -1,13 +1,10 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
-import { IN_DOUBT, OpenError, PlantError } from '../../errors'
+import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
-import type { Change } from '../change'
-import { GroupCommit } from '../group-commit'
-import { createUseRecorder } from '../last-use'
+import { watchHealth } from '../health'
 import { removeOldEntries } from '../log-retention'
-import { createLogWatch } from '../log-watch'
-import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
+import { CHANGE_BYTES, createChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
 import { createLogReader, removeEntries } from './change-log'
@@ -27,9 +24,6 @@ import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenSte
 import type { PostgresTarget } from './url'
 import { Writer } from './writer'
 
-// `/health` is public: a commit within the last second is enough.
-const PROBE_EVERY_MS = 1000
-const PROBE_PATIENCE_MS = 1000
 // A server that has kept a commit waiting for so long is unhealthy.
 const STALLED_MS = 3000
 // How often privileges, tables, columns and reading connections are checked.
@@ -75,61 +69,32 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   }
   const primary = new Primary(target, role, counters, refusals, prepare, (it) => lane.prove(it))
   const writer = new Writer(primary, lane, role, counters)
-  const commit = createBatches(writer, refusals, role)
-  const changes = new GroupCommit<Change>(async (batch) => {
-    const committed = await commit(batch)
-    wake()
-    return committed
-  }, LIMITS)
   const logReader = createLogReader((ask) => primary.read('pages', ask))
-  const { wake, watch } = createLogWatch(logReader.read)
-  const log = { ...logReader, watch }
   const readPlant = shareReads((ask) => primary.read('points', ask))
   const leases = createLeases(
     (hash) => primary.read('tokens', (sql) => findToken(sql, hash)),
     () => performance.now(),
   )
-  const recordUse = createUseRecorder((hash, hour) =>
-    changes.submit(['use', hash, hour], CHANGE_BYTES).then(() => leases.forget(hash)),
+  const { changes, watch, methods } = createChanges(
+    createBatches(writer, refusals, role),
+    logReader.read,
+    leases.forget,
   )
+  const log = { ...logReader, watch }
   const run: Writer['run'] = (step) =>
     writer.run(step).catch((error) => {
       throw refusals.refuse(error)
     })
 
-  /** Why the server cannot write, or confirms nothing for now; null if it can. */
-  function problem(): PlantError | null {
-    const known = primary.problem() ?? refusals.problem()
-    const seconds = Math.floor(lane.stalledFor() / 1000)
-    if (known || seconds * 1000 < STALLED_MS) return known
-    return new PlantError(50302, `the database server has confirmed no write for ${seconds} s`)
-  }
-
+  const touch = () => changes.submit(['probe'], CHANGE_BYTES)
   const rehearse = createRehearsal(primary, refusals)
-  let probing: Promise<unknown> | undefined
-
-  async function touch(): Promise<void> {
-    await changes.submit(['probe'], CHANGE_BYTES)
-  }
-
-  async function probe(): Promise<void> {
-    let refusal: unknown
-    rehearse()
-    if (lane.sinceConfirmed() >= PROBE_EVERY_MS && lane.stalledFor() === 0) {
-      probing ??= touch().finally(() => {
-        probing = undefined
-      })
-      // A probe that nobody waits for any more must not be an unhandled rejection.
-      probing.catch(() => {})
-      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch((error) => {
-        refusal = error
-      })
-    }
-    const reason = problem()
-    if (reason) throw reason
-    // A full queue is not the server's fault.
-    if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
-  }
+  const health = watchHealth({
+    confirmations: lane.confirmations,
+    storage: 'the database server',
+    stalledMs: STALLED_MS,
+    problem: () => primary.problem() ?? refusals.problem(),
+    write: touch,
+  })
 
   await primary.open()
   const timers = role.outlivesOutages
@@ -142,7 +107,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const endRetention = role.outlivesOutages ? removeOldEntries(forget) : undefined
 
   return {
-    ...plantChanges(changes),
+    ...methods,
     get changes() {
       return isLogged ? log : undefined
     },
@@ -167,10 +132,12 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       leases.forgetAll()
       return count
     },
-    recordUse,
-    probe,
+    probe() {
+      rehearse()
+      return health.probe()
+    },
     stats: () => ({
-      isWritable: problem() === null,
+      isWritable: health.problem() === null,
       queued: changes.queued,
       databaseBytes: null,
       walBytes: null,

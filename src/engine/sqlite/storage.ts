@@ -72,7 +72,7 @@ export class Storage {
     this.worker.open()
     // An import that holds the lock is no reason to start later.
     await this.#atOnce((db) => prepareChanges(db)(['probe']))
-    this.worker.confirm()
+    this.worker.confirmations.confirmed()
   }
 
   /**

@@ -2,15 +2,11 @@
 
 import { dirname } from 'node:path'
 import type { ChangeLog } from '../../changes'
-import { PlantError } from '../../errors'
 import { removeLeftovers } from '../../files/private-folder'
 import type { Store } from '../../store'
-import type { Change } from '../change'
-import { GroupCommit } from '../group-commit'
-import { createUseRecorder } from '../last-use'
+import { watchHealth } from '../health'
 import { removeOldEntries } from '../log-retention'
-import { createLogWatch } from '../log-watch'
-import { CHANGE_BYTES, LIMITS, plantChanges } from '../plant-changes'
+import { CHANGE_BYTES, createChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
 import type { ServingConnection } from './connection'
@@ -19,37 +15,8 @@ import { SCHEMA_VERSION } from './migrations'
 import { countPlants } from './plants'
 import { Storage } from './storage'
 
-// A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
-const PROBE_EVERY_MS = 1000
-const PROBE_PATIENCE_MS = 1000
 // A disk that keeps a commit waiting for this long counts as unwritable.
 const STALLED_MS = 10_000
-
-/** Why a storage cannot write; null if it can, or nobody knows yet. */
-function problemOf(storage: Storage): PlantError | null {
-  const problem = storage.problem()
-  const seconds = Math.floor(storage.worker.stalledFor() / 1000)
-  if (problem || seconds * 1000 < STALLED_MS) return problem
-  return new PlantError(50302, `the disk has confirmed no write for ${seconds} s`)
-}
-
-/** Returns a probe of whether a storage can be written. It never waits behind the queue, nor for a stalled disk. */
-function createProbe(storage: Storage): () => Promise<void> {
-  let probing: Promise<unknown> | undefined
-
-  return async () => {
-    if (storage.worker.sinceConfirmed() >= PROBE_EVERY_MS) {
-      probing ??= storage.commit([['probe']]).finally(() => {
-        probing = undefined
-      })
-      // One that is not waited for to its end must not be an unhandled rejection.
-      probing.catch(() => {})
-      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)])
-    }
-    const problem = problemOf(storage)
-    if (problem) throw problem
-  }
-}
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
 export async function openSqlite(path: string, role: Role): Promise<Store> {
@@ -61,15 +28,13 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     const { schemaVersion: from, path: copy } = copied
     role.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })
   }
-  const changes = new GroupCommit<Change>(async (batch) => {
-    const committed = await storage.commit(batch)
-    wake()
-    return committed
-  }, LIMITS)
-  const probe = createProbe(storage)
-  const recordUse = createUseRecorder((hash, hour) =>
-    changes.submit(['use', hash, hour], CHANGE_BYTES),
-  )
+  const health = watchHealth({
+    confirmations: storage.worker.confirmations,
+    storage: 'the disk',
+    stalledMs: STALLED_MS,
+    problem: () => storage.problem(),
+    write: () => storage.commit([['probe']]),
+  })
   if (role.holdsLock) {
     await storage
       .start()
@@ -89,7 +54,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     })
 
   const readLog: ChangeLog['read'] = (options) => reading((it) => it.changes.read(options))
-  const { wake, watch } = createLogWatch(readLog)
+  const { changes, watch, methods } = createChanges((batch) => storage.commit(batch), readLog)
   const log: ChangeLog = {
     read: readLog,
     history: (id, options) => reading((it) => it.changes.history(id, options)),
@@ -105,7 +70,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
   const endRetention = role.holdsLock && storage.keepsLog ? removeOldEntries(forget) : undefined
 
   return {
-    ...plantChanges(changes),
+    ...methods,
     ...(storage.keepsLog ? { changes: log } : {}),
     readPlant: (id) => reading((it) => it.plants.read(id)),
     listPlants: (query) => reading((it) => it.plants.list(query)),
@@ -115,10 +80,9 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     listTokens: () => reading((it) => it.tokens.list()),
     revokeToken: (name, now) => writing((it) => it.tokens.revoke(name, now)),
     pruneTokens: (by) => writing((it) => it.tokens.prune(by)),
-    recordUse,
-    probe,
+    probe: health.probe,
     stats: () => ({
-      isWritable: problemOf(storage) === null,
+      isWritable: health.problem() === null,
       queued: changes.queued,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),

@@ -2,6 +2,7 @@
 
 import { watchInode } from '../../files/libc'
 import type { Change } from '../change'
+import { Confirmations } from '../health'
 import type { StorageFailure } from './errors'
 import {
   type Answer,
@@ -47,12 +48,10 @@ function startThread(onReport: (report: CheckpointReport) => void) {
 
 /** The thread that commits to one database. It is started at the first opening, and again if it has died. */
 export class WorkerClient {
+  readonly confirmations = new Confirmations()
   readonly #inode: string | null
   #thread: ReturnType<typeof startThread> | undefined
   #opening: Promise<Answer> | undefined
-  #pending = 0
-  #pendingSince = 0
-  #confirmedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly path: string,
@@ -82,29 +81,12 @@ export class WorkerClient {
 
   /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
   async commit(changes: readonly Change[]): Promise<Answer> {
-    if (this.#pending === 0) this.#pendingSince = performance.now()
-    this.#pending += 1
+    this.confirmations.sent()
     const opened = await this.open()
     const answer = opened === 'done' ? await this.#ask({ commit: changes }) : opened
-    this.#pending -= 1
-    this.#pendingSince = performance.now()
-    if (failureOf(answer) === null) this.confirm()
+    this.confirmations.answered()
+    if (failureOf(answer) === null) this.confirmations.confirmed()
     return answer
-  }
-
-  /** Notes that the disk has just confirmed a write, in either thread. */
-  confirm(): void {
-    this.#confirmedAt = performance.now()
-  }
-
-  /** Milliseconds since the disk last confirmed a write. */
-  sinceConfirmed(): number {
-    return performance.now() - this.#confirmedAt
-  }
-
-  /** Milliseconds for which the disk has kept a commit waiting; 0 if none waits. */
-  stalledFor(): number {
-    return this.#pending === 0 ? 0 : performance.now() - this.#pendingSince
   }
 
   /** Closes the database there, which waits for the disk. */

@@ -1,0 +1,86 @@
+// Whether a storage can write, as its commits show.
+
+import { PlantError } from '../errors'
+
+// A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
+const PROBE_EVERY_MS = 1000
+const PROBE_PATIENCE_MS = 1000
+
+/** When the storage last confirmed a write, and for how long it has kept one waiting. */
+export class Confirmations {
+  #waiting = 0
+  #waitingSince = 0
+  #confirmedAt = Number.NEGATIVE_INFINITY
+
+  /** Notes that a write was sent. */
+  sent(): void {
+    if (this.#waiting === 0) this.#waitingSince = performance.now()
+    this.#waiting += 1
+  }
+
+  /** Notes that a write was answered, in whatever way. */
+  answered(): void {
+    this.#waiting -= 1
+    this.#waitingSince = performance.now()
+  }
+
+  /** Notes that the storage has just confirmed a write. */
+  confirmed(): void {
+    this.#confirmedAt = performance.now()
+  }
+
+  /** Milliseconds since a write was last confirmed. */
+  sinceConfirmed(): number {
+    return performance.now() - this.#confirmedAt
+  }
+
+  /** Milliseconds for which the storage has answered no write; 0 if none waits. */
+  stalledFor(): number {
+    return this.#waiting === 0 ? 0 : performance.now() - this.#waitingSince
+  }
+}
+
+type Watched = {
+  readonly confirmations: Confirmations
+  /** What confirms writes, for messages; and for how long it may keep one waiting until it counts as unwritable. */
+  readonly storage: string
+  readonly stalledMs: number
+  /** Why the storage is known not to write; null if it is not. */
+  readonly problem: () => PlantError | null
+  /** Writes something that changes nothing. */
+  readonly write: () => Promise<unknown>
+}
+
+/** Watches one storage. */
+export function watchHealth({ confirmations, storage, stalledMs, problem, write }: Watched) {
+  let probing: Promise<unknown> | undefined
+
+  /** Why the storage cannot write, or confirms nothing for now; null if it can, or nobody knows yet. */
+  function current(): PlantError | null {
+    const known = problem()
+    const seconds = Math.floor(confirmations.stalledFor() / 1000)
+    if (known || seconds * 1000 < stalledMs) return known
+    return new PlantError(50302, `${storage} has confirmed no write for ${seconds} s`)
+  }
+
+  /** Rejects with the reason if the storage cannot write. It never waits long, be it for the queue or for a stall. */
+  async function probe(): Promise<void> {
+    let refusal: unknown
+    if (confirmations.sinceConfirmed() >= PROBE_EVERY_MS) {
+      probing ??= write().finally(() => {
+        probing = undefined
+      })
+      // One that is not waited for to its end must not be an unhandled rejection.
+      probing.catch(() => {})
+      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch((error) => {
+        refusal = error
+      })
+    }
+    const reason = current()
+    if (reason) throw reason
+    // A full queue is not the storage's fault.
+    if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
+  }
+
+  return { problem: current, probe }
+}
