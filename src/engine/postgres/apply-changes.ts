@@ -11,14 +11,13 @@ import type { Step } from './lane'
 import { addPlants, beginStep, commitStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
-import { bigints, rowsOf, type Statement, sendAll, texts } from './statements'
+import { bigints, columnsFrom, columnsOf, rowsOf, type Statement, sendAll } from './statements'
 import { useToken } from './tokens'
 
 type Create = Extract<Change, readonly ['create', ...unknown[]]>
 
 // Rows as one array a column, which are the parameters from `first` on.
-const rowsFrom = (first: number): string =>
-  `unnest($${first}::bigint[], ${TEXTS.map((_, place) => `$${first + 1 + place}::text[]`)}) AS i (${COLUMNS})`
+const rowsFrom = (first: number): string => `${columnsFrom(first, TEXTS)} AS i (${COLUMNS})`
 
 const MADE = '(SELECT count(*) FROM made)'
 
@@ -53,20 +52,10 @@ const byId = ([a]: Row, [b]: Row): number => {
   return BigInt(a) < BigInt(b) ? -1 : 1
 }
 
-const columns = (sql: SQL, rows: readonly Row[]) => {
-  const ids = rows.map(([id]) => id)
-  const ofText = TEXTS.map((_, place) => rows.map(([, ...it]) => it[place] ?? null))
-  return [bigints(sql, ids), ...ofText.map((it) => texts(sql, it))]
-}
-
-const byIdOf = ([, a]: Create, [, b]: Create): number => byId(a, b)
-
 /** Makes those of the sorted creates whose ids are free, as one step. */
 function create(sql: SQL, { lane, seq, logs }: LaneStep, sorted: readonly Create[]): Statement {
-  const rows = columns(
-    sql,
-    sorted.map(([, row]) => row),
-  )
+  const created = sorted.map(([, row]) => row)
+  const rows = columnsOf(sql, TEXTS, created)
   if (!logs) return [CREATE, lane, seq, ...rows]
   const entries = sorted.map(([, row, by]) => creation(row, by))
   return [CREATE_LOGGED, lane, seq, ...rows, ...entryColumns(sql, entries)]
@@ -76,7 +65,7 @@ function create(sql: SQL, { lane, seq, logs }: LaneStep, sorted: readonly Create
 export type Attempted = readonly (Outcome | undefined)[]
 
 function createStep(changes: readonly Create[]): Step<Attempted> {
-  const sorted = changes.toSorted(byIdOf)
+  const sorted = changes.toSorted(([, a], [, b]) => byId(a, b))
 
   return {
     async send(sql, at) {
@@ -108,9 +97,12 @@ const DELETE = writeAll('DELETE FROM plants WHERE id = ANY($1::bigint[])')
 
 const insert = (sql: SQL, rows: readonly Row[]): Statement => [
   INSERT,
-  ...columns(sql, rows.toSorted(byId)),
+  ...columnsOf(sql, TEXTS, rows.toSorted(byId)),
 ]
-const update = (sql: SQL, rows: readonly Row[]): Statement => [UPDATE, ...columns(sql, rows)]
+const update = (sql: SQL, rows: readonly Row[]): Statement => [
+  UPDATE,
+  ...columnsOf(sql, TEXTS, rows),
+]
 const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
 
 function writesOf(

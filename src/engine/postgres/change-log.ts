@@ -24,7 +24,7 @@ import {
 import { PAGE_LENGTH } from '../page'
 import type { Read } from './lane'
 import type { Ask } from './snapshot'
-import { bigints, type Statement, texts } from './statements'
+import { columnsFrom, columnsOf, type Statement } from './statements'
 
 const REMOVED_AT_ONCE = 500
 // Parts of a check.
@@ -38,24 +38,12 @@ const ENTRY_TEXTS = ['action', 'before', 'after', 'token', 'address', 'request']
 
 /** The entries that are parameters from `first` on, as rows named `e`; their order is `place`. */
 export const entriesFrom = (first: number): string =>
-  `unnest($${first}::bigint[], ${ENTRY_TEXTS.map((_, place) => `$${first + 1 + place}::text[]`)})
-    WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
+  `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
 
 /** The entries as parameters. */
-export function entryColumns(sql: SQL, entries: readonly Entry[]) {
-  const rows = entries.map(entryTexts)
-  return [
-    bigints(
-      sql,
-      entries.map(({ plant }) => plant),
-    ),
-    ...ENTRY_TEXTS.map((_, place) =>
-      texts(
-        sql,
-        rows.map((row) => row[place] ?? null),
-      ),
-    ),
-  ]
+export const entryColumns = (sql: SQL, entries: readonly Entry[]) => {
+  const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
+  return columnsOf(sql, ENTRY_TEXTS, rows)
 }
 
 /** Advances the log by `count`, and adds the entries that `from` selects; RETURNING their numbers. To follow WITH. */

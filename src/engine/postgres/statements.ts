@@ -51,3 +51,18 @@ export const bigints = (sql: SQL, ids: readonly (number | string | bigint)[]) =>
 
 export const texts = (sql: SQL, values: readonly (string | null)[]) =>
   sql.array([...values], 'TEXT')
+
+/** Rows as one array a column, which are the parameters from `first` on: an id, and the texts of these names. */
+export const columnsFrom = (first: number, names: readonly string[]): string =>
+  `unnest($${first}::bigint[], ${names.map((_, place) => `$${first + 1 + place}::text[]`)})`
+
+/** These parameters. */
+export const columnsOf = (
+  sql: SQL,
+  names: readonly string[],
+  rows: readonly (readonly [id: number | string, ...texts: (string | null)[]])[],
+) => {
+  const ids = rows.map(([id]) => id)
+  const columns = names.map((_, place) => rows.map(([, ...it]) => it[place] ?? null))
+  return [bigints(sql, ids), ...columns.map((it) => texts(sql, it))]
+}

@@ -10,7 +10,7 @@ import { createBatches } from './batches'
 import { createLogReader, removeEntries } from './change-log'
 import type { Connection } from './connection'
 import { createCounters } from './counters'
-import { Lane } from './lane'
+import { Lane, type Step } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { isLogKept, keepChanges } from './log-row'
 import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
@@ -81,10 +81,14 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     leases.forget,
   )
   const log = { ...logReader, watch }
-  const run: Writer['run'] = (step) =>
-    writer.run(step).catch((error) => {
+  /** Makes a step that changes tokens: whoever asks for one next sees it. */
+  async function changeTokens<T>(step: Step<T>): Promise<T> {
+    const result = await writer.run(step).catch((error) => {
       throw refusals.refuse(error)
     })
+    leases.forgetAll()
+    return result
+  }
 
   const touch = () => changes.submit(['probe'], CHANGE_BYTES)
   const rehearse = createRehearsal(primary, refusals)
@@ -115,23 +119,14 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     listPlants: (query) => primary.read('pages', (sql) => listPlants(sql, query)),
     countPlants: () => primary.read('pages', countPlants),
     findToken: leases.find,
-    async createToken(token) {
-      const isAdded = await run(createTokenStep(token))
-      leases.forgetAll()
-      return isAdded
-    },
+    createToken: (token) => changeTokens(createTokenStep(token)),
     listTokens: () => primary.read('tokens', listTokens),
     async revokeToken(name, now) {
-      const count = await run(revokeTokenStep(name, now))
-      leases.forgetAll()
+      const count = await changeTokens(revokeTokenStep(name, now))
       if (count > 0) await Bun.sleep(LEASE_MS)
       return count > 0
     },
-    async pruneTokens(by) {
-      const count = await run(pruneTokensStep(by))
-      leases.forgetAll()
-      return count
-    },
+    pruneTokens: (by) => changeTokens(pruneTokensStep(by)),
     probe() {
       rehearse()
       return health.probe()
@@ -150,15 +145,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       // In an outage there may be no end to wait for.
       if (!primary.problem()) await changes.drained()
       const reason = writer.isBusy() ? primary.problem() : null
+      // A row that stays is removed by other processes.
       if (!primary.problem()) {
-        // A row that stays is removed by other processes.
-        await primary
-          .ready(0)
-          .then(
-            (it) => lane.leave(it.writer),
-            () => {},
-          )
-          .catch(() => {})
+        const left = primary.ready(0).then((it) => lane.leave(it.writer))
+        await left.catch(() => {})
       }
       await primary.close()
       if (reason) throw new OpenError(`${reason.message}; ${IN_DOUBT}`, true)
