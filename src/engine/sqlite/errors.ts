@@ -1,7 +1,7 @@
 // What error codes of SQLite and the system mean for a batch, for a client, and for the user of a command.
 
 import { SQLiteError } from 'bun:sqlite'
-import { type Stats, statSync } from 'node:fs'
+import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, type ErrorNumber, messageOf, OpenError, PlantError } from '../../errors'
 import { isOutOfInodes } from '../../files/target'
@@ -42,7 +42,22 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
 export const toCommandError = ({ kind, detail }: StorageFailure): PlantError =>
   new PlantError(numbers[kind], `${reasons[kind]}: ${detail}`)
 
-const octal = ({ mode }: Stats): string => (mode & 0o777).toString(8).padStart(4, '0')
+/** The first of some files that exist and that this user may not read or write, as an error; undefined if there is none. */
+export function denied(files: readonly string[], access: 'read' | 'write'): OpenError | undefined {
+  for (const file of files) {
+    try {
+      accessSync(file, access === 'read' ? constants.R_OK : constants.W_OK)
+    } catch (error) {
+      const stat = statOf(file)
+      if (codeOf(error) !== 'EACCES' || !stat) continue
+      const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
+      return new OpenError(
+        `cannot ${access} ${file} (owner ${stat.uid}, mode ${mode}): user ${process.getuid?.()} needs access to it and its folder`,
+      )
+    }
+  }
+  return undefined
+}
 
 function statOf(path: string): Stats | undefined {
   try {
@@ -50,26 +65,6 @@ function statOf(path: string): Stats | undefined {
   } catch {
     return undefined
   }
-}
-
-// Names the first file that SQLite needs to write and this user may not: its path, owner and mode.
-function explainDenied(path: string): OpenError {
-  const user = process.geteuid?.() ?? 0
-  const isOurs = (stat: Stats) =>
-    stat.uid === user
-      ? (stat.mode & 0o200) !== 0
-      : stat.gid === process.getegid?.()
-        ? (stat.mode & 0o020) !== 0
-        : (stat.mode & 0o002) !== 0
-  for (const file of [path, `${path}-wal`, `${path}-shm`, dirname(path)]) {
-    const stat = statOf(file)
-    if (stat && !isOurs(stat) && user !== 0) {
-      return new OpenError(
-        `cannot write ${file} (owner ${stat.uid}, mode ${octal(stat)}): user ${user} needs access to it and its folder`,
-      )
-    }
-  }
-  return new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
 }
 
 /** Why a database could not be opened for writing. */
@@ -91,7 +86,10 @@ export function explain(error: unknown, path: string): OpenError {
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
     case 'SQLITE_CANTOPEN':
-      return explainDenied(path)
+      return (
+        denied([path, `${path}-wal`, `${path}-shm`, dirname(path)], 'write') ??
+        new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
+      )
     case 'SQLITE_READONLY_DBMOVED':
       return new OpenError(`${path} was just replaced; try again`)
     case 'SQLITE_NOTADB':

@@ -6,19 +6,11 @@
 // - split: a log without its index, or a rollback journal. Only a private copy can be recovered and read.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
 import { checkFile, fileSize } from './database-file'
-import { explainReading } from './errors'
+import { denied, explainReading } from './errors'
 import { requireKnown, schemaVersion } from './migrations'
 import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
 
@@ -84,21 +76,6 @@ function openShared(path: string): Database {
   }
 }
 
-// SQLite says no more than that it cannot open a file.
-function checkReadable(path: string): void {
-  for (const file of ['', '-wal', '-shm'].map((suffix) => path + suffix)) {
-    const stat = statSync(file, { throwIfNoEntry: false })
-    try {
-      if (stat) accessSync(file, constants.R_OK)
-    } catch {
-      const mode = ((stat?.mode ?? 0) & 0o777).toString(8)
-      throw new OpenError(
-        `cannot read ${file} (owner ${stat?.uid}, mode ${mode}): permission denied for user ${process.getuid?.()}`,
-      )
-    }
-  }
-}
-
 function openMoment(path: string, fd: number): Moment {
   // If the last connection is closing right now, its log is about to disappear.
   for (let tries = 1; !holdSidecars(fd) && tries < TRIES; tries++) Bun.sleepSync(PAUSE_MS)
@@ -118,7 +95,12 @@ export async function atOneMoment<T>(
   path: string,
   act: (moment: Moment) => Promise<T>,
 ): Promise<T> {
-  if (existsSync(path)) checkReadable(realpathSync(path))
+  if (existsSync(path)) {
+    // SQLite says no more than that it cannot open a file.
+    const real = realpathSync(path)
+    const refusal = denied([real, `${real}-wal`, `${real}-shm`], 'read')
+    if (refusal) throw refusal
+  }
   checkFile(path)
   const full = realpathSync(path)
   const fd = openSync(full, 'r')

@@ -112,6 +112,13 @@ function completeMove(made: string, path: string, kept: string): void {
   syncFolder(dirname(path))
 }
 
+async function makeMarker(made: string, kept: string): Promise<string> {
+  const marker = `${made}.marker`
+  writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
+  await syncFile(marker)
+  return marker
+}
+
 async function replace(made: string, held: OpenedFile, kept: string): Promise<string> {
   const { path, fd } = held
   const interrupted = readRestoreMarker(fd)
@@ -132,9 +139,7 @@ async function replace(made: string, held: OpenedFile, kept: string): Promise<st
     return kept
   }
   if (!excludeConnections(fd)) throw lockedByAnother(path)
-  const marker = `${made}.marker`
-  writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
-  await syncFile(marker)
+  const marker = await makeMarker(made, kept)
   await exchange(marker, held, kept)
   completeMove(made, path, kept)
   return kept
@@ -142,9 +147,7 @@ async function replace(made: string, held: OpenedFile, kept: string): Promise<st
 
 // There is only a log, whose database is gone.
 async function keepLog(made: string, path: string, kept: string): Promise<void> {
-  const marker = `${made}.marker`
-  writeFileSync(marker, restoreMarker(basename(kept)), { flag: 'wx' })
-  await syncFile(marker)
+  const marker = await makeMarker(made, kept)
   placeNew(marker, path)
   const held = hold(path)
   try {

@@ -213,6 +213,6 @@ test.skipIf(!isRoot)('says which file cannot be read, and who owns it', async ()
 
   expect(code).toBe(1)
   expect(err).toBe(
-    `plantstore: cannot read ${database} (owner 0, mode 600): permission denied for user 65534\n`,
+    `plantstore: cannot read ${database} (owner 0, mode 0600): user 65534 needs access to it and its folder\n`,
   )
 })
