@@ -1,7 +1,6 @@
 // What an entry of the log of changes is, and the cursors that name places in the log; for every engine.
 
-import type { Action, Change, Origin } from '../changes'
-import { NOW } from '../changes'
+import { type Action, type Change, NOW, type Origin } from '../changes'
 import { PlantError } from '../errors'
 import type { Text } from '../plant'
 import { fieldsOf, type Row, type RowId, toRow } from './row'

@@ -1,7 +1,6 @@
 // Tells listeners that the log of changes may have new entries.
 
-import type { ChangeLog } from '../changes'
-import { NOW } from '../changes'
+import { type ChangeLog, NOW } from '../changes'
 
 // What other processes add is found by looking, and only while somebody listens.
 const LOOK_EVERY_MS = 250
