@@ -2,8 +2,7 @@
 
 import type { Change } from '../client/client'
 import { type Command, exitCodes } from '../command'
-import { openSource } from '../follow/source'
-import { databaseOptions } from '../options'
+import { openSource, sourceOptions, sourceWording } from '../follow/source'
 import { toJson } from '../plant-json'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 
@@ -14,11 +13,8 @@ export const changes: Command = {
   usage: '',
   summary: 'print what changed, or follow it',
   help: `Prints the log of changes as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow goes on with what happens; over any loss of connection to a daemon. Each line has a cursor, after which --after goes on.`,
-  options: ['after', 'follow', 'url', ...databaseOptions, 'token', 'tokenFile'],
-  wording: {
-    token: { help: 'the token for --url' },
-    tokenFile: { help: 'a file with the token for --url' },
-  },
+  options: ['after', 'follow', ...sourceOptions],
+  wording: sourceWording,
   async run({ config, out }) {
     const source = await openSource(config)
     const { signal, end } = watchInterrupt()

@@ -7,9 +7,8 @@ import { OpenError, UsageError } from '../errors'
 import { readText } from '../files/input'
 import { produceFile } from '../files/replace-file'
 import { checkFolder, targetOf } from '../files/target'
-import { openSource } from '../follow/source'
+import { openSource, sourceOptions, sourceWording } from '../follow/source'
 import { deliver, parseSecrets, type Receiver } from '../follow/webhook'
-import { databaseOptions } from '../options'
 import { watchInterrupt } from '../terminal/interrupt'
 
 /** The cursor of the last change that the receiver took; undefined: none has been sent. */
@@ -74,11 +73,10 @@ export const forward: Command = {
 A change is sent again until the answer is 2xx: after 1 second, then ever more rarely, up to an hour; Retry-After counts. The answer 410 ends the command. The cursor of the last change that was taken is kept in --cursor-file, where the next start goes on. Without that file it begins with the oldest change, or after --after.
 
 Make a secret: (printf whsec_; openssl rand -base64 32) > secret`,
-  options: ['cursorFile', 'secretFile', 'after', 'url', ...databaseOptions, 'token', 'tokenFile'],
+  options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
   wording: {
     after: { help: 'without a cursor file: begin after this cursor, or "now"' },
-    token: { help: 'the token for --url' },
-    tokenFile: { help: 'a file with the token for --url' },
+    ...sourceWording,
   },
   run: forwardChanges,
 }

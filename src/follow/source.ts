@@ -7,8 +7,17 @@ import { readTokenText } from '../configured-token'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
+import { databaseOptions, type Wording } from '../options'
 
 const LIMIT = 1000
+
+/** The options that name a source. */
+export const sourceOptions = ['url', ...databaseOptions, 'token', 'tokenFile'] as const
+
+export const sourceWording: Wording = {
+  token: { help: 'the token for --url' },
+  tokenFile: { help: 'a file with the token for --url' },
+}
 
 type Source = {
   /** The changes after a cursor, the oldest first; `next` is where to go on. */
