@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { Confirmations, watchHealth } from '../../src/engine/health'
+import { PlantError } from '../../src/errors'
+
+function watch(write: () => Promise<unknown>, known: { problem: PlantError | null }) {
+  const confirmations = new Confirmations()
+  const { problem, probe } = watchHealth({
+    confirmations,
+    storage: 'the disk',
+    stalledMs: 1000,
+    problem: () => known.problem,
+    write,
+  })
+  return { confirmations, problem, probe }
+}
+
+const none = () => ({ problem: null })
+
+test('a probe writes, unless a write was confirmed within the last second', async () => {
+  let writes = 0
+  const { confirmations, probe } = watch(async () => {
+    writes += 1
+  }, none())
+  await probe()
+  expect(writes).toBe(1)
+  confirmations.confirmed()
+  await probe()
+  expect(writes).toBe(1)
+})
+
+test('probes of the same time share one write, which nobody waits for to its end', async () => {
+  let writes = 0
+  const { promise, reject } = Promise.withResolvers<void>()
+  const { probe } = watch(() => {
+    writes += 1
+    return promise
+  }, none())
+  await Promise.all([probe(), probe(), probe()])
+  await probe()
+  expect(writes).toBe(1)
+  reject(new PlantError(50302))
+  await promise.catch(() => {})
+  await expect(probe()).rejects.toMatchObject({ error: 50302 })
+  expect(writes).toBe(2)
+})
+
+test('a write that is refused makes a probe fail, but for a full queue; a known problem comes first', async () => {
+  let refusal = new PlantError(50701)
+  const known: { problem: PlantError | null } = none()
+  const { probe } = watch(() => Promise.reject(refusal), known)
+  await expect(probe()).rejects.toMatchObject({ error: 50701 })
+  refusal = new PlantError(50301)
+  await probe()
+  known.problem = new PlantError(50302, 'the server has been lost for 3 s')
+  await expect(probe()).rejects.toBe(known.problem)
+})
+
+test('a storage that keeps a write waiting for too long has a problem, until it answers', async () => {
+  const { confirmations, problem } = watch(async () => {}, none())
+  confirmations.sent()
+  expect(problem()).toBeNull()
+  await Bun.sleep(1050)
+  // The one behind it does not make the first one younger.
+  confirmations.sent()
+  expect(problem()?.message).toBe('the disk has confirmed no write for 1 s')
+  confirmations.answered()
+  expect(problem()).toBeNull()
+  confirmations.answered()
+  expect(confirmations.stalledFor()).toBe(0)
+})
