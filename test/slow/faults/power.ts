@@ -54,8 +54,8 @@ function startPlainWriter(disk: string) {
       child.kill('SIGKILL')
       await ended
     },
-    /** The records in the file, once the disk is mounted again. */
-    stored: () => statSync(file).size / 8,
+    /** The records in the file, once the disk is mounted again; none if it went away before the file was synced. */
+    stored: () => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / 8,
   }
 }
 
