@@ -59,7 +59,7 @@ export class Lane {
     private readonly schemaVersion: number,
   ) {}
 
-  /** Called with each new connection before anything else is written on it: settles the step in doubt. */
+  /** Called with each connection before anything else is written on it: settles the step in doubt. */
   async enter(connection: Connection): Promise<void> {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // A command that only reads needs no lane.
@@ -75,7 +75,7 @@ export class Lane {
   }
 
   /**
-   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and another connection has to enter the lane.
+   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and a connection has to enter the lane again.
    * After a rejection with an error {@link isInDoubt}, the next {@link enter} settles how it ended.
    */
   async advance(

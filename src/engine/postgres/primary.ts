@@ -33,8 +33,8 @@ export class Primary {
   /** The hosts, in the order in which they are tried next. */
   #hosts: PostgresTarget['hosts']
 
-  /** `prepare` is called with each new writing connection before it is used; if it rejects, the next host is tried.
-   * `prove` rejects unless a reading connection is on the same server. */
+  /** `prepare` is called with each new writing connection before it is used, and to {@link renew} it; if it rejects, the next
+   * host is tried. `prove` rejects unless a reading connection is on the same server. */
   constructor(
     private readonly target: PostgresTarget,
     private readonly role: Role,
@@ -94,6 +94,12 @@ export class Primary {
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** Prepares the writing connection anew, after another process has changed what the lane says. */
+  async renew(connections: Connections): Promise<void> {
+    if (this.#current !== connections) return
+    await this.prepare(connections.writer).catch((error) => this.lose(connections, error))
   }
 
   /** Closes connections that are of no more use, and looks for the server. */

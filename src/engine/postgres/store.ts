@@ -63,7 +63,10 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       if (await connection.within(STEP_MS, keeping)) role.log('warn', 'changes-ended')
     }
     isOpened = true
+    const wasLogged = isLogged
     isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
+    // Another process did.
+    if (wasLogged && !isLogged) role.log('warn', 'changes-ended')
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
   }

@@ -99,7 +99,7 @@ export class Writer {
         run.finish(sent.refused)
         return true
       }
-      this.primary.lose(connections, new Error('another process changed the table "lanes"'))
+      await this.primary.renew(connections)
       return false
     } catch (error) {
       return this.#isRefused(run, connections, error)

@@ -190,6 +190,29 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
     await store.close()
   })
 
+  test('is begun and ended by another process; who writes learns it, and loses no connection', async () => {
+    const url = await newDatabase(await starting)
+    const events: string[] = []
+    const store = await openStore(
+      url,
+      daemon(
+        (_, event) => events.push(event),
+        () => {},
+      ),
+    )
+    await store.createPlant({ id: 1n, name: 'one' })
+    await (await openKeeping(url, 1e9)).close()
+    await store.createPlant({ id: 2n, name: 'two' })
+    expect(await follow(store)).toMatchObject([{ id: 2n }])
+    expect(events).toEqual([])
+
+    await (await openKeeping(url, 'off')).close()
+    await store.createPlant({ id: 3n, name: 'three' })
+    expect(store.changes).toBeUndefined()
+    expect(events).toEqual(['changes-ended'])
+    await store.close()
+  })
+
   test('is a new one on another server, whoever writes there first', async () => {
     const url = await newDatabase(await starting)
     const store = await openKeeping(url, 1e9)
