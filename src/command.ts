@@ -1,4 +1,4 @@
-// What a command of the program is.
+// What a command of the program is, and how another process runs one.
 
 import type { Config } from './config'
 import type { OptionName, Wording } from './options'
@@ -41,3 +41,7 @@ export type Command = {
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>
 }
+
+/** This program, as it is started again: the executable, or Bun with the source. */
+export const ownProgram = (): readonly string[] =>
+  Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { ownProgram } from '../own-program'
+import { ownProgram } from '../command'
 
 /** Quotes a word for a shell. */
 export const quote = (word: string): string =>
