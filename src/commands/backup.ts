@@ -6,7 +6,7 @@ import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
-import { copying } from '../terminal/copying'
+import { copying } from '../terminal/attended'
 
 export const backup: Command = {
   name: 'backup',

@@ -4,7 +4,7 @@ import type { Command } from '../command'
 import { worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { UsageError } from '../errors'
-import { copying } from '../terminal/copying'
+import { copying } from '../terminal/attended'
 
 export const restore: Command = {
   name: 'restore',

@@ -1,7 +1,9 @@
-// A command that commits while somebody watches it.
+// A command that commits, or copies a database, while somebody watches it.
 
-import type { Output } from '../command'
+import { exitCodes, type Output } from '../command'
 import type { Log } from '../log'
+import { interruptible } from './interrupt'
+import { createProgress, megabytes } from './progress'
 
 /** From now on, Ctrl-Z (SIGTSTP) stops this process outside the commits that the returned function runs, one at a time. */
 function suspendBetweenCommits() {
@@ -40,3 +42,22 @@ export const attended = (err: Output) => ({
   uninterrupted: suspendBetweenCommits(),
   log: tellMigration(err),
 })
+
+/**
+ * Runs `copy`, which can be interrupted where it calls `onBytes`, with a bar of what is done; then prints what it resolves to.
+ * Resolves to the exit code, or to the signal's if one came.
+ */
+export const copying = (
+  out: Output,
+  err: Output,
+  copy: (onBytes: (done: number, total: number) => void) => Promise<string>,
+): Promise<number> =>
+  interruptible(async (check) => {
+    const progress = createProgress(err, megabytes)
+    const onBytes = (done: number, total: number) => {
+      check()
+      progress.update(done, done, total)
+    }
+    out.write(await copy(onBytes).finally(progress.end))
+    return exitCodes.ok
+  })
