@@ -1,12 +1,11 @@
 // Plants in files of either format, for commands and browsers alike.
 
 import { Kind, TypeRegistry } from '@sinclair/typebox'
-import type { Format } from '../format'
+import type { Entry, Format, PlantToWrite, RawEntry } from '../format'
 import { explainField } from '../mismatch'
-import { FIELDS, NewPlant, toNewPlant } from '../plant'
+import { charactersOf, FIELDS, NewPlant, toNewPlant } from '../plant'
 import { LONGEST_BODY_BYTES } from '../plant-json'
 import { csvHeader, csvLine, inertCsvLine, readCsvRecords } from './csv'
-import type { Entry, PlantToWrite, RawEntry } from './entry'
 import { ndjsonLine, readNdjsonLines } from './ndjson'
 
 // A plant's line is about as long as the body that created it.
@@ -55,6 +54,30 @@ export async function* readPlants(
       ? readCsvRecords(stream, MAX_LINE_BYTES, delimiter, onNotice)
       : readNdjsonLines(stream, MAX_LINE_BYTES)
   for await (const part of parts) yield part.map(toEntry)
+}
+
+// The store queues no more than 8 million characters.
+const AT_ONCE = 1000
+const CHARACTERS_AT_ONCE = 4_000_000
+
+/** Groups of at most 1000 entries and 4 million characters; only a single entry may have more. */
+export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry[]> {
+  let group: Entry[] = []
+  let characters = 0
+  for await (const entries of parts) {
+    for (const entry of entries) {
+      const more = 'plant' in entry ? charactersOf(entry.plant) : 0
+      const isTooMuch = characters + more > CHARACTERS_AT_ONCE && group.length > 0
+      if (group.length === AT_ONCE || isTooMuch) {
+        yield group
+        group = []
+        characters = 0
+      }
+      group.push(entry)
+      characters += more
+    }
+  }
+  if (group.length > 0) yield group
 }
 
 /** How plants are written: what a file begins with, and the line of each. */

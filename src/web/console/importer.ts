@@ -3,10 +3,8 @@
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
 import { OpenError } from '../../errors.ts'
-import { type Format, formatToRead } from '../../format.ts'
-import type { Entry } from '../../formats/entry.ts'
-import { grouped } from '../../formats/groups.ts'
-import { readPlants } from '../../formats/plants.ts'
+import { type Entry, type Format, formatToRead } from '../../format.ts'
+import { grouped, readPlants } from '../../formats/plants.ts'
 import { createBatch, explainRefusal } from './batch.ts'
 import type { Session } from './session.ts'
 
