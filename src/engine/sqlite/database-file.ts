@@ -93,6 +93,15 @@ function checkHeader(fd: number, path: string): number {
   return version
 }
 
+/**
+ * Throws an {@link OpenError} for a path that ends in white space. Bun's SQLite cuts that off: it would open another file
+ * than the one that is locked and watched.
+ */
+export function requireExactName(path: string): void {
+  if (path === path.trimEnd()) return
+  throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
+}
+
 /** Throws an {@link OpenError} if a file cannot be a database of this program; reads only its header. */
 export function checkFile(path: string): void {
   let full = resolve(path)
@@ -176,18 +185,20 @@ export function openFile(
 ): OpenedFile {
   let full = resolve(path)
   let fd: number
+  requireExactName(full)
   try {
     const isNew = fileSize(full) === 0
     // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
     if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))
     full = realpathSync(full)
+    requireExactName(full)
     fd = openSync(full, 'r+')
     if (makesDatabase && isNew) syncFolder(dirname(full))
   } catch (error) {
     if (!makesDatabase && codeOf(error) === 'ENOENT') {
       throw new OpenError(`no database at ${full}; name it with --database`)
     }
-    throw explain(error, full)
+    throw error instanceof OpenError ? error : explain(error, full)
   }
   try {
     const isFree = holdsLock ? waitForLock(fd) : tryLock(fd)

@@ -24,7 +24,7 @@ import { syncFile, syncFolder } from '../../files/sync'
 import { checkFolder, explainMaking, targetOf } from '../../files/target'
 import { copyDatabase } from './backup'
 import { renameLog } from './change-log'
-import { checkFile, type OpenedFile, openFile } from './database-file'
+import { checkFile, type OpenedFile, openFile, requireExactName } from './database-file'
 import { explain } from './errors'
 import type { OnBytes } from './read-only'
 import { readRestoreMarker, restoreMarker } from './restore-marker'
@@ -176,6 +176,7 @@ export async function restoreDatabase(
   onBytes: OnBytes,
 ): Promise<Restored> {
   const path = targetOf(database)
+  requireExactName(path)
   const folder = dirname(path)
   const kept = `${path}.${suffix}`
   checkFolder(folder)

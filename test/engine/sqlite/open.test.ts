@@ -320,3 +320,30 @@ test('says why a token cannot be made in a file that it may not write', async ()
   const args = ['token', 'create', 'phone', '--database', file]
   expectLine(await runProgram(args, asNobody), 1, `cannot write ${file}`)
 })
+
+// Bun's SQLite would open the file without the space.
+test.each([
+  [['serve', '--port', '0']],
+  [['import', '-', '--format', 'ndjson']],
+  [['token', 'list']],
+  [['restore', 'BACKUP']],
+])('%j refuses a path that ends in white space, and makes nothing', async (words) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('backup.db'), '--database', database])
+  const names = readdirSync(folder.path)
+
+  const args = words.map((word) => (word === 'BACKUP' ? folder.file('backup.db') : word))
+  const result = await runProgram([...args, '--database', `${database} `], { stdin: lines(3, 5) })
+  expectLine(result, 1, `${database} " ends in white space`)
+  expect(readdirSync(folder.path)).toEqual(names)
+})
+
+test('refuses a link to a path that ends in white space', async () => {
+  using folder = temporaryFolder()
+  const link = folder.file('link.db')
+  writeFileSync(folder.file('plants.db '), '')
+  symlinkSync(folder.file('plants.db '), link)
+  expectLine(await serve(link), 1, 'ends in white space')
+})
