@@ -9,7 +9,7 @@ import { COLUMNS, type Row, type RowId, toRow } from '../row'
 import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-log'
 import type { Step } from './lane'
 import { addPlants, beginStep, commitStep, type LaneStep } from './lane-row'
-import { type Net, netOf, overlay } from './overlay'
+import { type Net, netOf, overlay, type Rows } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
 import { bigints, columnsFrom, columnsOf, rowsOf, type Statement, sendAll } from './statements'
 import { useToken } from './tokens'
@@ -75,7 +75,8 @@ function createStep(changes: readonly Create[]): Step<Attempted> {
     async finish(refused, read) {
       if (refused === '') return changes.map(() => null)
       const ids = new Set(refused.split(','))
-      const stored = await read((sql) => selectRows(sql, [...ids]))
+      // The others are made, whatever fails here.
+      const stored: Rows = await read((sql) => selectRows(sql, [...ids])).catch(() => new Map())
       return changes.map(([, row]) => {
         if (!ids.has(String(row[0]))) return null
         const other = stored.get(row[0])

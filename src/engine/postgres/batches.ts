@@ -43,7 +43,7 @@ export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
     }
   }
 
-  /** A create that was refused although no plant has its id is made again with its row locked, which always decides it. */
+  /** A create that was refused although no plant with its id was found is made again with its row locked, which always decides it. */
   async function complete(changes: readonly Change[], onDoubt: () => void): Promise<Outcome[]> {
     const outcomes = [...(await attempt(changes, stepOf, onDoubt))]
     const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)

@@ -213,6 +213,21 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
     expect(Number(after.seq) - Number(before.seq)).toBeLessThan(20)
   })
 
+  test('of the plants that creates conflict with leaves the other creates of their commit acknowledged', async () => {
+    await using it = await openPlain(await starting)
+    // Enough to insert a plant, and not to read the one that is in its way.
+    await it.query(
+      'ALTER TABLE plants OWNER TO admin; GRANT SELECT (id), INSERT ON plants TO $role',
+    )
+
+    const ended = await Promise.all(
+      range(1, 2).map((plant) => errorOf(it.store.createPlant(plant))),
+    )
+
+    expect(ended).toEqual([50302, null])
+    expect(await it.query('SELECT id::int FROM plants ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
   test('while the table is locked is a read within 5 s; tokens do not wait, and no connection is lost', async () => {
     await using it = await openPlain(await starting)
     const locking = it.query('BEGIN; LOCK TABLE plants; SELECT pg_sleep(12); COMMIT')
