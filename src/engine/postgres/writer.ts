@@ -9,7 +9,8 @@ import type { Lane, Read, Step } from './lane'
 import type { Primary } from './primary'
 import type { Connections } from './readers'
 
-// How often a step that conflicts with other processes is sent at most, and the longest pause between.
+// How often a step that conflicts with other processes, or finds its lane elsewhere, is sent at most; and the longest pause
+// between.
 const MOST_TRIES = 30
 const LONGEST_PAUSE_MS = 64
 /** How long a change waits for a server that is lost. */
@@ -100,7 +101,7 @@ export class Writer {
         return true
       }
       await this.primary.renew(connections)
-      return false
+      return await this.#isGivenUp(run, new PlantError(50302))
     } catch (error) {
       return this.#isRefused(run, connections, error)
     }
@@ -113,14 +114,24 @@ export class Writer {
       this.primary.lose(connections, error)
       return false
     }
-    if (isRetried(error) && run.tries < MOST_TRIES) {
-      this.counters.retries += 1
-      // Random, so that two processes do not meet again.
-      await Bun.sleep(Math.random() * Math.min(2 ** run.tries, LONGEST_PAUSE_MS))
-      return false
+    if (isRetried(error)) {
+      const isOver = await this.#isGivenUp(run, new PlantError(50301))
+      if (!isOver) this.counters.retries += 1
+      return isOver
     }
-    run.reject(isRetried(error) ? new PlantError(50301) : error)
+    run.reject(error)
     return true
+  }
+
+  /** Pauses before a step is sent again; rejects it if it was sent often enough. */
+  async #isGivenUp(run: Run, refusal: PlantError): Promise<boolean> {
+    if (run.tries >= MOST_TRIES) {
+      run.reject(refusal)
+      return true
+    }
+    // Random, so that two processes do not meet again.
+    await Bun.sleep(Math.random() * Math.min(2 ** run.tries, LONGEST_PAUSE_MS))
+    return false
   }
 
   // The server is lost for too long. What is in doubt waits on, except for a command, which can be run again.

@@ -228,6 +228,19 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
     expect(await it.query('SELECT id::int FROM plants ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }])
   })
 
+  test('of every step of its lane is tried again a few times only', async () => {
+    await using it = await openPlain(await starting)
+    await it.query(
+      `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+       CREATE TRIGGER keeps BEFORE UPDATE ON lanes FOR EACH ROW EXECUTE FUNCTION discard()`,
+    )
+
+    expect(await errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))).toBe(50302)
+
+    expect(it.events).toContainEqual({ event: 'lane-gone', detail: expect.any(String) })
+    expect(it.events.length).toBeLessThan(100)
+  })
+
   test('while the table is locked is a read within 5 s; tokens do not wait, and no connection is lost', async () => {
     await using it = await openPlain(await starting)
     const locking = it.query('BEGIN; LOCK TABLE plants; SELECT pg_sleep(12); COMMIT')
