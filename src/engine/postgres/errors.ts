@@ -38,8 +38,12 @@ export const isInDoubt = (error: unknown): boolean => {
 export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
 /** Whether the transaction conflicted with another, and may succeed when it is tried again. */
-export const isRetried = (error: unknown): boolean =>
-  ['23505', '40P01', '40001'].includes(sqlStateOf(error))
+export function isRetried(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  // Another process made the plant after this one had looked for it. A unique index of another program never gives way.
+  if (state === '23505') return (error as { constraint?: unknown }).constraint === 'plants_pkey'
+  return state === '40P01' || state === '40001'
+}
 
 /** Whether the server refuses a value: the fault of one change, not of the server. */
 export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))

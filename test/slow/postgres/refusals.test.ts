@@ -228,6 +228,25 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
     expect(await it.query('SELECT id::int FROM plants ORDER BY id')).toEqual([{ id: 1 }, { id: 2 }])
   })
 
+  test('by a unique index of another program is 50001 for that plant alone', async () => {
+    await using it = await openPlain(await starting)
+    await it.query('CREATE UNIQUE INDEX one_name ON plants (name)')
+
+    const ended = await Promise.all([
+      errorOf(it.store.createPlant({ id: 2n, name: 'two' })),
+      errorOf(it.store.createPlant({ id: 3n, name: 'one' })),
+      errorOf(it.store.createPlants(range(10, 2))),
+      errorOf(it.store.createPlants([{ id: 20n, name: 'two' }])),
+    ])
+
+    expect(ended).toEqual([null, 50001, null, 50001])
+    expect(it.events).toContainEqual({
+      event: 'unexpected',
+      detail: expect.stringContaining('one_name'),
+    })
+    expect(it.store.stats().server?.retries).toBe(0)
+  })
+
   test('of every step of its lane is tried again a few times only', async () => {
     await using it = await openPlain(await starting)
     await it.query(
