@@ -68,7 +68,7 @@ export class Primary {
   }
 
   /** The connections. Waits until the server has been lost for `patience` milliseconds, then rejects with 50302. */
-  async ready(patience: number): Promise<Connections> {
+  async ready(patience: number, message?: string): Promise<Connections> {
     for (;;) {
       const connections = this.#current
       if (connections) {
@@ -76,7 +76,7 @@ export class Primary {
         this.lose(connections, new Error('the server closed the connection'))
       }
       const left = (this.#lostAt ?? 0) + patience - performance.now()
-      if (this.#isClosed || left <= 0) throw this.#refusal()
+      if (this.#isClosed || left <= 0) throw this.#refusal(message)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.push(resolve)
       const timer = setTimeout(resolve, Math.min(left, LONGEST_WAIT_MS))
@@ -127,7 +127,7 @@ export class Primary {
 
   async #read<T>(kind: keyof Connections, ask: (sql: Connection['sql']) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
-      const connections = await this.ready(READ_PATIENCE_MS)
+      const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
       const connection = connections[kind]
       try {
         return await connection.within(READER_SILENT_MS, ask(connection.sql))
@@ -136,13 +136,14 @@ export class Primary {
         // An error of this program says nothing about the server.
         if (codeOf(error) === '' && !connection.isLost) throw error
         this.lose(connections, error)
-        if (tries === 2) throw this.#refusal()
+        if (tries === 2) throw this.#refusal(CANNOT_READ)
       }
     }
   }
 
-  #refusal(): PlantError {
-    if (this.role.outlivesOutages) return new PlantError(50302)
+  /** `message`: what clients learn, who need not know why. */
+  #refusal(message?: string): PlantError {
+    if (this.role.outlivesOutages) return new PlantError(50302, message)
     return new PlantError(50302, `the database server is lost: ${this.#reason}`)
   }
 

@@ -1,6 +1,7 @@
 // Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { KeepChanges } from '../../../src/changes'
+import { messageOf } from '../../../src/errors'
 import type { Store } from '../../../src/store'
 import {
   installations,
@@ -331,6 +332,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
     const read = endsOf([it.store.readPlant(1n)])
 
     expect(await read).toEqual([50302])
+    expect(await it.store.countPlants().catch(messageOf)).toBe('cannot read from the database')
     expect(it.store.probe()).rejects.toHaveProperty('error', 50302)
     expect(await change).toEqual([50302])
     expect(it.store.stats().isWritable).toBeFalse()
