@@ -7,7 +7,6 @@ import { OpenError } from '../../errors'
 import { Confirmations } from '../health'
 import type { Role } from '../role'
 import type { Connection } from './connection'
-import type { Counters } from './counters'
 import { isInDoubt } from './errors'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 import { renameLog } from './log-row'
@@ -40,6 +39,7 @@ const TWO_SERVERS =
 /** The lane of one process. It has at most one step under way. */
 export class Lane {
   readonly confirmations = new Confirmations()
+  readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
   #name: string | null = null
   /** Whether the steps add to the log of changes. */
   #logs = false
@@ -55,7 +55,6 @@ export class Lane {
 
   constructor(
     private readonly role: Role,
-    private readonly counters: Counters,
     private readonly schemaVersion: number,
   ) {}
 
@@ -154,13 +153,13 @@ export class Lane {
     }
     if (made < this.#confirmed) {
       this.#hasLost = true
-      this.counters.lostCommits += this.#confirmed - made
+      this.counts.lostCommits += this.#confirmed - made
       log('error', 'acknowledged-lost', { commits: this.#confirmed - made })
     }
     if (!this.#isInDoubt) return
     const isMade = made >= top
     this.#verdict = isMade ? { refused } : 'not made'
-    this.counters[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
+    this.counts[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
     log('warn', 'commit-settled', { made: isMade })
   }
 }

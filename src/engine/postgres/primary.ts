@@ -4,7 +4,6 @@
 import { CANNOT_READ, codeOf, messageOf, PlantError } from '../../errors'
 import type { Role } from '../role'
 import { type Connection, connect } from './connection'
-import type { Counters } from './counters'
 import { explainOpening, isInDoubt, isReadOnlyServer } from './errors'
 import { allOf, type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
 import type { Refusals } from './refusals'
@@ -23,6 +22,7 @@ const LONGEST_PAUSE_MS = 1000
 const LOGGED_EVERY_MS = 10_000
 
 export class Primary {
+  readonly counts = { reconnects: 0, failovers: 0 }
   #current: Connections | null = null
   #host = ''
   /** When the server was lost; null while there is one. */
@@ -38,7 +38,6 @@ export class Primary {
   constructor(
     private readonly target: PostgresTarget,
     private readonly role: Role,
-    private readonly counters: Counters,
     private readonly refusals: Refusals,
     private readonly prepare: (connection: Connection) => Promise<void>,
     private readonly prove: (reader: Connection) => Promise<void>,
@@ -193,11 +192,11 @@ export class Primary {
       await Bun.sleep(pause)
       try {
         this.#begin(await this.#equip(await this.#findWriter()))
-        this.counters.reconnects += 1
+        this.counts.reconnects += 1
         const milliseconds = Math.round(performance.now() - lostAt)
         log('info', 'server-found', { host: this.#host, milliseconds })
         if (this.#host === from) return
-        this.counters.failovers += 1
+        this.counts.failovers += 1
         log('warn', 'server-moved', { from, to: this.#host })
         return
       } catch (error) {

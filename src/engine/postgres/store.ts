@@ -9,7 +9,6 @@ import type { Role } from '../role'
 import { createBatches } from './batches'
 import { createLogReader, removeEntries } from './change-log'
 import type { Connection } from './connection'
-import { createCounters } from './counters'
 import { Lane, type Step } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { isLogKept, keepChanges } from './log-row'
@@ -49,8 +48,7 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
-  const counters = createCounters()
-  const lane = new Lane(role, counters, SCHEMA_VERSION)
+  const lane = new Lane(role, SCHEMA_VERSION)
   const refusals = new Refusals(role)
   let isOpened = false
   let isLogged = false
@@ -70,8 +68,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
   }
-  const primary = new Primary(target, role, counters, refusals, prepare, (it) => lane.prove(it))
-  const writer = new Writer(primary, lane, role, counters)
+  const primary = new Primary(target, role, refusals, prepare, (it) => lane.prove(it))
+  const writer = new Writer(primary, lane, role)
   const logReader = createLogReader((ask) => primary.read('pages', ask))
   const readPlant = shareReads((ask) => primary.read('points', ask))
   const leases = createLeases(
@@ -140,7 +138,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
-      server: { ...counters },
+      server: { ...primary.counts, ...lane.counts, ...writer.counts },
     }),
     async close() {
       for (const timer of timers) clearInterval(timer)

@@ -3,7 +3,6 @@
 
 import { PlantError } from '../../errors'
 import type { Role } from '../role'
-import type { Counters } from './counters'
 import { isInDoubt, isReadOnlyServer, isRetried } from './errors'
 import type { Lane, Read, Step } from './lane'
 import type { Primary } from './primary'
@@ -32,6 +31,7 @@ type Run = {
 }
 
 export class Writer {
+  readonly counts = { retries: 0 }
   #queue: Run[] = []
   #isPumping = false
   #isWaiting = false
@@ -40,7 +40,6 @@ export class Writer {
     private readonly primary: Primary,
     private readonly lane: Lane,
     private readonly role: Role,
-    private readonly counters: Counters,
   ) {}
 
   /** Whether steps wait to be sent, or for how they ended. */
@@ -116,7 +115,7 @@ export class Writer {
     }
     if (isRetried(error)) {
       const isOver = await this.#isGivenUp(run, new PlantError(50301))
-      if (!isOver) this.counters.retries += 1
+      if (!isOver) this.counts.retries += 1
       return isOver
     }
     run.reject(error)
