@@ -72,11 +72,11 @@ function createStep(changes: readonly Create[]): Step<Attempted> {
       const [answer] = await sendAll(sql, [create(sql, at, sorted)])
       return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
-    async finish(refused, read) {
+    async finish(refused, ask) {
       if (refused === '') return changes.map(() => null)
       const ids = new Set(refused.split(','))
       // The others are made, whatever fails here.
-      const stored: Rows = await read((sql) => selectRows(sql, [...ids])).catch(() => new Map())
+      const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
       return changes.map(([, row]) => {
         if (!ids.has(String(row[0]))) return null
         const other = stored.get(row[0])

@@ -22,8 +22,7 @@ import {
   toChange,
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
-import type { Read } from './lane'
-import type { Ask } from './snapshot'
+import type { Ask } from './connection'
 import { columnsFrom, columnsOf, type Statement } from './statements'
 
 const REMOVED_AT_ONCE = 500
@@ -100,29 +99,29 @@ async function stateOf(sql: SQL): Promise<LogState> {
 }
 
 /** Reads of the log; see {@link ChangeLog}. */
-export function createLogReader(read: Read): Omit<ChangeLog, 'watch'> {
+export function createLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
   return {
     async read({ after, limit }) {
-      const state = await read(stateOf)
+      const state = await ask(stateOf)
       const place = placeOf(after, state)
       const most = Math.min(limit, MOST_ENTRIES)
       const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.log])
-      return pageAfter(place, most > 0 ? await read(find) : [], state, after)
+      return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {
-      const state = await read(stateOf)
+      const state = await ask(stateOf)
       const most = Math.min(limit, MOST_ENTRIES)
       const end = endOf(after, state)
       // One more than fits shows whether there is a next page.
-      const rows = await read((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
+      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
       const changes = rows.slice(0, most).map((row) => toChange(state.log, row))
       const last = changes.at(-1)
       const hasMore = last !== undefined && Number(rows[0]?.found) > changes.length
       return hasMore ? { changes, next: last.cursor } : { changes }
     },
     async stats(): Promise<LogStats> {
-      const { first, last } = await read(stateOf)
-      const [row] = await read(
+      const { first, last } = await ask(stateOf)
+      const [row] = await ask(
         (sql) => sql<{ at: bigint | null; bytes: bigint }[]>`
           SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
             pg_total_relation_size('changes') AS bytes`,

@@ -22,6 +22,9 @@ export interface Connection {
   close(): Promise<void>
 }
 
+/** Sends a query, with a deadline. */
+export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
+
 function readPem(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')

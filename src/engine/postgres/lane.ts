@@ -6,13 +6,10 @@ import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import { Confirmations } from '../health'
 import type { Role } from '../role'
-import type { Connection } from './connection'
+import type { Ask, Connection } from './connection'
 import { isInDoubt } from './errors'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 import { renameLog } from './log-row'
-
-/** Reads on a connection other than the writer's. */
-export type Read = <T>(ask: (sql: SQL) => Promise<T>) => Promise<T>
 
 /** A commit of the writer. If it was not made, it can be sent again. */
 export type Step<Result> = {
@@ -21,8 +18,8 @@ export type Step<Result> = {
    * 'elsewhere': the lane was not one below this step, so nothing was made.
    */
   send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'left' | 'elsewhere'>
-  /** The result of a step that was made. */
-  finish(refused: string, read: Read): Promise<Result>
+  /** The result of a step that was made. `ask` reads, on a connection other than the writer's. */
+  finish(refused: string, ask: Ask): Promise<Result>
 }
 
 /** What became of a step whose answer was lost; if it was made, the refusals that the lane kept. */

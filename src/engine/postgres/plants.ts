@@ -5,7 +5,7 @@ import type { Int64, NewPlant } from '../../plant'
 import type { Page, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant, toPlant, toRowId } from '../row'
-import type { Read } from './lane'
+import type { Ask } from './connection'
 import { OCTETS, selectRows } from './rows'
 
 /** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
@@ -61,7 +61,7 @@ export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
 }
 
 /** Returns a function that reads a plant by its id; the calls of one turn of the event loop share a query. */
-export function shareReads(read: Read): (id: Int64) => Promise<NewPlant | null> {
+export function shareReads(ask: Ask): (id: Int64) => Promise<NewPlant | null> {
   let shared: { readonly ids: Set<Int64>; readonly rows: ReturnType<typeof selectRows> } | null =
     null
 
@@ -72,7 +72,7 @@ export function shareReads(read: Read): (id: Int64) => Promise<NewPlant | null> 
       shared = null
       resolve()
     })
-    const rows = turn.then(() => read((sql) => selectRows(sql, [...ids])))
+    const rows = turn.then(() => ask((sql) => selectRows(sql, [...ids])))
     return { ids, rows }
   }
 

@@ -1,9 +1,10 @@
 // The primary: the server that takes writes, and the connections to it, all to one host. When one of them is lost, all are
 // closed, and the hosts are tried in turn until one takes writes again.
 
+import type { SQL } from 'bun'
 import { CANNOT_READ, codeOf, messageOf, PlantError } from '../../errors'
 import type { Role } from '../role'
-import { type Connection, connect } from './connection'
+import { type Ask, type Connection, connect } from './connection'
 import { explainOpening, isInDoubt, isReadOnlyServer } from './errors'
 import { allOf, type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
 import type { Refusals } from './refusals'
@@ -85,13 +86,15 @@ export class Primary {
   }
 
   /** Reads on one of the connections; once more if the server is lost meanwhile. Rejects after {@link READ_MS}. */
-  async read<T>(kind: keyof Connections, ask: (sql: Connection['sql']) => Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new PlantError(50302, CANNOT_READ)), READ_MS)
-    try {
-      return await Promise.race([this.#read(kind, ask), promise])
-    } finally {
-      clearTimeout(timer)
+  reader(kind: keyof Connections): Ask {
+    return async (query) => {
+      const { promise, reject } = Promise.withResolvers<never>()
+      const timer = setTimeout(() => reject(new PlantError(50302, CANNOT_READ)), READ_MS)
+      try {
+        return await Promise.race([this.#read(kind, query), promise])
+      } finally {
+        clearTimeout(timer)
+      }
     }
   }
 
@@ -124,12 +127,12 @@ export class Primary {
     if (connections) await closeAll(allOf(connections))
   }
 
-  async #read<T>(kind: keyof Connections, ask: (sql: Connection['sql']) => Promise<T>): Promise<T> {
+  async #read<T>(kind: keyof Connections, query: (sql: SQL) => PromiseLike<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
       const connection = connections[kind]
       try {
-        return await connection.within(READER_SILENT_MS, ask(connection.sql))
+        return await connection.within(READER_SILENT_MS, query(connection.sql))
       } catch (error) {
         if (!isInDoubt(error)) throw this.refusals.refuse(error, CANNOT_READ)
         // An error of this program says nothing about the server.

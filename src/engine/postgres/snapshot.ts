@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { NewPlant } from '../../plant'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
-import { type Connection, connect } from './connection'
+import { type Ask, type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
 import { refuseNewer, schemaVersion } from './migrations'
 import { OCTETS } from './rows'
@@ -14,9 +14,6 @@ const PLANTS_AT_ONCE = 1000
 const BYTES_AT_ONCE = 4_000_000
 // Of each query; an export has many.
 const DEADLINE_MS = 60_000
-
-/** Runs a query, with a deadline. */
-export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
 
 // A part ends with the plant that exceeds its bytes; the server cuts it, so that long plants do not fill the memory.
 const PART = `

@@ -70,10 +70,11 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   }
   const primary = new Primary(target, role, refusals, prepare, (it) => lane.prove(it))
   const writer = new Writer(primary, lane, role)
-  const logReader = createLogReader((ask) => primary.read('pages', ask))
-  const readPlant = shareReads((ask) => primary.read('points', ask))
+  const askForPages = primary.reader('pages')
+  const askForTokens = primary.reader('tokens')
+  const logReader = createLogReader(askForPages)
   const leases = createLeases(
-    (hash) => primary.read('tokens', (sql) => findToken(sql, hash)),
+    (hash) => askForTokens((sql) => findToken(sql, hash)),
     () => performance.now(),
   )
   const { changes, watch, methods } = createChanges(
@@ -108,7 +109,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         setInterval(rehearse, REHEARSED_EVERY_MS),
       ]
     : []
-  const forget = async () => isLogged && (await primary.read('pages', removeEntries))
+  const forget = async () => isLogged && (await askForPages(removeEntries))
   const endRetention = role.outlivesOutages ? removeOldEntries(forget) : undefined
 
   return {
@@ -116,12 +117,12 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     get changes() {
       return isLogged ? log : undefined
     },
-    readPlant,
-    listPlants: (query) => primary.read('pages', (sql) => listPlants(sql, query)),
-    countPlants: () => primary.read('pages', countPlants),
+    readPlant: shareReads(primary.reader('points')),
+    listPlants: (query) => askForPages((sql) => listPlants(sql, query)),
+    countPlants: () => askForPages(countPlants),
     findToken: leases.find,
     createToken: (token) => changeTokens(createTokenStep(token)),
-    listTokens: () => primary.read('tokens', listTokens),
+    listTokens: () => askForTokens(listTokens),
     async revokeToken(name, now) {
       const count = await changeTokens(revokeTokenStep(name, now))
       if (count > 0) await Bun.sleep(LEASE_MS)

@@ -4,7 +4,7 @@
 import { PlantError } from '../../errors'
 import type { Role } from '../role'
 import { isInDoubt, isReadOnlyServer, isRetried } from './errors'
-import type { Lane, Read, Step } from './lane'
+import type { Lane, Step } from './lane'
 import type { Primary } from './primary'
 import type { Connections } from './readers'
 
@@ -53,7 +53,8 @@ export class Writer {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#queue.push({
       send: step.send,
-      finish: (refused) => step.finish(refused, this.#read).then(resolve, reject),
+      finish: (refused) =>
+        step.finish(refused, this.primary.reader('points')).then(resolve, reject),
       reject,
       onDoubt,
       startedAt: performance.now(),
@@ -155,6 +156,4 @@ export class Writer {
     // Otherwise the store was closed.
     if (isFound) this.#pump()
   }
-
-  #read: Read = (ask) => this.primary.read('points', ask)
 }
