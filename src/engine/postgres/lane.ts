@@ -14,10 +14,10 @@ import { renameLog } from './log-row'
 /** A commit of the writer. If it was not made, it can be sent again. */
 export type Step<Result> = {
   /**
-   * Sends it. Resolves to the refusals that the lane keeps of it; 'left': rolled back, and the lane is where it was;
-   * 'elsewhere': the lane was not one below this step, so nothing was made.
+   * Sends it. Resolves to the refusals that the lane keeps of it; 'elsewhere': the lane was not one below this step, so
+   * nothing was made.
    */
-  send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'left' | 'elsewhere'>
+  send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'elsewhere'>
   /** The result of a step that was made. `ask` reads, on a connection other than the writer's. */
   finish(refused: string, ask: Ask): Promise<Result>
 }
@@ -90,7 +90,6 @@ export class Lane {
       this.#isInDoubt = false
       if (sent === 'elsewhere') return sent
       this.confirmations.confirmed()
-      if (sent === 'left') return { refused: '' }
       this.#confirmed = seq
       return sent
     } catch (error) {

@@ -121,7 +121,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     listPlants: (query) => askForPages((sql) => listPlants(sql, query)),
     countPlants: () => askForPages(countPlants),
     findToken: leases.find,
-    createToken: (token) => changeTokens(createTokenStep(token)),
+    createToken: async (token) => (await changeTokens(createTokenStep(token))) > 0,
     listTokens: () => askForTokens(listTokens),
     async revokeToken(name, now) {
       const count = await changeTokens(revokeTokenStep(name, now))

@@ -5,7 +5,7 @@ import type { Token } from '../../token'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../token-row'
 import type { Step } from './lane'
 import { beginStep, commitStep } from './lane-row'
-import { rollBack, type Statement } from './statements'
+import type { Statement } from './statements'
 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
 
@@ -33,47 +33,36 @@ export async function listTokens(sql: SQL): Promise<Token[]> {
   return rows.map(toToken)
 }
 
-/** A step that adds a token; false, and nothing changes, if its name or hash is taken. */
-export function createTokenStep(token: Token): Step<boolean> {
+/** A step of statements; its result is the number of tokens that the last of them returns. */
+function tokensStep(...statements: readonly Statement[]): Step<number> {
+  let count = 0
+  return {
+    async send(sql, at) {
+      const answers = await beginStep(sql, at, statements)
+      if (!answers) return 'elsewhere'
+      count = answers.at(-1)?.length ?? 0
+      await commitStep(sql, [])
+      return { refused: '' }
+    },
+    finish: async () => count,
+  }
+}
+
+/** Adds a token; none, and nothing changes, if its name or hash is taken. */
+export function createTokenStep(token: Token): Step<number> {
   const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
   const retire: Statement = [
     `UPDATE tokens SET revoked_at = expires_at
-     WHERE name = $1 AND revoked_at IS NULL AND expires_at <= $2`,
-    name,
-    createdAt,
+     WHERE name = $1 AND revoked_at IS NULL AND expires_at <= $2
+       AND NOT EXISTS (SELECT FROM tokens WHERE hash = $3)`,
+    ...[name, createdAt, hash],
   ]
   const insert: Statement = [
     `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT DO NOTHING RETURNING hash`,
     ...[name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt],
   ]
-  let isAdded = false
-  return {
-    async send(sql, at) {
-      const answers = await beginStep(sql, at, [retire, insert])
-      if (!answers) return 'elsewhere'
-      isAdded = answers[1]?.length === 1
-      if (isAdded) await commitStep(sql, [])
-      else await rollBack(sql)
-      return isAdded ? { refused: '' } : 'left'
-    },
-    finish: async () => isAdded,
-  }
-}
-
-/** A step of one statement that returns the tokens it changed; its result is their number. */
-function tokensStep(statement: Statement): Step<number> {
-  let count = 0
-  return {
-    async send(sql, at) {
-      const answers = await beginStep(sql, at, [statement])
-      if (!answers) return 'elsewhere'
-      count = answers[0]?.length ?? 0
-      await commitStep(sql, [])
-      return { refused: '' }
-    },
-    finish: async () => count,
-  }
+  return tokensStep(retire, insert)
 }
 
 export const revokeTokenStep = (name: string, now: number): Step<number> =>
