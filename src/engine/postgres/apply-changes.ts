@@ -8,10 +8,18 @@ import type { Entry } from '../log-entry'
 import { COLUMNS, type Row, type RowId, toRow } from '../row'
 import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-log'
 import type { Step } from './lane'
-import { addPlants, beginStep, commitStep, type LaneStep } from './lane-row'
+import { addPlants, beginStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay, type Rows } from './overlay'
 import { lockRows, selectRows, toRows } from './rows'
-import { bigints, columnsFrom, columnsOf, rowsOf, type Statement, sendAll } from './statements'
+import {
+  bigints,
+  columnsFrom,
+  columnsOf,
+  commit,
+  rowsOf,
+  type Statement,
+  sendAll,
+} from './statements'
 import { useToken } from './tokens'
 
 type Create = Extract<Change, readonly ['create', ...unknown[]]>
@@ -157,7 +165,7 @@ export function transactionStep(changes: readonly Change[]): Step<readonly Outco
       const entries: Entry[] = []
       const log = at.logs ? entries : undefined
       outcomes = changes.map((change) => (isRequested(change) ? decide(change, state, log) : null))
-      await commitStep(sql, writesOf(sql, at, changes, netOf(changed, stored), entries))
+      await commit(sql, writesOf(sql, at, changes, netOf(changed, stored), entries))
       return { refused: '' }
     },
     finish: async () => outcomes,

@@ -1,7 +1,7 @@
 // The SQL of lanes: see lane.ts.
 
 import type { SQL } from 'bun'
-import { type Answer, rollBack, rowsOf, type Statement, sendAll } from './statements'
+import { type Answer, commit, rollBack, rowsOf, type Statement, sendAll } from './statements'
 
 const KEPT_DAYS = 30
 // The fence waits in parts for a backend that still holds the row: each part shows that the server answers.
@@ -17,8 +17,8 @@ export type LaneStep = {
 
 /** What a fence found. */
 export type Fence = {
-  /** The last step that was made; null: the row is gone. */
-  readonly made: number | null
+  /** The last step that was made. */
+  readonly made: number
   /** The refusals of that step. */
   readonly refused: string
   /** Whether a log of changes is kept. */
@@ -100,33 +100,22 @@ export const addPlants = ({ lane, seq }: LaneStep, growth: number): Statement =>
   growth,
 ]
 
-/** Sends the rest of a transaction and its COMMIT. PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
-export async function commitStep(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
-  const answers = await sendAll(sql, [...statements, 'COMMIT'])
-  const word = answers.pop()?.command
-  if (word !== 'COMMIT') throw new Error(`COMMIT was answered with ${word}`)
-  return answers
-}
-
 const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
   fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
   WHERE ${NEWEST} RETURNING fenced_from, refused, logs`
 
 /**
  * Moves a lane past a step, whether the step was made or not; if it was not, it never will be. Sent again after its answer
- * was lost, it finds the same. It is also a barrier: once it is confirmed, so is every commit before it.
+ * was lost, it finds the same. It is also a barrier: once it is confirmed, so is every commit before it. null: the row is gone.
  */
-export async function fence(sql: SQL, { lane, seq }: Omit<LaneStep, 'logs'>): Promise<Fence> {
-  const [, , moved, end] = await sendAll(sql, [
-    'BEGIN',
-    [`SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`],
-    [FENCE, lane, seq],
-    'COMMIT',
-  ])
-  if (end?.command !== 'COMMIT') throw new Error(`COMMIT was answered with ${end?.command}`)
+export async function fence(
+  sql: SQL,
+  { lane, seq }: Omit<LaneStep, 'logs'>,
+): Promise<Fence | null> {
+  const limit = `SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`
+  const [, , moved] = await commit(sql, ['BEGIN', [limit], [FENCE, lane, seq]])
   const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(moved)
-  if (!row) return { made: null, refused: '', logs: false }
-  return { made: Number(row.fenced_from), refused: row.refused, logs: row.logs }
+  return row ? { made: Number(row.fenced_from), refused: row.refused, logs: row.logs } : null
 }
 
 /** Statements on lanes with nothing to do: each fails if it lacks a privilege, a table or a column. */

@@ -60,7 +60,6 @@ export class Lane {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // A command that only reads needs no lane.
     if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
-    else if (this.#name !== null) await this.#checkLog(connection)
     this.#entered = connection
   }
 
@@ -79,6 +78,7 @@ export class Lane {
     send: Step<unknown>['send'],
   ): Promise<{ readonly refused: string } | 'elsewhere'> {
     if (connection !== this.#entered) return 'elsewhere'
+    this.#verdict = 'not made'
     if (this.#name === null) await this.#make(connection)
     const seq = this.#confirmed + 1
     this.#isInDoubt = true
@@ -100,11 +100,9 @@ export class Lane {
     }
   }
 
-  /** What became of the step in doubt; asked once, after a connection has entered the lane. */
-  takeVerdict(): Verdict {
-    const verdict = this.#verdict
-    this.#verdict = 'not made'
-    return verdict
+  /** What became of the last step that was in doubt, once a connection has entered the lane; until another is sent. */
+  get verdict(): Verdict {
+    return this.#verdict
   }
 
   /** Removes the row. */
@@ -128,34 +126,35 @@ export class Lane {
   }
 
   async #fence(connection: Connection, lane: string): Promise<void> {
+    const { log } = this.role
     // No step above this one was ever sent.
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
-    this.#settle(found, top)
-    this.#logs = found.logs
-    this.#isInDoubt = false
-    this.#confirmed = top + 1
     this.confirmations.confirmed()
-    if (found.made === null) this.#name = null
-  }
-
-  #settle({ made, refused }: Fence, top: number): void {
-    const { log } = this.role
-    if (made === null) {
+    if (this.#isInDoubt) this.#verdict = this.#settle(found, top)
+    this.#isInDoubt = false
+    if (!found) {
+      this.#name = null
       this.#hasLost = true
       log('error', 'lane-gone', { detail: GONE })
-      if (this.#isInDoubt) this.#verdict = 'unknown'
       return
     }
-    if (made < this.#confirmed) {
+    const lost = this.#confirmed - found.made
+    if (lost > 0) {
       this.#hasLost = true
-      this.counts.lostCommits += this.#confirmed - made
-      log('error', 'acknowledged-lost', { commits: this.#confirmed - made })
+      this.counts.lostCommits += lost
+      log('error', 'acknowledged-lost', { commits: lost })
     }
-    if (!this.#isInDoubt) return
-    const isMade = made >= top
-    this.#verdict = isMade ? { refused } : 'not made'
+    this.#logs = found.logs
+    this.#confirmed = top + 1
+    await this.#checkLog(connection)
+  }
+
+  #settle(found: Fence | null, top: number): Verdict {
+    if (!found) return 'unknown'
+    const isMade = found.made >= top
     this.counts[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
-    log('warn', 'commit-settled', { made: isMade })
+    this.role.log('warn', 'commit-settled', { made: isMade })
+    return isMade ? { refused: found.refused } : 'not made'
   }
 }

@@ -37,11 +37,19 @@ export async function sendAll(sql: SQL, statements: readonly Statement[]): Promi
   return answers
 }
 
+/** Sends the rest of a transaction and its COMMIT. PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
+export async function commit(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
+  const answers = await sendAll(sql, [...statements, 'COMMIT'])
+  const word = answers.pop()?.command
+  if (word !== 'COMMIT') throw new Error(`COMMIT was answered with ${word}`)
+  return answers
+}
+
 /** The rows of an answer; the caller names the type that its statement selects. */
 export const rowsOf = <Row>(answer: Answer | undefined): readonly Row[] =>
   (answer ?? []) as readonly unknown[] as readonly Row[]
 
-/** Ends a transaction in which a statement failed. */
+/** Ends a transaction whose COMMIT is not sent. */
 export async function rollBack(sql: SQL): Promise<void> {
   await sql.unsafe('ROLLBACK')
 }

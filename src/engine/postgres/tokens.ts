@@ -4,8 +4,8 @@ import type { SQL } from 'bun'
 import type { Token } from '../../token'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../token-row'
 import type { Step } from './lane'
-import { beginStep, commitStep } from './lane-row'
-import type { Statement } from './statements'
+import { beginStep } from './lane-row'
+import { commit, type Statement } from './statements'
 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
 
@@ -41,7 +41,7 @@ function tokensStep(...statements: readonly Statement[]): Step<number> {
       const answers = await beginStep(sql, at, statements)
       if (!answers) return 'elsewhere'
       count = answers.at(-1)?.length ?? 0
-      await commitStep(sql, [])
+      await commit(sql, [])
       return { refused: '' }
     },
     finish: async () => count,

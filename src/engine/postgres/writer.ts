@@ -84,7 +84,7 @@ export class Writer {
   async #isOver(run: Run, connections: Connections): Promise<boolean> {
     if (run.isInDoubt) {
       run.isInDoubt = false
-      const verdict = this.lane.takeVerdict()
+      const { verdict } = this.lane
       if (verdict === 'unknown') run.reject(new PlantError(50001, UNKNOWN))
       else if (verdict !== 'not made') run.finish(verdict.refused)
       if (verdict !== 'not made') return true
