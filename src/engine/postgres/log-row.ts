@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import type { KeepChanges } from '../../changes'
 import { newLogName } from '../log-entry'
 import { sqlStateOf } from './errors'
-import { rollBack, type Statement, sendAll } from './statements'
+import { commit, type Statement } from './statements'
 
 const MOST_TRIES = 10
 
@@ -59,13 +59,10 @@ export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<boolean>
   const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
   if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return false
   for (let tries = 1; ; tries += 1) {
-    await sql.unsafe('BEGIN')
     try {
-      await sendAll(sql, keep === 'off' ? END_LOG : BEGIN_LOG(keep))
-      await sql.unsafe('COMMIT')
+      await commit(sql, ['BEGIN', ...(keep === 'off' ? END_LOG : BEGIN_LOG(keep))])
       return keep === 'off'
     } catch (error) {
-      await rollBack(sql)
       if (sqlStateOf(error) !== DEADLOCK || tries === MOST_TRIES) throw error
     }
   }

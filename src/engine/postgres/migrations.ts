@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import { sqlStateOf } from './errors'
 import { INDEXED_CHARACTERS } from './plants'
-import { rollBack, rowsOf, type Statement, sendAll } from './statements'
+import { commit, type Statement } from './statements'
 
 /** The steps from one schema version to the next. Texts are ordered by their bytes, as SQLite orders them. */
 const migrations: readonly (readonly string[])[] = [
@@ -70,8 +70,8 @@ const migrations: readonly (readonly string[])[] = [
 /** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = migrations.length
 
-// Several processes may start at once, and conflict. XX000: "tuple concurrently updated".
-const CONFLICTS = ['23505', '40001', '40P01', '42P07', '42710', 'XX000']
+// Several processes may start at once, and conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
+const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000']
 const MOST_TRIES = 20
 const PAUSE_MS = 50
 
@@ -93,30 +93,21 @@ export function refuseNewer(version: number): void {
   )
 }
 
-async function migrateOnce(sql: SQL): Promise<number> {
-  await sql.unsafe('BEGIN')
-  try {
-    const there = await schemaVersion(sql)
-    // Waits for another process that migrates.
-    const [locked] =
-      there > 0 ? await sendAll(sql, [['SELECT version FROM plantstore_schema FOR UPDATE']]) : []
-    const before = rowsOf<{ version: number }>(locked)[0]?.version ?? 0
-    refuseNewer(before)
-    const steps: Statement[] = migrations
-      .slice(before)
-      .flatMap((step) => step.map((text) => [text] as const))
-    if (before === 0) {
-      await sql.unsafe('CREATE TABLE plantstore_schema (version integer PRIMARY KEY)')
-      steps.push(['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION])
-    } else steps.push(['UPDATE plantstore_schema SET version = $1', SCHEMA_VERSION])
-    await sendAll(sql, steps)
-    await sql.unsafe('COMMIT')
-    return before
-  } catch (error) {
-    await rollBack(sql)
-    throw error
-  }
-}
+const MAKE: readonly Statement[] = [
+  ['CREATE TABLE plantstore_schema (version integer PRIMARY KEY)'],
+  ['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION],
+]
+// Waits for another process that migrates. If that did it, the division fails, and the transaction with it.
+const RAISE = `WITH raised AS (
+    UPDATE plantstore_schema SET version = $2 WHERE version = $1 RETURNING version
+  ) SELECT 1 / count(*) FROM raised`
+
+/** The transaction that migrates a database from a version, up to its COMMIT. */
+const stepsFrom = (version: number): readonly Statement[] => [
+  'BEGIN',
+  ...(version === 0 ? MAKE : [[RAISE, version, SCHEMA_VERSION] as const]),
+  ...migrations.slice(version).flatMap((step) => step.map((text) => [text] as const)),
+]
 
 /** The `OpenError` of a failed migration, in one line. */
 function explain(error: unknown): unknown {
@@ -143,8 +134,9 @@ export async function migrate(sql: SQL): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
       const version = await schemaVersion(sql)
-      if (version === SCHEMA_VERSION) return version
-      return await migrateOnce(sql)
+      refuseNewer(version)
+      if (version < SCHEMA_VERSION) await commit(sql, stepsFrom(version))
+      return version
     } catch (error) {
       if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MOST_TRIES) throw explain(error)
       await Bun.sleep(Math.random() * PAUSE_MS)
