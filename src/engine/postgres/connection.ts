@@ -11,8 +11,7 @@ import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 export interface Connection {
   /** Bun's SQL, limited to this session: queries are pipelined, and BEGIN applies to those behind it. */
   readonly sql: SQL
-  /** The address of the server: `h1:5432`, or the path of a unix socket. */
-  readonly host: string
+  readonly host: Host
   readonly isLost: boolean
   /**
    * Resolves as the query does. If the connection answers nothing for so long, closes it and rejects: nobody knows then
@@ -107,7 +106,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     const sql = await within(target.connectMs, open())
     return {
       sql,
-      host: addressOf(host),
+      host,
       get isLost() {
         return isLost
       },

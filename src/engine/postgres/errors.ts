@@ -5,12 +5,11 @@ import { lookup } from 'node:dns/promises'
 import { codeOf, type ErrorNumber, messageOf, OpenError } from '../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
-/** The code of a missed deadline. */
-export const DEADLINE = 'PLANTSTORE_DEADLINE'
-
 /** A missed deadline: nobody knows whether the server did what it was asked. */
 export const deadlineError = (milliseconds: number): Error =>
-  Object.assign(new Error(`no answer within ${milliseconds / 1000} s`), { code: DEADLINE })
+  Object.assign(new Error(`no answer within ${milliseconds / 1000} s`), {
+    code: 'PLANTSTORE_DEADLINE',
+  })
 
 /** The SQLSTATE of a server's answer; empty for any other error. */
 export function sqlStateOf(error: unknown): string {
@@ -76,43 +75,17 @@ async function isResolved({ host }: Host): Promise<boolean> {
 const NO_PASSWORD =
   ': none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)'
 
-/** Why the server refused the connection, and how to fix it. */
-function explainState(error: unknown, target: PostgresTarget): string | null {
-  const { user, database, prepare } = target
-  const state = sqlStateOf(error)
-  const message = messageOf(error)
-  switch (state) {
-    case '28P01':
-      return `wrong password for user ${JSON.stringify(user)}${target.readPassword() ? '' : NO_PASSWORD}`
-    case '3D000':
-      return `database ${JSON.stringify(database)} does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`
-    case '53300':
-      return 'too many connections; raise max_connections, or end other clients'
-    case '57P03':
-      return `not ready: ${message}`
-    case '08P01':
-      return prepare && message.includes('startup parameter')
-        ? 'connected through a pooler: add prepare=false to the URL'
-        : message
-    case '':
-      return null
-    default:
-      return `${message} (${state})`
-  }
-}
-
-/** Why a host cannot be used, as a phrase for after its address and a colon. */
+/** Why a host cannot be used, as a phrase for after its address and a colon; and how to fix it. */
 export async function explainConnecting(
   error: unknown,
   host: Host,
-  target: PostgresTarget,
+  { user, database, prepare, readPassword }: PostgresTarget,
 ): Promise<string> {
-  const code = codeOf(error)
-  if (error instanceof OpenError || code === DEADLINE) return messageOf(error)
+  const [code, state, message] = [codeOf(error), sqlStateOf(error), messageOf(error)]
   if (UNTRUSTED.test(code)) {
     return 'its certificate is not signed by a trusted CA; add the CA to the URL: sslrootcert=FILE'
   }
-  switch (code) {
+  switch (state || code) {
     case 'ERR_POSTGRES_CONNECTION_REFUSED':
       if (isSocket(host)) return 'no such unix socket, or nothing is listening on it'
       return (await isResolved(host)) ? 'connection refused' : `cannot resolve host ${host.host}`
@@ -124,8 +97,20 @@ export async function explainConnecting(
       return `its certificate is not for ${host.host}; connect by a name in the certificate, or set sslmode=verify-ca in the URL`
     case 'CERT_HAS_EXPIRED':
       return 'its certificate has expired'
+    case '28P01':
+      return `wrong password for user ${JSON.stringify(user)}${readPassword() ? '' : NO_PASSWORD}`
+    case '3D000':
+      return `database ${JSON.stringify(database)} does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`
+    case '53300':
+      return 'too many connections; raise max_connections, or end other clients'
+    case '57P03':
+      return `not ready: ${message}`
+    case '08P01':
+      return prepare && message.includes('startup parameter')
+        ? 'connected through a pooler: add prepare=false to the URL'
+        : message
     default:
-      return explainState(error, target) ?? messageOf(error)
+      return state ? `${message} (${state})` : message
   }
 }
 
@@ -146,10 +131,9 @@ export function noConnection(
 /** The same for a server that was connected, and then lost or refused before it was used. */
 export async function explainOpening(
   error: unknown,
-  address: string,
+  host: Host,
   target: PostgresTarget,
 ): Promise<unknown> {
-  const host = target.hosts.find((it) => addressOf(it) === address)
-  if (error instanceof OpenError || !host) return error
+  if (error instanceof OpenError) return error
   return noConnection([{ host, reason: await explainConnecting(error, host, target) }])
 }

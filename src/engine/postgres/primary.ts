@@ -6,7 +6,7 @@ import { CANNOT_READ, codeOf, messageOf, PlantError } from '../../errors'
 import type { Role } from '../role'
 import { type Ask, type Connection, connect } from './connection'
 import { explainOpening, isInDoubt, isReadOnlyServer } from './errors'
-import { allOf, type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
+import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
 import type { Refusals } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
 
@@ -25,9 +25,8 @@ const LOGGED_EVERY_MS = 10_000
 export class Primary {
   readonly counts = { reconnects: 0, failovers: 0 }
   #current: Connections | null = null
-  #host = ''
-  /** When the server was lost; null while there is one. */
-  #lostAt: number | null = null
+  /** When the server was lost last, and why it is not found. */
+  #lostAt = 0
   #reason = ''
   #isClosed = false
   #waiting: (() => void)[] = []
@@ -63,7 +62,7 @@ export class Primary {
   /** Why nothing can be committed for now; null if it can. */
   problem(): PlantError | null {
     if (this.#current) return null
-    const seconds = Math.floor((performance.now() - (this.#lostAt ?? 0)) / 1000)
+    const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
     return new PlantError(50302, `the database server has been lost for ${seconds} s`)
   }
 
@@ -72,10 +71,10 @@ export class Primary {
     for (;;) {
       const connections = this.#current
       if (connections) {
-        if (![...allOf(connections)].some((it) => it.isLost)) return connections
+        if (!Object.values(connections).some((it) => it.isLost)) return connections
         this.lose(connections, new Error('the server closed the connection'))
       }
-      const left = (this.#lostAt ?? 0) + patience - performance.now()
+      const left = this.#lostAt + patience - performance.now()
       if (this.#isClosed || left <= 0) throw this.#refusal(message)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.push(resolve)
@@ -110,12 +109,12 @@ export class Primary {
     this.#current = null
     this.#lostAt = performance.now()
     this.#reason = messageOf(error)
-    closeAll(allOf(connections))
+    closeAll(Object.values(connections))
     // A server that has become read-only is tried last.
     if (isReadOnlyServer(error)) this.#rotate()
-    if (this.#isClosed) return
-    this.role.log('warn', 'server-lost', { host: connections.writer.host, detail: this.#reason })
-    this.#reopen()
+    const host = addressOf(connections.writer.host)
+    this.role.log('warn', 'server-lost', { host, detail: this.#reason })
+    this.#reopen(host)
   }
 
   /** Closes the connections, if there are any. */
@@ -124,7 +123,7 @@ export class Primary {
     const connections = this.#current
     this.#current = null
     this.#announce()
-    if (connections) await closeAll(allOf(connections))
+    if (connections) await closeAll(Object.values(connections))
   }
 
   async #read<T>(kind: keyof Connections, query: (sql: SQL) => PromiseLike<T>): Promise<T> {
@@ -159,13 +158,7 @@ export class Primary {
   }
 
   #begin(connections: Connections): void {
-    if (this.#isClosed) {
-      closeAll(allOf(connections))
-      return
-    }
     this.#current = connections
-    this.#host = connections.writer.host
-    this.#lostAt = null
     this.#announce()
   }
 
@@ -176,8 +169,10 @@ export class Primary {
       await this.prepare(writer)
       if (!this.role.outlivesOutages)
         return { writer, points: writer, pages: writer, tokens: writer }
-      const host = this.#hosts.filter((it) => addressOf(it) === writer.host)
-      return { writer, ...(await openReaders({ ...this.target, hosts: host }, this.prove)) }
+      return {
+        writer,
+        ...(await openReaders({ ...this.target, hosts: [writer.host] }, this.prove)),
+      }
     } catch (error) {
       closeAll([writer])
       // It cannot confirm; the next host may.
@@ -186,21 +181,25 @@ export class Primary {
     }
   }
 
-  async #reopen(): Promise<void> {
+  async #reopen(from: string): Promise<void> {
     const { log } = this.role
-    const from = this.#host
-    const lostAt = performance.now()
     let logged = { at: Number.NEGATIVE_INFINITY, reason: '' }
     for (let pause = 0; !this.#isClosed; ) {
       await Bun.sleep(pause)
       try {
-        this.#begin(await this.#equip(await this.#findWriter()))
+        const connections = await this.#equip(await this.#findWriter())
+        if (this.#isClosed) {
+          await closeAll(Object.values(connections))
+          return
+        }
+        this.#begin(connections)
         this.counts.reconnects += 1
-        const milliseconds = Math.round(performance.now() - lostAt)
-        log('info', 'server-found', { host: this.#host, milliseconds })
-        if (this.#host === from) return
+        const host = addressOf(connections.writer.host)
+        const milliseconds = Math.round(performance.now() - this.#lostAt)
+        log('info', 'server-found', { host, milliseconds })
+        if (host === from) return
         this.counts.failovers += 1
-        log('warn', 'server-moved', { from, to: this.#host })
+        log('warn', 'server-moved', { from, to: host })
         return
       } catch (error) {
         this.#reason = messageOf(error)

@@ -19,11 +19,8 @@ type Readers = {
 /** Connections to one host, used and lost together. A command has only one, for everything. */
 export type Connections = Readers & { readonly writer: Connection }
 
-export const allOf = ({ writer, points, pages, tokens }: Connections) =>
-  new Set([writer, points, pages, tokens])
-
-export const closeAll = (connections: Iterable<Connection>): Promise<unknown> =>
-  Promise.all([...connections].map((it) => it.close().catch(() => {})))
+export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
+  Promise.all(connections.map((it) => it.close().catch(() => {})))
 
 /** Opens the readers, and has each prove that it is where the writer is. If one fails, none is left open. */
 export async function openReaders(

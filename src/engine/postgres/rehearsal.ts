@@ -26,7 +26,6 @@ const EVERY_MS = 500
 
 /** Rehearses on the current connections. What fails is noted as a refusal, or loses the connections. */
 async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
-  if (primary.problem()) return
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
     within(READER_SILENT_MS, sendAll(sql, statements))

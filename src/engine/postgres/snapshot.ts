@@ -8,7 +8,7 @@ import { type Ask, type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
 import { refuseNewer, schemaVersion } from './migrations'
 import { OCTETS } from './rows'
-import type { PostgresTarget } from './url'
+import { addressOf, type PostgresTarget } from './url'
 
 const PLANTS_AT_ONCE = 1000
 const BYTES_AT_ONCE = 4_000_000
@@ -47,7 +47,10 @@ function explainReading(error: unknown, { host }: Connection): unknown {
   const state = sqlStateOf(error)
   if (error instanceof OpenError || !(error instanceof Error)) return error
   const isStorage = /^(53100|58|XX)/.test(state)
-  return new OpenError(`cannot read from PostgreSQL at ${host}: ${error.message}`, isStorage)
+  return new OpenError(
+    `cannot read from PostgreSQL at ${addressOf(host)}: ${error.message}`,
+    isStorage,
+  )
 }
 
 async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
