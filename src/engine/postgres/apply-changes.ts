@@ -10,7 +10,7 @@ import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-l
 import type { Step } from './lane'
 import { addPlants, beginStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay, type Rows } from './overlay'
-import { lockRows, selectRows, toRows } from './rows'
+import { lockRows, selectRows, toRows } from './plants'
 import {
   bigints,
   columnsFrom,

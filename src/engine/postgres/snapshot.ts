@@ -7,7 +7,7 @@ import { COLUMNS, plantOf, type StoredPlant } from '../row'
 import { type Ask, type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
 import { refuseNewer, schemaVersion } from './migrations'
-import { OCTETS } from './rows'
+import { OCTETS } from './plants'
 import { addressOf, type PostgresTarget } from './url'
 
 const PLANTS_AT_ONCE = 1000
