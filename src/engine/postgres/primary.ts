@@ -14,8 +14,6 @@ import { addressOf, type PostgresTarget } from './url'
 const READ_MS = 5000
 /** How long a read waits for a server that is lost. */
 const READ_PATIENCE_MS = 2000
-// Waiting is done in parts, as a timer cannot be set for longer.
-const LONGEST_WAIT_MS = 3_600_000
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
@@ -34,13 +32,14 @@ export class Primary {
   #hosts: PostgresTarget['hosts']
 
   /** `prepare` is called with each new writing connection before it is used, and to {@link renew} it; if it rejects, the next
-   * host is tried. `prove` rejects unless a reading connection is on the same server. */
+   * host is tried. `prove` rejects unless a reading connection is on the same server. `found` is called when there is one. */
   constructor(
     private readonly target: PostgresTarget,
     private readonly role: Role,
     private readonly refusals: Refusals,
     private readonly prepare: (connection: Connection) => Promise<void>,
     private readonly prove: (reader: Connection) => Promise<void>,
+    private readonly found: () => void,
   ) {
     this.#hosts = target.hosts
   }
@@ -78,7 +77,7 @@ export class Primary {
       if (this.#isClosed || left <= 0) throw this.#refusal(message)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.push(resolve)
-      const timer = setTimeout(resolve, Math.min(left, LONGEST_WAIT_MS))
+      const timer = setTimeout(resolve, left)
       await promise
       clearTimeout(timer)
     }
@@ -160,6 +159,7 @@ export class Primary {
   #begin(connections: Connections): void {
     this.#current = connections
     this.#announce()
+    this.found()
   }
 
   #findWriter = (): Promise<Connection> => connect({ ...this.target, hosts: this.#hosts })

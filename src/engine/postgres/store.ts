@@ -67,7 +67,14 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
   }
-  const primary = new Primary(target, role, refusals, prepare, (it) => lane.prove(it))
+  const primary = new Primary(
+    target,
+    role,
+    refusals,
+    prepare,
+    (it) => lane.prove(it),
+    () => writer.resume(),
+  )
   const writer = new Writer(primary, lane, role)
   const askForPages = primary.reader('pages')
   const askForTokens = primary.reader('tokens')

@@ -34,7 +34,6 @@ export class Writer {
   readonly counts = { retries: 0 }
   #queue: Run[] = []
   #isPumping = false
-  #isWaiting = false
 
   constructor(
     private readonly primary: Primary,
@@ -61,27 +60,27 @@ export class Writer {
       tries: 0,
       isInDoubt: false,
     })
-    this.#pump()
+    this.resume()
     return promise
   }
 
-  async #pump(): Promise<void> {
+  /** Goes on with what waits, after the server was found. */
+  async resume(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
-    let canGoOn = true
-    for (let run = this.#queue[0]; run && canGoOn; run = this.#queue[0]) {
+    for (let run = this.#queue[0]; run; run = this.#queue[0]) {
       try {
-        if (await this.#isOver(run, await this.primary.ready(PATIENCE_MS))) this.#queue.shift()
+        if (await this.#advance(run, await this.primary.ready(PATIENCE_MS))) this.#queue.shift()
       } catch (error) {
         this.#refuseAll(error)
-        canGoOn = false
+        if (this.primary.problem()) break
       }
     }
     this.#isPumping = false
   }
 
-  /** Sends a step, or finds out how it ended; false: it has to be sent again. Rejects only with an error of this program. */
-  async #isOver(run: Run, connections: Connections): Promise<boolean> {
+  /** Sends a step, or finds out how it ended. Resolves to whether it is over: if not, it has to be sent again. */
+  async #advance(run: Run, connections: Connections): Promise<boolean> {
     if (run.isInDoubt) {
       run.isInDoubt = false
       const { verdict } = this.lane
@@ -101,13 +100,14 @@ export class Writer {
         return true
       }
       await this.primary.renew(connections)
-      return await this.#isGivenUp(run, new PlantError(50302))
+      return await this.#pause(run, new PlantError(50302))
     } catch (error) {
-      return this.#isRefused(run, connections, error)
+      return this.#recover(run, connections, error)
     }
   }
 
-  async #isRefused(run: Run, connections: Connections, error: unknown): Promise<boolean> {
+  /** Resolves to whether a step that failed is over. */
+  async #recover(run: Run, connections: Connections, error: unknown): Promise<boolean> {
     if (isInDoubt(error) || isReadOnlyServer(error)) {
       run.isInDoubt = isInDoubt(error)
       if (run.isInDoubt) run.onDoubt()
@@ -115,7 +115,7 @@ export class Writer {
       return false
     }
     if (isRetried(error)) {
-      const isOver = await this.#isGivenUp(run, new PlantError(50301))
+      const isOver = await this.#pause(run, new PlantError(50301))
       if (!isOver) this.counts.retries += 1
       return isOver
     }
@@ -123,8 +123,8 @@ export class Writer {
     return true
   }
 
-  /** Pauses before a step is sent again; rejects it if it was sent often enough. */
-  async #isGivenUp(run: Run, refusal: PlantError): Promise<boolean> {
+  /** Pauses before a step is sent again. Resolves to whether it is over: it was sent often enough, and is refused. */
+  async #pause(run: Run, refusal: PlantError): Promise<boolean> {
     if (run.tries >= MOST_TRIES) {
       run.reject(refusal)
       return true
@@ -134,7 +134,7 @@ export class Writer {
     return false
   }
 
-  // The server is lost for too long. What is in doubt waits on, except for a command, which can be run again.
+  // The server is lost for too long. What is in doubt waits until it is found, except for a command, which can be run again.
   #refuseAll(error: unknown): void {
     const runs = this.#queue.splice(0)
     for (const run of runs) {
@@ -142,18 +142,5 @@ export class Writer {
       else if (this.role.outlivesOutages) this.#queue.push(run)
       else run.reject(new PlantError(50302, `${(error as Error).message}; ${ADVICE}`))
     }
-    if (this.#queue.length > 0) this.#resumeWhenFound()
-  }
-
-  async #resumeWhenFound(): Promise<void> {
-    if (this.#isWaiting) return
-    this.#isWaiting = true
-    const isFound = await this.primary.ready(Number.POSITIVE_INFINITY).then(
-      () => true,
-      () => false,
-    )
-    this.#isWaiting = false
-    // Otherwise the store was closed.
-    if (isFound) this.#pump()
   }
 }
