@@ -1,6 +1,5 @@
 // Checks a server's database: settings, schema, privileges, and that every plant can be read.
 
-import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
@@ -64,42 +63,41 @@ const INDEXES = [
   'changes_by_plant',
 ]
 
+const OURS = '(SELECT to_regclass(it) FROM unnest($1::text[]) AS it)'
+
+type Column = { readonly name: string; readonly type: string; readonly isNeeded: boolean }
 // Not information_schema, which leaves out what the user has no privileges for.
-const selectColumns = (sql: SQL) =>
-  sql<{ name: string; type: string; isNeeded: boolean }[]>`
-    SELECT relname || '.' || attname AS name,
-      format_type(atttypid, NULL)
-        || coalesce(' "' || (SELECT collname FROM pg_collation
-            WHERE oid = attcollation AND collname <> 'default') || '"', '')
-        || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS type,
-      attnotnull AND NOT atthasdef AS "isNeeded"
-    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-    WHERE attrelid IN (SELECT to_regclass(it) FROM unnest(${texts(sql, TABLES)}::text[]) AS it)
-      AND attnum > 0 AND NOT attisdropped`
+const SELECT_COLUMNS = `
+  SELECT relname || '.' || attname AS name,
+    format_type(atttypid, NULL)
+      || coalesce(' "' || (SELECT collname FROM pg_collation
+          WHERE oid = attcollation AND collname <> 'default') || '"', '')
+      || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS type,
+    attnotnull AND NOT atthasdef AS "isNeeded"
+  FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+  WHERE attrelid IN ${OURS} AND attnum > 0 AND NOT attisdropped`
 
-const selectIndexes = (sql: SQL) =>
-  sql<{ name: string }[]>`
-    SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-    WHERE indisvalid AND indrelid IN (SELECT to_regclass(it) FROM unnest(${texts(sql, TABLES)}::text[]) AS it)`
+const SELECT_INDEXES = `
+  SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE indisvalid AND indrelid IN ${OURS}`
 
-const selectConstraints = (sql: SQL) =>
-  sql<{ name: string; table: string }[]>`
-    SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
-    WHERE contype IN ('c', 'f', 'u', 'x')
-      AND conrelid IN (SELECT to_regclass(it) FROM unnest(${texts(sql, TABLES)}::text[]) AS it)`
+type Constraint = { readonly name: string; readonly table: string }
+const SELECT_CONSTRAINTS = `
+  SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
+  WHERE contype IN ('c', 'f', 'u', 'x') AND conrelid IN ${OURS}`
 
 async function checkSchema(ask: Ask): Promise<string[]> {
-  const found = await ask(selectColumns)
-  const columns = new Map(found.map(({ name, type }) => [name, type]))
-  const indexes = new Set((await ask(selectIndexes)).map(({ name }) => name))
-  const constraints = await ask(selectConstraints)
-  const wrong = Object.entries(COLUMNS).flatMap(([name, type]) => {
-    const it = columns.get(name)
-    return it === type ? [] : [`column ${name} is ${it ?? 'missing'}; expected ${type}`]
-  })
+  const select = <Row>(text: string) => ask((sql) => sql.unsafe<Row[]>(text, [texts(sql, TABLES)]))
+  const columns = await select<Column>(SELECT_COLUMNS)
+  const types = new Map(columns.map(({ name, type }) => [name, type]))
+  const found = await select<Pick<Constraint, 'name'>>(SELECT_INDEXES)
+  const indexes = new Set(found.map(({ name }) => name))
+  const constraints = await select<Constraint>(SELECT_CONSTRAINTS)
   return [
-    ...wrong,
-    ...found
+    ...Object.entries(COLUMNS)
+      .filter(([name, type]) => types.get(name) !== type)
+      .map(([name, type]) => `column ${name} is ${types.get(name) ?? 'missing'}; expected ${type}`),
+    ...columns
       .filter(({ name, isNeeded }) => isNeeded && !(name in COLUMNS))
       .map(
         ({ name }) => `column ${name} is not plantstore's and must not be null; every write fails`,
