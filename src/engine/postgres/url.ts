@@ -9,8 +9,6 @@ import { UsageError } from '../../errors'
 
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 export type SslMode = (typeof sslModes)[number]
-// Encrypt if the server happens to: only where nobody could listen.
-const laxModes = ['allow', 'prefer'] as const
 
 /** A server; a host that begins with a slash is the folder of a unix socket. */
 export type Host = { readonly host: string; readonly port: number }
@@ -64,6 +62,7 @@ const known = [
   'target_session_attrs',
 ] as const
 type Parameter = (typeof known)[number]
+type Parameters = Partial<Record<Parameter, string>>
 
 // No part of the URL is shown: an unescaped password may be in any of them.
 const malformed = () =>
@@ -79,8 +78,8 @@ function decode(text: string): string {
   throw malformed()
 }
 
-function readParameters(query: string): Partial<Record<Parameter, string>> {
-  const parameters: Partial<Record<Parameter, string>> = {}
+function readParameters(query: string): Parameters {
+  const parameters: Parameters = {}
   for (const pair of query.split('&').filter(Boolean)) {
     const [name = '', value = '', ...rest] = pair.split('=')
     const parameter = known.find((it) => it === name)
@@ -113,7 +112,7 @@ function readHost(text: string): Host {
 }
 
 /** The hosts of the authority; or those of `?host=` with the ports of `?port=`, one for all or one for each. */
-function readHosts(authority: string, { host, port }: Partial<Record<Parameter, string>>): Host[] {
+function readHosts(authority: string, { host, port }: Parameters): Host[] {
   const ports = port?.split(',').map(readPort) ?? []
   if (authority !== '') {
     if (host !== undefined || port !== undefined) {
@@ -158,18 +157,19 @@ function oneOf<Value extends string>(
 function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode {
   // By default, a password crosses a network only to a verified server.
   const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
-  if (!laxModes.some((it) => it === text)) return oneOf('sslmode', text, sslModes) ?? usual
+  if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, sslModes) ?? usual
+  // They encrypt if the server happens to: only where nobody could listen.
   if (usual === 'disable') return usual
   throw new UsageError(
     `the database URL: sslmode=${text} may send a password unencrypted; use verify-full, or require`,
   )
 }
 
-function readTls(hosts: readonly Host[], parameters: Partial<Record<Parameter, string>>) {
+function readTls(hosts: readonly Host[], parameters: Parameters) {
   const { sslrootcert, sslcert, sslkey, channel_binding } = parameters
   const mode = readSslMode(hosts, parameters.sslmode)
-  if (mode === 'disable' && (sslrootcert ?? sslcert ?? sslkey) !== undefined) {
-    const name = ['sslrootcert', 'sslcert', 'sslkey'].find((it) => it in parameters)
+  const name = ['sslrootcert', 'sslcert', 'sslkey'].find((it) => it in parameters)
+  if (mode === 'disable' && name) {
     throw new UsageError(`the database URL: ${name} needs sslmode=verify-full or verify-ca`)
   }
   if (!sslcert !== !sslkey) throw new UsageError('the database URL: sslcert needs sslkey')
