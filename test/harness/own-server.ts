@@ -1,7 +1,9 @@
-// One PostgreSQL server for all tests of a group.
-import { afterAll } from 'bun:test'
+// Tests of each version of PostgreSQL, with a server of their own.
+import { afterAll, describe, test } from 'bun:test'
 import {
   type Installation,
+  installations,
+  isInstalled,
   type PostgresServer,
   type ServerOptions,
   startPostgres,
@@ -18,4 +20,16 @@ export function ownServer(
     starting ??= startPostgres(installation, options)
     return starting
   }
+}
+
+/** Groups tests for each version of PostgreSQL, with one server for all of them; %s is its name. Skips what is not installed. */
+export function describeServers(
+  title: string,
+  tests: (started: () => Promise<PostgresServer>, installation: Installation) => void,
+  { canRun = true, ...options }: ServerOptions & { readonly canRun?: boolean } = {},
+): void {
+  describe.each(installations.map((it) => [it.name, it] as const))(title, (_, it) => {
+    if (canRun && isInstalled(it)) tests(ownServer(it, options), it)
+    else test.skip('is not tested: it is not installed', () => {})
+  })
 }

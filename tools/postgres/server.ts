@@ -52,8 +52,6 @@ export function freePort(): number {
 export type ServerOptions = {
   /** Settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
-  readonly encoding?: string
-  readonly port?: number
   /** Files that are put into the folder of the data, with mode 0600. */
   readonly files?: Readonly<Record<string, string>>
   /** Another server that it copies, and whose standby of the name `standby` it is then. */
@@ -64,10 +62,10 @@ export type ServerOptions = {
   readonly wrapped?: (argv: readonly string[]) => readonly string[]
 }
 
-const initdb = (data: string, passwords: string, encoding = 'UTF8') => [
+const initdb = (data: string, passwords: string) => [
   'initdb',
   ...['-D', data, '-U', 'admin', '-A', 'scram-sha-256', '--pwfile', passwords],
-  ...['-E', encoding, '--locale', 'C', '--no-sync'],
+  ...['-E', 'UTF8', '--locale', 'C', '--no-sync'],
 ]
 
 const copy = (data: string, port: number) => [
@@ -85,7 +83,7 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   const data = file('data')
   // Not in its folder, whose disk a test may fill up.
   const logFile = join(tmpdir(), `${basename(folder)}.log`)
-  const port = options.port ?? freePort()
+  const port = freePort()
   const put = (path: string, text: string) => {
     writeFileSync(path, text, { mode: 0o600 })
     if (isRoot) chownSync(path, NOBODY, NOBODY)
@@ -96,7 +94,7 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   put(file('password'), PASSWORD)
   const [maker = '', ...words] = options.standbyOf
     ? copy(data, options.standbyOf.port)
-    : initdb(data, file('password'), options.encoding)
+    : initdb(data, file('password'))
   const made = Bun.spawn([...under, join(bin, maker), ...words], {
     cwd: folder,
     stdout: 'ignore',
@@ -184,7 +182,6 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
 
   return {
     port,
-    data,
     /** The folder of its unix socket. */
     socket: file('socket'),
     pid,

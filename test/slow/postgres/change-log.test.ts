@@ -1,14 +1,14 @@
 // The contract of a log of changes, in PostgreSQL, and what several processes do to it.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/changes'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { createLogReader } from '../../../src/engine/postgres/change-log'
 import { command, daemon } from '../../../src/engine/role'
 import type { Store } from '../../../src/store'
-import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
 import { follow, replay, testChangeLog } from '../../engine/change-log-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
 import { newDatabase } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
@@ -24,16 +24,9 @@ const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
     ),
   )
 
-describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it) => {
-  if (!isInstalled(it)) {
-    test.skip('is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
-
-  testChangeLog(name, async () => {
-    const url = await newDatabase(await starting)
+describeServers('%s', (started, it) => {
+  testChangeLog(it.name, async () => {
+    const url = await newDatabase(await started())
     let store: Store | undefined
     return {
       async open(keep) {
@@ -49,7 +42,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('numbers the changes of several processes in the order in which they were made', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const stores = [await openKeeping(url, 1e9), await openKeeping(url, null)]
     const ids = range(1, 8).map(({ id }) => id)
     let [acknowledged, isOver] = [0, false]
@@ -97,7 +90,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('has no plant that was made and removed while another process made it', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)
     await store.createPlant({ id: 1n, name: 'first' })
     await using sql = new SQL({ url, max: 1 })
@@ -124,7 +117,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('leaves no gap when a process begins the log while others write', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const writer = await openKeeping(url, null)
     let isOver = false
     const writing = Array.from({ length: 8 }, async (_, seed) => {
@@ -158,7 +151,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('gives no entries of another log under the name of the old one, and leaves no gap', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
     await using sql = new SQL({ url, max: 1, bigint: true })
@@ -191,7 +184,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('is begun and ended by another process; who writes learns it, and loses no connection', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const events: string[] = []
     const store = await openStore(
       url,
@@ -214,7 +207,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('is a new one on another server, whoever writes there first', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
     const { next = '' } = (await store.changes?.read({ limit: 9 })) ?? {}
@@ -233,7 +226,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('check finds a log that does not tell how the plants came to be', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     const database = url.slice(url.lastIndexOf('/') + 1)
     const store = await openKeeping(url, 1e9)

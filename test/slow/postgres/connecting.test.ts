@@ -1,19 +1,13 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect as openSocket, type Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { connect } from '../../../src/engine/postgres/connection'
 import { isInDoubt } from '../../../src/engine/postgres/errors'
 import { addressOf, parsePostgresUrl } from '../../../src/engine/postgres/url'
 import { OpenError } from '../../../src/errors'
-import {
-  freePort,
-  installations,
-  isInstalled,
-  PASSWORD,
-  startPostgres,
-} from '../../../tools/postgres/server'
+import { freePort, PASSWORD, startPostgres } from '../../../tools/postgres/server'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
-import { ownServer } from '../../harness/own-server'
+import { describeServers } from '../../harness/own-server'
 import { startProcess } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -62,187 +56,186 @@ async function startDeaf() {
   }
 }
 
-describe.each(installations.map((it) => [it.name, it] as const))('connecting to %s', (_, it) => {
-  if (!isInstalled(it)) {
-    test.skip('is not installed', () => {})
-    return
-  }
+describeServers(
+  'connecting to %s',
+  (started, it) => {
+    test('one line says why there is none', async () => {
+      const server = await started()
+      const port = freePort()
+      const at = (host: string) => `cannot connect to PostgreSQL at ${host}: `
+      const here = at(`127.0.0.1:${server.port}`)
 
-  const started = ownServer(it, { settings: { max_connections: '12' } })
+      expect(await refusal(`postgres://u@127.0.0.1:${port}/n`)).toBe(
+        `${at(`127.0.0.1:${port}`)}connection refused`,
+      )
+      expect(await refusal('postgres://u@nope.invalid/n')).toBe(
+        `${at('nope.invalid:5432')}cannot resolve host nope.invalid`,
+      )
+      expect(await refusal('postgres://u@/n?host=/missing')).toBe(
+        `${at('/missing/.s.PGSQL.5432')}no such unix socket, or nothing is listening on it`,
+      )
+      expect(await refusal(server.url('nope'))).toBe(
+        `${here}database "nope" does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`,
+      )
+      const wrong = `${here}wrong password for user "admin"`
+      expect(await refusal(`postgres://admin:wrong@127.0.0.1:${server.port}/postgres`)).toBe(wrong)
+      expect(await refusal(`postgres://admin@127.0.0.1:${server.port}/postgres`)).toBe(
+        `${wrong}: none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)`,
+      )
+    })
 
-  test('one line says why there is none', async () => {
-    const server = await started()
-    const port = freePort()
-    const at = (host: string) => `cannot connect to PostgreSQL at ${host}: `
-    const here = at(`127.0.0.1:${server.port}`)
+    test('one line says what the server would not keep', async () => {
+      const server = await started()
+      await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+      await server.query("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
+      await server.query('CREATE DATABASE still')
+      await server.query('ALTER DATABASE still SET default_transaction_read_only = on')
+      await using unsafe = await startPostgres(it, { settings: { fsync: 'off' } })
 
-    expect(await refusal(`postgres://u@127.0.0.1:${port}/n`)).toBe(
-      `${at(`127.0.0.1:${port}`)}connection refused`,
-    )
-    expect(await refusal('postgres://u@nope.invalid/n')).toBe(
-      `${at('nope.invalid:5432')}cannot resolve host nope.invalid`,
-    )
-    expect(await refusal('postgres://u@/n?host=/missing')).toBe(
-      `${at('/missing/.s.PGSQL.5432')}no such unix socket, or nothing is listening on it`,
-    )
-    expect(await refusal(server.url('nope'))).toBe(
-      `${here}database "nope" does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`,
-    )
-    const wrong = `${here}wrong password for user "admin"`
-    expect(await refusal(`postgres://admin:wrong@127.0.0.1:${server.port}/postgres`)).toBe(wrong)
-    expect(await refusal(`postgres://admin@127.0.0.1:${server.port}/postgres`)).toBe(
-      `${wrong}: none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)`,
-    )
-  })
+      expect(await refusal(server.url('latin'))).toEndWith(
+        "the encoding of the database is LATIN1; create one with ENCODING 'UTF8'",
+      )
+      expect(await refusal(server.url('bytes'))).toContain('is SQL_ASCII')
+      expect(await refusal(server.url('still'))).toEndWith('read-only, like a standby')
+      expect(await refusal(unsafe.url())).toEndWith(
+        'fsync is off: a loss of power would lose data; set fsync=on',
+      )
+    })
 
-  test('one line says what the server would not keep', async () => {
-    const server = await started()
-    await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
-    await server.query("CREATE DATABASE bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
-    await server.query('CREATE DATABASE still')
-    await server.query('ALTER DATABASE still SET default_transaction_read_only = on')
-    await using unsafe = await startPostgres(it, { settings: { fsync: 'off' } })
-
-    expect(await refusal(server.url('latin'))).toEndWith(
-      "the encoding of the database is LATIN1; create one with ENCODING 'UTF8'",
-    )
-    expect(await refusal(server.url('bytes'))).toContain('is SQL_ASCII')
-    expect(await refusal(server.url('still'))).toEndWith('read-only, like a standby')
-    expect(await refusal(unsafe.url())).toEndWith(
-      'fsync is off: a loss of power would lose data; set fsync=on',
-    )
-  })
-
-  test('too many connections', async () => {
-    const server = await started()
-    const opened = []
-    for (;;) {
-      const connection = await open(server.url()).catch((error: Error) => error)
-      if (connection instanceof Error) {
-        expect(connection.message).toContain('too many connections; raise max_connections, or')
-        break
+    test('too many connections', async () => {
+      const server = await started()
+      const opened = []
+      for (;;) {
+        const connection = await open(server.url()).catch((error: Error) => error)
+        if (connection instanceof Error) {
+          expect(connection.message).toContain('too many connections; raise max_connections, or')
+          break
+        }
+        opened.push(connection)
       }
-      opened.push(connection)
-    }
-    for (const connection of opened) await connection.close()
+      for (const connection of opened) await connection.close()
 
-    expect(opened.length).toBeGreaterThan(5)
-  })
+      expect(opened.length).toBeGreaterThan(5)
+    })
 
-  test('a role that carries synchronous_commit=off cannot weaken it', async () => {
-    const server = await started()
-    await server.query(`CREATE ROLE careless LOGIN PASSWORD '${PASSWORD}'`)
-    await server.query('ALTER ROLE careless SET synchronous_commit = off')
-    const url = server.url().replace('admin', 'careless')
+    test('a role that carries synchronous_commit=off cannot weaken it', async () => {
+      const server = await started()
+      await server.query(`CREATE ROLE careless LOGIN PASSWORD '${PASSWORD}'`)
+      await server.query('ALTER ROLE careless SET synchronous_commit = off')
+      const url = server.url().replace('admin', 'careless')
 
-    const connection = await open(url)
-    const [row] = await connection.sql`
+      const connection = await open(url)
+      const [row] = await connection.sql`
       SELECT current_setting('synchronous_commit') AS commit,
         current_setting('application_name') AS name`
-    await connection.close()
-
-    expect(row).toEqual({ commit: 'on', name: `plantstore@${hostname()}` })
-    expect(await refusal(`${url}?prepare=false`)).toEndWith(
-      "synchronous_commit is off: run ALTER ROLE … SET synchronous_commit = 'on'",
-    )
-  })
-
-  test('the file of the password is read for each connection', async () => {
-    const server = await started()
-    using folder = temporaryFolder()
-    const databasePasswordFile = folder.file('password')
-    await Bun.write(databasePasswordFile, `${PASSWORD}\n`)
-    await server.query(`CREATE ROLE rotated LOGIN PASSWORD '${PASSWORD}'`)
-    const target = parsePostgresUrl(server.url().replace(`admin:${PASSWORD}`, 'rotated'), {
-      databasePassword: null,
-      databasePasswordFile,
-    })
-
-    await (await connect(target)).close()
-    await server.query("ALTER ROLE rotated PASSWORD 'another'")
-    await expect(connect(target)).rejects.toThrow('wrong password for user "rotated"')
-    await Bun.write(databasePasswordFile, 'another')
-    await (await connect(target)).close()
-  })
-
-  test('works in the schema of the URL', async () => {
-    const server = await started()
-    await server.query('CREATE SCHEMA garden')
-
-    const connection = await open(`${server.url()}?search_path=garden`)
-    const [row] = await connection.sql`SELECT current_schema() AS name`
-    await connection.close()
-
-    expect(row).toEqual({ name: 'garden' })
-  })
-
-  test('by a unix socket', async () => {
-    const { socket, port } = await started()
-    const user = `postgres://admin:${PASSWORD}@`
-
-    for (const url of [
-      `${user}/postgres?host=${socket}&port=${port}`,
-      `${user}${encodeURIComponent(socket)}:${port}/postgres`,
-    ]) {
-      const connection = await open(url)
-      expect(addressOf(connection.host)).toBe(`${socket}/.s.PGSQL.${port}`)
       await connection.close()
-    }
-  })
 
-  test('to the first host that can be written to', async () => {
-    const server = await started()
-    await using standby = await startPostgres(it, {
-      settings: { default_transaction_read_only: 'on' },
+      expect(row).toEqual({ commit: 'on', name: `plantstore@${hostname()}` })
+      expect(await refusal(`${url}?prepare=false`)).toEndWith(
+        "synchronous_commit is off: run ALTER ROLE … SET synchronous_commit = 'on'",
+      )
     })
-    using silent = startSilent()
-    await using deaf = await startDeaf()
-    const hosts = [silent, deaf, { port: freePort() }, standby].map((at) => `127.0.0.1:${at.port}`)
-    const urlOf = (all: readonly string[]) =>
-      `postgres://admin:${PASSWORD}@${all.join(',')}/postgres?connect_timeout=1`
 
-    const began = performance.now()
-    const connection = await open(urlOf([...hosts, `127.0.0.1:${server.port}`]))
-    expect(addressOf(connection.host)).toBe(`127.0.0.1:${server.port}`)
-    expect(performance.now() - began).toBeGreaterThan(1900)
-    await connection.close()
+    test('the file of the password is read for each connection', async () => {
+      const server = await started()
+      using folder = temporaryFolder()
+      const databasePasswordFile = folder.file('password')
+      await Bun.write(databasePasswordFile, `${PASSWORD}\n`)
+      await server.query(`CREATE ROLE rotated LOGIN PASSWORD '${PASSWORD}'`)
+      const target = parsePostgresUrl(server.url().replace(`admin:${PASSWORD}`, 'rotated'), {
+        databasePassword: null,
+        databasePasswordFile,
+      })
 
-    const reasons = ['no answer within 1 s', 'no answer within 1 s', 'connection refused']
-    expect(await refusal(urlOf(hosts))).toBe(
-      `no writable PostgreSQL server: ${[...reasons, 'read-only, like a standby']
-        .map((reason, index) => `${hosts[index]}: ${reason}`)
-        .join('; ')}`,
-    )
-  })
+      await (await connect(target)).close()
+      await server.query("ALTER ROLE rotated PASSWORD 'another'")
+      await expect(connect(target)).rejects.toThrow('wrong password for user "rotated"')
+      await Bun.write(databasePasswordFile, 'another')
+      await (await connect(target)).close()
+    })
 
-  test('a query that misses its deadline drops the connection, and is not cancelled', async () => {
-    const server = await started()
-    await server.query('CREATE TABLE slow (n int)')
-    const connection = await open(server.url())
-    const query = connection.sql`WITH s AS (SELECT pg_sleep(1)) INSERT INTO slow SELECT 1 FROM s`
+    test('works in the schema of the URL', async () => {
+      const server = await started()
+      await server.query('CREATE SCHEMA garden')
 
-    const error = await connection.within(200, query).catch((thrown: unknown) => thrown)
+      const connection = await open(`${server.url()}?search_path=garden`)
+      const [row] = await connection.sql`SELECT current_schema() AS name`
+      await connection.close()
 
-    expect(isInDoubt(error)).toBeTrue()
-    expect(connection.isLost).toBeTrue()
-    await expect(connection.sql`SELECT 1`.then(() => 'answered')).rejects.toThrow()
-    let rows = 0
-    while (rows === 0) {
-      await Bun.sleep(50)
-      rows = (await server.query('SELECT * FROM slow')).length
-    }
-    expect(rows).toBe(1)
-  })
+      expect(row).toEqual({ name: 'garden' })
+    })
 
-  test('a session that is lost stays lost', async () => {
-    const server = await started()
-    const connection = await open(server.url())
-    const [row] = await connection.sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
-    const waiting = connection.sql`SELECT pg_sleep(60)`.catch((error: unknown) => error)
-    await server.query(`SELECT pg_terminate_backend(${row?.pid})`)
+    test('by a unix socket', async () => {
+      const { socket, port } = await started()
+      const user = `postgres://admin:${PASSWORD}@`
 
-    expect(isInDoubt(await waiting)).toBeTrue()
-    expect(connection.isLost).toBeTrue()
-    await expect(connection.sql`SELECT 1`.then(() => 'answered')).rejects.toThrow()
-  })
-})
+      for (const url of [
+        `${user}/postgres?host=${socket}&port=${port}`,
+        `${user}${encodeURIComponent(socket)}:${port}/postgres`,
+      ]) {
+        const connection = await open(url)
+        expect(addressOf(connection.host)).toBe(`${socket}/.s.PGSQL.${port}`)
+        await connection.close()
+      }
+    })
+
+    test('to the first host that can be written to', async () => {
+      const server = await started()
+      await using standby = await startPostgres(it, {
+        settings: { default_transaction_read_only: 'on' },
+      })
+      using silent = startSilent()
+      await using deaf = await startDeaf()
+      const hosts = [silent, deaf, { port: freePort() }, standby].map(
+        (at) => `127.0.0.1:${at.port}`,
+      )
+      const urlOf = (all: readonly string[]) =>
+        `postgres://admin:${PASSWORD}@${all.join(',')}/postgres?connect_timeout=1`
+
+      const began = performance.now()
+      const connection = await open(urlOf([...hosts, `127.0.0.1:${server.port}`]))
+      expect(addressOf(connection.host)).toBe(`127.0.0.1:${server.port}`)
+      expect(performance.now() - began).toBeGreaterThan(1900)
+      await connection.close()
+
+      const reasons = ['no answer within 1 s', 'no answer within 1 s', 'connection refused']
+      expect(await refusal(urlOf(hosts))).toBe(
+        `no writable PostgreSQL server: ${[...reasons, 'read-only, like a standby']
+          .map((reason, index) => `${hosts[index]}: ${reason}`)
+          .join('; ')}`,
+      )
+    })
+
+    test('a query that misses its deadline drops the connection, and is not cancelled', async () => {
+      const server = await started()
+      await server.query('CREATE TABLE slow (n int)')
+      const connection = await open(server.url())
+      const query = connection.sql`WITH s AS (SELECT pg_sleep(1)) INSERT INTO slow SELECT 1 FROM s`
+
+      const error = await connection.within(200, query).catch((thrown: unknown) => thrown)
+
+      expect(isInDoubt(error)).toBeTrue()
+      expect(connection.isLost).toBeTrue()
+      await expect(connection.sql`SELECT 1`.then(() => 'answered')).rejects.toThrow()
+      let rows = 0
+      while (rows === 0) {
+        await Bun.sleep(50)
+        rows = (await server.query('SELECT * FROM slow')).length
+      }
+      expect(rows).toBe(1)
+    })
+
+    test('a session that is lost stays lost', async () => {
+      const server = await started()
+      const connection = await open(server.url())
+      const [row] = await connection.sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+      const waiting = connection.sql`SELECT pg_sleep(60)`.catch((error: unknown) => error)
+      await server.query(`SELECT pg_terminate_backend(${row?.pid})`)
+
+      expect(isInDoubt(await waiting)).toBeTrue()
+      expect(connection.isLost).toBeTrue()
+      await expect(connection.sql`SELECT 1`.then(() => 'answered')).rejects.toThrow()
+    })
+  },
+  { settings: { max_connections: '12' } },
+)

@@ -1,18 +1,14 @@
 // Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { KeepChanges } from '../../../src/changes'
 import { messageOf } from '../../../src/errors'
 import type { Store } from '../../../src/store'
-import {
-  installations,
-  isInstalled,
-  type PostgresServer,
-  startPostgres,
-} from '../../../tools/postgres/server'
+import type { PostgresServer } from '../../../tools/postgres/server'
 import { follow, replay } from '../../engine/change-log-contract'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { turns } from '../../harness/ledger'
+import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
@@ -76,13 +72,6 @@ const expected = {
   mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
 }
 
-const cases = installations.flatMap(
-  (it): [string, (typeof installations)[number], KeepChanges][] => [
-    [it.name, it, null],
-    [`${it.name}, with a log of changes`, it, 1e9],
-  ],
-)
-
 /** Where the log of changes of a store ends, if it has one. */
 const endOf = async ({ changes }: Store) => (await changes?.read({ after: 'now', limit: 1 }))?.next
 
@@ -91,14 +80,7 @@ async function expectNewLog({ changes }: Store, after = ''): Promise<void> {
   await expect(changes?.read({ after, limit: 1 })).rejects.toHaveProperty('error', 41001)
 }
 
-describe.each(cases)('a lost answer of %s', (_, it, keep) => {
-  if (!isInstalled(it)) {
-    test.skip('is not tested: it is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
-
+const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServer>) => {
   test.each([
     ['creates', creates, expected.creates, 'answers', 'UPDATE', true],
     ['creates', creates, expected.creates, 'requests', '', false],
@@ -107,7 +89,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
     ['changes of all kinds', mixed, expected.mixed, 'requests', '', false],
   ] as const)('leaves %s as they would have ended', async (...row) => {
     const [, changes, ends, way, word, isMade] = row
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     it.proxy.hold(way, word)
 
     const ended = endsOf(changes(it.store))
@@ -122,7 +104,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('is settled before the changes behind it are sent', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     it.proxy.hold('answers', 'UPDATE')
     const inDoubt = endsOf([it.store.createPlant({ id: 30n, name: 'new' })])
     await it.proxy.untilHeld()
@@ -139,7 +121,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('keeps the order of the changes behind one that the server refuses', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     await it.query(
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
        $$ BEGIN RAISE 'no weeds' USING ERRCODE = '23514'; END $$;
@@ -163,7 +145,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('is told as made, with what a plant was refused for, once all of it was', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     it.proxy.hold('answers', 'UPDATE')
 
     const ended = endsOf(creates(it.store))
@@ -181,7 +163,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('keeps a commit from being made later, once it counts as not made', async () => {
-    const server = await starting
+    const server = await started()
     await using it = await openCuttable(server, keep)
     const [backend] = await it.query(
       `SELECT pid FROM pg_stat_activity
@@ -207,7 +189,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('sends a change again whose transaction the server has put out', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     await it.store.patchPlant(1n, { name: 'first' })
     it.proxy.hold('answers', 'BEGIN')
 
@@ -221,7 +203,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('tells that a server has lost what it had confirmed', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     for (const plant of range(20, 5)) await it.store.createPlant(plant)
     const before = await endOf(it.store)
     await it.query('UPDATE lanes SET seq = seq - 3 WHERE seq > 3')
@@ -235,7 +217,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('begins a new log of changes on another timeline of the server, and only there', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     if (keep === null) return
     const [before] = await it.query('SELECT timeline FROM change_log')
     expect(before?.timeline).toMatch(/^\d+-[0-9A-F]{8}$/)
@@ -253,7 +235,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('goes on in a new lane if its own is gone, without an alarm of lost commits', async () => {
-    await using it = await openCuttable(await starting, keep)
+    await using it = await openCuttable(await started(), keep)
     const before = await endOf(it.store)
     await it.query('DELETE FROM lanes')
 
@@ -275,7 +257,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
     'is an error of its own for %s whose lane is gone, as nobody knows',
     async (...row) => {
       const [, changes, word] = row
-      await using it = await openCuttable(await starting, keep)
+      await using it = await openCuttable(await started(), keep)
       it.proxy.hold('answers', word)
 
       const ended = endsOf(changes(it.store))
@@ -293,7 +275,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   )
 
   test('waits for the standby, whatever the database sets', async () => {
-    const server = await starting
+    const server = await started()
     const setStandby = async (name: string) => {
       await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
       await server.query('SELECT pg_reload_conf()')
@@ -325,7 +307,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
   })
 
   test('refuses changes and reads while the server is away, and stores none of them later', async () => {
-    const server = await starting
+    const server = await started()
     await using it = await openCuttable(server, keep)
     await server.stop()
     const change = endsOf([it.store.createPlant({ id: 9n, name: 'nine' })])
@@ -343,4 +325,7 @@ describe.each(cases)('a lost answer of %s', (_, it, keep) => {
     expect(await it.store.readPlant(9n)).toBeNull()
     expect(it.store.stats().server).toMatchObject({ reconnects: 1, failovers: 0, lostCommits: 0 })
   })
-})
+}
+
+describeServers('a lost answer of %s', lostAnswers(null))
+describeServers('a lost answer of %s, with a log of changes', lostAnswers(1e9))

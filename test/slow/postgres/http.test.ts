@@ -1,14 +1,9 @@
 // The tests of the HTTP API and of the commands, as they are, on PostgreSQL: each file in a process of its own.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import {
-  installations,
-  isInstalled,
-  PASSWORD,
-  psql,
-  startPostgres,
-} from '../../../tools/postgres/server'
+import { PASSWORD, psql } from '../../../tools/postgres/server'
 import { root } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(600_000)
@@ -36,25 +31,22 @@ const files = [
   'commands/import-csv',
 ]
 
-describe.each(installations.map((it) => [it.name, it] as const))('on %s', (_, it) => {
-  if (!isInstalled(it) || !existsSync(psql)) {
-    test.skip('the tests of the HTTP API: it is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
+describeServers(
+  'on %s',
+  (started) => {
+    test.each(files)('test/%s.test.ts passes', async (file) => {
+      const { port } = await started()
+      const env = {
+        PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
+        PGPASSWORD: PASSWORD,
+        ...(Bun.env.PLANTSTORE_BINARY ? { PLANTSTORE_BINARY: Bun.env.PLANTSTORE_BINARY } : {}),
+      }
+      const command = [process.execPath, 'test', `./test/${file}.test.ts`]
 
-  test.each(files)('test/%s.test.ts passes', async (file) => {
-    const { port } = await starting
-    const env = {
-      PLANTSTORE_TEST_DATABASE: `postgres://admin@127.0.0.1:${port}/postgres`,
-      PGPASSWORD: PASSWORD,
-      ...(Bun.env.PLANTSTORE_BINARY ? { PLANTSTORE_BINARY: Bun.env.PLANTSTORE_BINARY } : {}),
-    }
-    const command = [process.execPath, 'test', `./test/${file}.test.ts`]
+      const { code, err } = await run(command, { cwd: root, env })
 
-    const { code, err } = await run(command, { cwd: root, env })
-
-    expect(code === 0 ? '' : err).toBe('')
-  })
-})
+      expect(code === 0 ? '' : err).toBe('')
+    })
+  },
+  { canRun: existsSync(psql) },
+)

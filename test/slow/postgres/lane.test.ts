@@ -1,6 +1,6 @@
 // The fence of a lane: a step that was not made before it never will be.
 
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
 import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
@@ -15,13 +15,9 @@ import { keepChanges } from '../../../src/engine/postgres/log-row'
 import { SCHEMA_VERSION } from '../../../src/engine/postgres/migrations'
 import { commit } from '../../../src/engine/postgres/statements'
 import { type PostgresTarget, parsePostgresUrl } from '../../../src/engine/postgres/url'
-import {
-  installations,
-  isInstalled,
-  type PostgresServer,
-  startPostgres,
-} from '../../../tools/postgres/server'
+import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -70,16 +66,9 @@ async function openSnapshot(target: PostgresTarget) {
   return { lanes: row?.lanes, [Symbol.asyncDispose]: close }
 }
 
-describe.each(installations.map((it) => [it.name, it] as const))('the fence of %s', (_, it) => {
-  if (!isInstalled(it)) {
-    test.skip('is not tested: it is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
-
+describeServers('the fence of %s', (started) => {
   test('keeps every step from being made later that was not made before it', async () => {
-    await using it = await openLane(await starting)
+    await using it = await openLane(await started())
     await it.create(1, 1)
 
     // Step 2 was sent, and has not arrived.
@@ -97,7 +86,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
   })
 
   test('finds the last step that was made, with its refusals, and the same when it is sent again', async () => {
-    await using it = await openLane(await starting)
+    await using it = await openLane(await started())
     await it.create(1, 1)
     await it.create(1, 2)
     const top = { lane: it.lane, seq: 2 }
@@ -109,7 +98,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
   })
 
   test('finds a step that was under way when it came', async () => {
-    const server = await starting
+    const server = await started()
     await using it = await openLane(server)
     const at = { lane: it.lane, seq: 1, logs: false }
     await beginStep(it.old.sql, at, [])
@@ -123,7 +112,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
   })
 
   test('works for a lane of more than 2^31 steps', async () => {
-    const server = await starting
+    const server = await started()
     await using it = await openLane(server)
     const seq = 2 ** 40
     expect(await fence(it.current.sql, { lane: it.lane, seq })).toMatchObject({ made: 0 })
@@ -135,7 +124,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
   })
 
   test('reads no more of a lane for all the versions of its row that a snapshot keeps', async () => {
-    await using it = await openLane(await starting)
+    await using it = await openLane(await started())
     const { old, current, lane } = it
     // The planner knows that the table is small, and the session keeps the plans that it makes of that.
     await current.sql.unsafe('VACUUM ANALYZE lanes')
@@ -164,7 +153,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('the fence of %
   })
 
   test('keeps a step from being made that does not know that a log of changes is kept, or is not', async () => {
-    await using it = await openLane(await starting)
+    await using it = await openLane(await started())
     const create = stepOf([['create', [1, 'Rose', null]]])
     const remove = stepOf([['delete', 1, null]])
     const at = { lane: it.lane, seq: 1 }

@@ -1,10 +1,10 @@
 // The largest batches that share a commit: they end long before their deadline, on a network that is fit for them.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, createServer, type Socket } from 'node:net'
 import { LIMITS } from '../../../src/engine/plant-changes'
-import { freePort, installations, isInstalled } from '../../../tools/postgres/server'
+import { freePort } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { ownServer } from '../../harness/own-server'
+import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -51,13 +51,7 @@ const plants = (round: number) =>
     tag: `${round}/${id}`,
   }))
 
-describe.each(installations.map((it) => [it.name, it] as const))('%s', (_, installation) => {
-  if (!isInstalled(installation)) {
-    test.skip('is not tested: it is not installed', () => {})
-    return
-  }
-  const started = ownServer(installation)
-
+describeServers('%s', (started) => {
   test('confirms the largest batches over 200 Mbit/s and 8 ms of round trip', async () => {
     const url = await newDatabase(await started())
     using network = startNetwork(Number(new URL(url).port))

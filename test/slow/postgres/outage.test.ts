@@ -1,19 +1,15 @@
 // What a store does while its server hangs, is away, or refuses every write.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
 import { connect } from '../../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import { command } from '../../../src/engine/role'
-import {
-  installations,
-  isInstalled,
-  type PostgresServer,
-  startPostgres,
-} from '../../../tools/postgres/server'
+import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -41,16 +37,9 @@ const errorOf = (change: Promise<unknown>): Promise<number | null> =>
     ({ error }) => error,
   )
 
-describe.each(installations.map((it) => [it.name, it] as const))('an outage of %s', (_, it) => {
-  if (!isInstalled(it)) {
-    test.skip('is not tested: it is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
-
+describeServers('an outage of %s', (started, it) => {
   test('refuses the changes that come after one in doubt, which is answered once that is settled', async () => {
-    const server = await starting
+    const server = await started()
     await using it = await openCuttable(server)
     it.proxy.hold('requests', 'nine')
     const inDoubt = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
@@ -73,12 +62,12 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
 
   test('begins when a newer plantstore has migrated the schema, and ends when it is as it was', async () => {
     const events: Logged[] = []
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     using proxy = startProxy(Number(new URL(url).port))
     const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
     const name = url.slice(url.lastIndexOf('/') + 1)
     const migrate = async (by: number) =>
-      (await starting).query(`UPDATE plantstore_schema SET version = version + ${by}`, name)
+      (await started()).query(`UPDATE plantstore_schema SET version = version + ${by}`, name)
 
     await migrate(1)
     proxy.cut()
@@ -92,7 +81,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
   })
 
   test('is not risked at an address that leads to two servers', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     await using other = await startPostgres(it)
     await (await openAt(await other.createDatabase(url.slice(url.lastIndexOf('/') + 1)))).close()
     let connections = 0
@@ -112,7 +101,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
   })
 
   test('ends where a new connection hangs before it is used', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await started())
     it.proxy.cut()
     it.proxy.hold('requests', 'lock_timeout')
     const change = errorOf(it.store.createPlant({ id: 9n, name: 'nine' }))
@@ -123,7 +112,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
   })
 
   test('is over for a command once its commit in doubt is settled', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     using proxy = startProxy(Number(new URL(url).port))
     const through = url.replace(/:\d+\//, `:${proxy.port}/`)
     const store = await openStore(through, command({ makesDatabase: true }))
@@ -143,7 +132,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
   })
 
   test('is not a queue of queries that the server answers one after another', async () => {
-    const server = await starting
+    const server = await started()
     const secrets = { databasePassword: null, databasePasswordFile: null }
     const connection = await connect(parsePostgresUrl(await newDatabase(server), secrets))
     const ask = (seconds: number) =>
@@ -159,7 +148,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
   })
 
   test('fails the probe while the server refuses every write', async () => {
-    await using it = await openCuttable(await starting)
+    await using it = await openCuttable(await started())
     await it.query('ALTER TABLE lanes ADD CONSTRAINT full_lane CHECK (seq < 0) NOT VALID')
     await Bun.sleep(1000)
 
@@ -170,7 +159,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('an outage of %
   })
 
   test('is said at the first start, where no standby confirms', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     const setStandby = async (name: string) => {
       await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { installations, isInstalled, PASSWORD } from '../../../tools/postgres/server'
+import { PASSWORD } from '../../../tools/postgres/server'
 import {
   builtProgram,
   PATIENCE_MS,
@@ -8,100 +8,91 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
-import { ownServer } from '../../harness/own-server'
+import { describeServers } from '../../harness/own-server'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const program = builtProgram
 
-describe.each(installations.map((it) => [it.name, it] as const))(
-  'the password of %s is shown nowhere',
-  (_, it) => {
-    if (!isInstalled(it)) {
-      test.skip('is not installed', () => {})
-      return
+describeServers('the password of %s is shown nowhere', (started) => {
+  const folder = temporaryFolder()
+  afterAll(async () => {
+    folder[Symbol.dispose]()
+  })
+
+  /** The three ways to hand it over. */
+  async function environments(): Promise<Record<string, string>[]> {
+    const server = await started()
+    const PLANTSTORE_DATABASE = server.url().replace(`:${PASSWORD}`, '')
+    await Bun.write(folder.file('password'), `${PASSWORD}\n`)
+    return [
+      { PLANTSTORE_DATABASE: server.url() },
+      { PLANTSTORE_DATABASE, PGPASSWORD: PASSWORD },
+      { PLANTSTORE_DATABASE, PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password') },
+    ]
+  }
+
+  test('by a daemon whose server is lost, and that crashes', async () => {
+    const server = await started()
+    for (const env of await environments()) {
+      const args = ['--log-requests']
+      await using daemon = await startDaemon({ program, args, env })
+      const heard = [readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')]
+      const hear = async (path: string) => {
+        const answer = await daemon.fetch(path)
+        heard.push(JSON.stringify([...answer.headers]), await answer.text())
+      }
+      await daemon.create('{"id":1,"name":"Rose"}')
+      await hear('/plants/1')
+      await hear('/metrics')
+      await server.stop()
+      await hear('/plants/1')
+      await hear('/health')
+      await hear('/metrics')
+      await server.restart()
+      while ((await daemon.fetch('/health')).status !== 200) await Bun.sleep(50)
+      // As a bug of the runtime would: it prints a report.
+      daemon.signal('SIGSEGV')
+      await daemon.finished
+
+      heard.push(daemon.out(), daemon.err())
+      expect(daemon.err()).toContain('"listening"')
+      expect(heard.join('\n')).not.toContain(PASSWORD)
     }
+  })
 
-    const started = ownServer(it)
-    const folder = temporaryFolder()
-    afterAll(async () => {
-      folder[Symbol.dispose]()
-    })
-
-    /** The three ways to hand it over. */
-    async function environments(): Promise<Record<string, string>[]> {
-      const server = await started()
-      const PLANTSTORE_DATABASE = server.url().replace(`:${PASSWORD}`, '')
-      await Bun.write(folder.file('password'), `${PASSWORD}\n`)
-      return [
-        { PLANTSTORE_DATABASE: server.url() },
-        { PLANTSTORE_DATABASE, PGPASSWORD: PASSWORD },
-        { PLANTSTORE_DATABASE, PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password') },
-      ]
+  test('by a command, whatever fails', async () => {
+    const server = await started()
+    const wrong = [
+      ['sslmode=verify-full&sslrootcert=/missing'],
+      ['sslmode=require'],
+      ['sslmode=nope'],
+      ['nope=1'],
+      ['search_path=nope'],
+    ]
+    for (const [query] of wrong) {
+      const env = { PLANTSTORE_DATABASE: `${server.url()}?${query}` }
+      for (const args of [['check'], ['serve', '--port', '0'], ['token', 'list'], ['export']]) {
+        const { out, err, code } = await runProgram(args, { program, env })
+        expect({ args, query, isRefused: code === 1 || code === 2 }).toEqual({
+          args,
+          query,
+          isRefused: true,
+        })
+        expect(err).toMatch(/^plantstore: [^\n]+\n$/)
+        expect(out + err).not.toContain(PASSWORD)
+      }
     }
+  })
 
-    test('by a daemon whose server is lost, and that crashes', async () => {
-      const server = await started()
-      for (const env of await environments()) {
-        const args = ['--log-requests']
-        await using daemon = await startDaemon({ program, args, env })
-        const heard = [readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')]
-        const hear = async (path: string) => {
-          const answer = await daemon.fetch(path)
-          heard.push(JSON.stringify([...answer.headers]), await answer.text())
-        }
-        await daemon.create('{"id":1,"name":"Rose"}')
-        await hear('/plants/1')
-        await hear('/metrics')
-        await server.stop()
-        await hear('/plants/1')
-        await hear('/health')
-        await hear('/metrics')
-        await server.restart()
-        while ((await daemon.fetch('/health')).status !== 200) await Bun.sleep(50)
-        // As a bug of the runtime would: it prints a report.
-        daemon.signal('SIGSEGV')
-        await daemon.finished
-
-        heard.push(daemon.out(), daemon.err())
-        expect(daemon.err()).toContain('"listening"')
-        expect(heard.join('\n')).not.toContain(PASSWORD)
+  test('by the commands that work', async () => {
+    for (const env of await environments()) {
+      for (const args of [['check'], ['export'], ['token', 'list'], ['token', 'create', 'a']]) {
+        const { out, err, code } = await runProgram(args, { program, env })
+        expect({ args, code }).toEqual({ args, code: 0 })
+        expect(out + err).not.toContain(PASSWORD)
       }
-    })
-
-    test('by a command, whatever fails', async () => {
-      const server = await started()
-      const wrong = [
-        ['sslmode=verify-full&sslrootcert=/missing'],
-        ['sslmode=require'],
-        ['sslmode=nope'],
-        ['nope=1'],
-        ['search_path=nope'],
-      ]
-      for (const [query] of wrong) {
-        const env = { PLANTSTORE_DATABASE: `${server.url()}?${query}` }
-        for (const args of [['check'], ['serve', '--port', '0'], ['token', 'list'], ['export']]) {
-          const { out, err, code } = await runProgram(args, { program, env })
-          expect({ args, query, isRefused: code === 1 || code === 2 }).toEqual({
-            args,
-            query,
-            isRefused: true,
-          })
-          expect(err).toMatch(/^plantstore: [^\n]+\n$/)
-          expect(out + err).not.toContain(PASSWORD)
-        }
-      }
-    })
-
-    test('by the commands that work', async () => {
-      for (const env of await environments()) {
-        for (const args of [['check'], ['export'], ['token', 'list'], ['token', 'create', 'a']]) {
-          const { out, err, code } = await runProgram(args, { program, env })
-          expect({ args, code }).toEqual({ args, code: 0 })
-          expect(out + err).not.toContain(PASSWORD)
-        }
-        await runProgram(['token', 'revoke', 'a'], { program, env })
-      }
-    })
-  },
-)
+      await runProgram(['token', 'revoke', 'a'], { program, env })
+    }
+  })
+})

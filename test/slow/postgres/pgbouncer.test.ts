@@ -1,10 +1,9 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection'
 import { startupOf } from '../../../src/engine/postgres/settings'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
-import { installations, isInstalled } from '../../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
-import { ownServer } from '../../harness/own-server'
+import { describeServers } from '../../harness/own-server'
 import { hasPgBouncer, startPgBouncer } from '../../harness/pgbouncer'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -35,16 +34,9 @@ const refusal = (url: string): Promise<string> =>
     (error: Error) => error.message,
   )
 
-describe.each(installations.map((it) => [it.name, it] as const))(
+describeServers(
   '%s behind PgBouncer in transaction mode',
-  (_, it) => {
-    if (!isInstalled(it) || !hasPgBouncer()) {
-      test.skip('is not installed', () => {})
-      return
-    }
-
-    const started = ownServer(it)
-
+  (started) => {
     test.each([
       [[]],
       [[`ignore_startup_parameters=${settings}`]],
@@ -137,4 +129,5 @@ describe.each(installations.map((it) => [it.name, it] as const))(
       expect(checked.out).toStartWith(`ok: ${ids.length} plants, `)
     })
   },
+  { canRun: hasPgBouncer() },
 )

@@ -1,15 +1,11 @@
 // A server that is there and refuses what plantstore asks: health, log, metric, what a client gets, and what heals it.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { checkServer } from '../../../src/engine/postgres/check'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
-import {
-  installations,
-  isInstalled,
-  type PostgresServer,
-  startPostgres,
-} from '../../../tools/postgres/server'
+import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
@@ -24,9 +20,9 @@ const errorOf = (asked: Promise<unknown>): Promise<number | null> =>
   )
 
 async function until(holds: () => Promise<boolean>): Promise<number> {
-  const started = performance.now()
+  const startedAt = performance.now()
   while (!(await holds())) await Bun.sleep(100)
-  return performance.now() - started
+  return performance.now() - startedAt
 }
 
 let roles = 0
@@ -126,18 +122,11 @@ const closed = [
   ],
 ] as const
 
-describe.each(installations.map((it) => [it.name, it] as const))('what %s refuses', (_, it) => {
-  if (!isInstalled(it)) {
-    test.skip('is not tested: it is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
-
+describeServers('what %s refuses', (started) => {
   test.concurrent.each(refusals)(
     'to a role that lost %s is in the log, and makes the store unhealthy until it is given back',
     async (_, lose, heal, sqlstate, isSeenByWrites) => {
-      await using it = await openPlain(await starting)
+      await using it = await openPlain(await started())
       expect(await it.isHealthy()).toBeTrue()
       expect(await it.check()).toEqual([])
       await it.query(lose)
@@ -165,17 +154,17 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   test.concurrent.each(closed)(
     'to a role that lost %s is in the log at once, and makes the store unhealthy',
     async (_, lose, heal, reason) => {
-      await using it = await openPlain(await starting)
+      await using it = await openPlain(await started())
       await it.query(lose)
       await it.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$role'`,
       )
 
-      const started = performance.now()
+      const startedAt = performance.now()
       await errorOf(it.store.readPlant(1n))
       await until(async () => it.events.some((event) => `${event.detail}`.includes(reason)))
 
-      expect(performance.now() - started).toBeLessThan(8000)
+      expect(performance.now() - startedAt).toBeLessThan(8000)
       expect(await it.isHealthy()).toBeFalse()
       expect(it.store.stats().isWritable).toBeFalse()
       await it.query(heal)
@@ -185,7 +174,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   )
 
   test('by a trigger that discards rows is 50001 for those alone, and nothing of their group', async () => {
-    await using it = await openPlain(await starting)
+    await using it = await openPlain(await started())
     await it.query(
       `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
        CREATE TRIGGER discards BEFORE INSERT ON plants FOR EACH ROW WHEN (new.id = 13)
@@ -214,7 +203,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   })
 
   test('of the plants that creates conflict with leaves the other creates of their commit acknowledged', async () => {
-    await using it = await openPlain(await starting)
+    await using it = await openPlain(await started())
     // Enough to insert a plant, and not to read the one that is in its way.
     await it.query(
       'ALTER TABLE plants OWNER TO admin; GRANT SELECT (id), INSERT ON plants TO $role',
@@ -229,7 +218,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   })
 
   test('by a unique index of another program is 50001 for that plant alone', async () => {
-    await using it = await openPlain(await starting)
+    await using it = await openPlain(await started())
     await it.query('CREATE UNIQUE INDEX one_name ON plants (name)')
 
     const ended = await Promise.all([
@@ -248,7 +237,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   })
 
   test('of every step of its lane is tried again a few times only', async () => {
-    await using it = await openPlain(await starting)
+    await using it = await openPlain(await started())
     await it.query(
       `CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
        CREATE TRIGGER keeps BEFORE UPDATE ON lanes FOR EACH ROW EXECUTE FUNCTION discard()`,
@@ -261,10 +250,10 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   })
 
   test('while the table is locked is a read within 5 s; tokens do not wait, and no connection is lost', async () => {
-    await using it = await openPlain(await starting)
+    await using it = await openPlain(await started())
     const locking = it.query('BEGIN; LOCK TABLE plants; SELECT pg_sleep(12); COMMIT')
     await Bun.sleep(300)
-    const started = performance.now()
+    const startedAt = performance.now()
 
     const reads = Array.from({ length: 3 }, async (_, index) => {
       await Bun.sleep(index * 20)
@@ -273,10 +262,10 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
           ? it.store.listPlants({ after: null, limit: 1, tag: null, name: null })
           : it.store.readPlant(1n),
       )
-      return { error, milliseconds: performance.now() - started }
+      return { error, milliseconds: performance.now() - startedAt }
     })
     expect(await it.store.findToken('unknown')).toBeNull()
-    expect(performance.now() - started).toBeLessThan(4000)
+    expect(performance.now() - startedAt).toBeLessThan(4000)
     for (const { error, milliseconds } of await Promise.all(reads)) {
       expect(error).toBe(50302)
       expect(milliseconds).toBeLessThan(9000)
@@ -289,7 +278,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   })
 
   test('is nothing at all on connections that are half open, which health finds while nobody reads', async () => {
-    const server = await starting
+    const server = await started()
     using proxy = startProxy(server.port)
     await using it = await openPlain(server, proxy.port)
     proxy.halfOpen()
@@ -305,7 +294,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('what %s refuse
   })
 
   test('to a check is a constraint or a column of another program that makes writes fail', async () => {
-    await using it = await openPlain(await starting)
+    await using it = await openPlain(await started())
     await it.query(
       `ALTER TABLE plants ADD CONSTRAINT short CHECK (length(name) < 9);
        ALTER TABLE tokens ADD COLUMN mine int NOT NULL`,

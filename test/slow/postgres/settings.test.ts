@@ -1,11 +1,11 @@
 // What a role or a database sets for its sessions, and plantstore does not rely on.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection'
 import { statementsOf } from '../../../src/engine/postgres/rehearsal'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
-import { installations, isInstalled, type PostgresServer } from '../../../tools/postgres/server'
+import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
-import { ownServer } from '../../harness/own-server'
+import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -38,87 +38,78 @@ async function databaseOf(server: PostgresServer, settings: Readonly<Record<stri
   }
 }
 
-describe.each(installations.map((it) => [it.name, it] as const))(
-  'a session of %s',
-  (_, installation) => {
-    if (!isInstalled(installation)) {
-      test.skip('is not tested: it is not installed', () => {})
-      return
+describeServers('a session of %s', (started, installation) => {
+  test('compiles no statement of a commit, as a plan without an index seems to cost much', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    await (await openAt(url)).close()
+    const { sql, close } = await open(url)
+    for (const [text, ...values] of statementsOf(sql)) {
+      const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, values)
+      expect(row['QUERY PLAN'][0]).toContainAllKeys(['Plan'])
     }
-    const started = ownServer(installation)
+    await close()
+  })
 
-    test('compiles no statement of a commit, as a plan without an index seems to cost much', async () => {
-      const server = await started()
-      const url = await newDatabase(server)
-      await (await openAt(url)).close()
-      const { sql, close } = await open(url)
-      for (const [text, ...values] of statementsOf(sql)) {
-        const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, values)
-        expect(row['QUERY PLAN'][0]).toContainAllKeys(['Plan'])
-      }
-      await close()
-    })
+  test('has the settings that are relied on, whatever the role and the database say', async () => {
+    const server = await started()
+    const newer = installation.name === 'PostgreSQL 18' ? { transaction_timeout: '100ms' } : {}
+    await using it = await databaseOf(server, { ...careless, ...newer })
+    await server.query(`ALTER ROLE admin IN DATABASE ${it.name} SET synchronous_commit = local`)
+    const names = Object.keys({ ...careless, ...newer })
 
-    test('has the settings that are relied on, whatever the role and the database say', async () => {
-      const server = await started()
-      const newer = installation.name === 'PostgreSQL 18' ? { transaction_timeout: '100ms' } : {}
-      await using it = await databaseOf(server, { ...careless, ...newer })
-      await server.query(`ALTER ROLE admin IN DATABASE ${it.name} SET synchronous_commit = local`)
-      const names = Object.keys({ ...careless, ...newer })
+    const connection = await open(it.url)
+    const found: Record<string, string>[] = await connection.sql.unsafe(
+      `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`)}`,
+    )
+    await connection.close()
 
-      const connection = await open(it.url)
-      const found: Record<string, string>[] = await connection.sql.unsafe(
-        `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`)}`,
+    expect(found).toEqual([
+      {
+        ...Object.fromEntries(names.map((name) => [name, '0'])),
+        synchronous_commit: 'on',
+        default_transaction_isolation: 'read committed',
+      },
+    ])
+  })
+
+  test('without prepare=false takes those of the role where they will do, and refuses others', async () => {
+    const server = await started()
+    for (const [setting, value, isRefused] of [
+      ['synchronous_commit', 'off', true],
+      ['synchronous_commit', 'local', true],
+      ['synchronous_commit', 'remote_write', true],
+      ['synchronous_commit', 'remote_apply', false],
+      ['statement_timeout', '1min', true],
+      ['default_transaction_isolation', 'serializable', true],
+      ['lock_timeout', '1s', false],
+    ] as const) {
+      await using it = await databaseOf(server, { [setting]: value })
+      const ended = await open(`${it.url}?prepare=false`).then(
+        (connection) => connection.close(),
+        ({ message }: Error) => message,
       )
-      await connection.close()
+      if (isRefused) expect(ended).toContain(`: ${setting} is ${value}: run ALTER ROLE … SET`)
+      else expect(ended).toBeUndefined()
+    }
+  })
 
-      expect(found).toEqual([
-        {
-          ...Object.fromEntries(names.map((name) => [name, '0'])),
-          synchronous_commit: 'on',
-          default_transaction_isolation: 'read committed',
-        },
-      ])
-    })
+  test('reads slowly, and is idle, for as long as it takes', async () => {
+    await using it = await databaseOf(await started(), careless)
+    const events: Logged[] = []
+    const store = await openAt(it.url, events)
+    await store.createPlant({ id: 1n, name: 'one' })
+    await it.before.sql`BEGIN`
+    await it.before.sql`LOCK TABLE plants`
 
-    test('without prepare=false takes those of the role where they will do, and refuses others', async () => {
-      const server = await started()
-      for (const [setting, value, isRefused] of [
-        ['synchronous_commit', 'off', true],
-        ['synchronous_commit', 'local', true],
-        ['synchronous_commit', 'remote_write', true],
-        ['synchronous_commit', 'remote_apply', false],
-        ['statement_timeout', '1min', true],
-        ['default_transaction_isolation', 'serializable', true],
-        ['lock_timeout', '1s', false],
-      ] as const) {
-        await using it = await databaseOf(server, { [setting]: value })
-        const ended = await open(`${it.url}?prepare=false`).then(
-          (connection) => connection.close(),
-          ({ message }: Error) => message,
-        )
-        if (isRefused) expect(ended).toContain(`: ${setting} is ${value}: run ALTER ROLE … SET`)
-        else expect(ended).toBeUndefined()
-      }
-    })
+    const page = store.listPlants({ after: null, limit: 10, tag: null, name: null })
+    page.catch(() => {})
+    await Bun.sleep(500)
+    await it.before.sql`COMMIT`
 
-    test('reads slowly, and is idle, for as long as it takes', async () => {
-      await using it = await databaseOf(await started(), careless)
-      const events: Logged[] = []
-      const store = await openAt(it.url, events)
-      await store.createPlant({ id: 1n, name: 'one' })
-      await it.before.sql`BEGIN`
-      await it.before.sql`LOCK TABLE plants`
-
-      const page = store.listPlants({ after: null, limit: 10, tag: null, name: null })
-      page.catch(() => {})
-      await Bun.sleep(500)
-      await it.before.sql`COMMIT`
-
-      expect((await page).plants).toHaveLength(1)
-      await Bun.sleep(500)
-      expect(events).toEqual([])
-      await store.close()
-    })
-  },
-)
+    expect((await page).plants).toHaveLength(1)
+    await Bun.sleep(500)
+    expect(events).toEqual([])
+    await store.close()
+  })
+})

@@ -1,14 +1,14 @@
 // The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { command } from '../../../src/engine/role'
 import { messageOf } from '../../../src/errors'
 import type { NewPlant } from '../../../src/plant'
 import type { Store } from '../../../src/store'
 import { hashToken, type Token } from '../../../src/token'
-import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
 import { testStore } from '../../engine/store-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt, openTested } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
@@ -26,18 +26,11 @@ const token: Token = {
   lastUsedAt: null,
 }
 
-describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it) => {
-  if (!isInstalled(it)) {
-    test.skip('is not installed', () => {})
-    return
-  }
-  const starting = startPostgres(it)
-  afterAll(async () => (await starting)[Symbol.asyncDispose]())
-
-  testStore(name, async () => openTested(await starting))
+describeServers('%s', (started, it) => {
+  testStore(it.name, async () => openTested(await started()))
 
   test('is made once by processes that start at the same time', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
 
     const stores = await Promise.all(Array.from({ length: 6 }, () => openAt(url)))
 
@@ -47,7 +40,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('counts the plants of processes that write, have ended or are long gone', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
@@ -80,7 +73,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('counts what was there before it counted, and stops processes of before', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
     const older = await openAt(url)
@@ -104,7 +97,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('takes nothing from a command that connected before a newer plantstore migrated it', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const store = await openStore(url, command({ makesDatabase: false }))
@@ -122,7 +115,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('keeps no lane of a process that has ended, and removes those of long ago', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     const database = url.slice(url.lastIndexOf('/') + 1)
     const lanes = async () =>
@@ -144,7 +137,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('refuses a schema of a newer plantstore, and tables of another program', async () => {
-    const server = await starting
+    const server = await started()
     const newer = await newDatabase(server)
     await (await openAt(newer)).close()
     await server.query(
@@ -159,13 +152,13 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('is not made by a command that only looks', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
 
     expect(openStore(url, command({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
   })
 
   test('refuses a token in one process, once another has revoked it', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const [one, other] = await Promise.all([openAt(url), openAt(url)])
     expect(await one.findToken(token.hash)).toBeNull()
     await other.createToken(token)
@@ -191,7 +184,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('asks the server once for a token that many requests bring at a time', async () => {
-    const server = await starting
+    const server = await started()
     const url = await newDatabase(server)
     const store = await openAt(url)
     await store.createToken(token)
@@ -204,7 +197,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('has one of many processes create a plant', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
     const attempts = range(0, 200).flatMap((plant) =>
       stores.map(async (store, index) => {
@@ -232,7 +225,7 @@ describe.each(installations.map((it) => [it.name, it] as const))('%s', (name, it
   })
 
   test('counts every change of a plant that processes contend for', async () => {
-    const url = await newDatabase(await starting)
+    const url = await newDatabase(await started())
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
     const counts = new Map(range(1, 4).map(({ id }) => [id, 0]))
     const balance = async (store: (typeof stores)[number], seed: number) => {

@@ -1,148 +1,151 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from '../../../src/engine/postgres/connection'
 import { parsePostgresUrl } from '../../../src/engine/postgres/url'
-import { installations, isInstalled, startPostgres } from '../../../tools/postgres/server'
+import { startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root, temporaryFolder } from '../../harness/daemon'
-import { ownServer } from '../../harness/own-server'
+import { describeServers, ownServer } from '../../harness/own-server'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const none = { databasePassword: null, databasePasswordFile: null }
 
-describe.each(installations.map((it) => [it.name, it] as const))('%s with TLS', (_, it) => {
-  if (!isInstalled(it) || Bun.which('openssl') === null) {
-    test.skip('is not installed', () => {})
-    return
-  }
+describeServers(
+  '%s with TLS',
+  (_, it) => {
+    const folder = temporaryFolder()
+    const ca = makeCa(folder, 'ca')
+    const other = makeCa(folder, 'other')
+    const serverWith = (days: number) => {
+      const { cert, key } = ca.sign('DNS:localhost', days)
+      return ownServer(it, {
+        settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
+        files: { 'server.pem': cert, 'server.key': key },
+      })
+    }
+    const valid = serverWith(30)
+    const expired = serverWith(-1)
+    afterAll(() => folder[Symbol.dispose]())
 
-  const folder = temporaryFolder()
-  const ca = makeCa(folder, 'ca')
-  const other = makeCa(folder, 'other')
-  const serverWith = (days: number) => {
-    const { cert, key } = ca.sign('DNS:localhost', days)
-    return ownServer(it, {
-      settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
-      files: { 'server.pem': cert, 'server.key': key },
-    })
-  }
-  const valid = serverWith(30)
-  const expired = serverWith(-1)
-  afterAll(() => folder[Symbol.dispose]())
-
-  /** Whether the session is encrypted, or why there is none. */
-  async function tryOut(url: string): Promise<string> {
-    try {
-      const connection = await connect(parsePostgresUrl(url, none))
-      const [row] = await connection.sql<{ ssl: boolean }[]>`
+    /** Whether the session is encrypted, or why there is none. */
+    async function tryOut(url: string): Promise<string> {
+      try {
+        const connection = await connect(parsePostgresUrl(url, none))
+        const [row] = await connection.sql<{ ssl: boolean }[]>`
         SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`
-      await connection.close()
-      return row?.ssl ? 'encrypted' : 'plain'
-    } catch (error) {
-      return error instanceof Error ? error.message : ''
-    }
-  }
-
-  const urlOf = async (host: string, query: string, server = valid): Promise<string> =>
-    `${(await server()).url('postgres', host)}?${query}`
-
-  test.each([
-    ['127.0.0.1', '', 'plain'],
-    ['127.0.0.1', 'sslmode=require', 'encrypted'],
-    ['localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, 'encrypted'],
-    ['127.0.0.1', `sslmode=verify-ca&sslrootcert=${ca.cert}`, 'encrypted'],
-    ['127.0.0.1', `sslmode=verify-full&sslrootcert=${ca.cert}`, 'its certificate is not for 127.0'],
-    ['localhost', 'sslmode=verify-full', 'its certificate is not signed by a trusted CA; add'],
-    ['localhost', `sslmode=verify-full&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-    ['localhost', `sslmode=verify-ca&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-    ['localhost', `sslmode=require&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-    ['localhost', 'sslmode=verify-full&sslrootcert=/missing', 'cannot read sslrootcert /missing'],
-  ])('%s?%s: %s', async (host, query, found) => {
-    expect(await tryOut(await urlOf(host, query))).toContain(found)
-  })
-
-  test('an expired certificate is refused', async () => {
-    const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, expired)
-
-    expect(await tryOut(url)).toEndWith(': its certificate has expired')
-  })
-
-  test('a server that asks for a certificate of the client gets it', async () => {
-    const { cert, key } = ca.sign('DNS:localhost')
-    const own = ca.sign('DNS:client')
-    await Bun.write(folder.file('own.pem'), own.cert)
-    await Bun.write(folder.file('own.key'), own.key)
-    await using server = await startPostgres(it, {
-      settings: {
-        ssl: 'on',
-        ssl_cert_file: 'server.pem',
-        ssl_key_file: 'server.key',
-        ssl_ca_file: 'ca.pem',
-      },
-      files: {
-        'server.pem': cert,
-        'server.key': key,
-        'ca.pem': await Bun.file(ca.cert).text(),
-        'pg_hba.conf':
-          'hostnossl all all 127.0.0.1/32 scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n',
-      },
-    })
-    const url = `${server.url('postgres', 'localhost')}?sslmode=verify-full&sslrootcert=${ca.cert}`
-
-    expect(await tryOut(url)).toContain('client certificate')
-    const files = `sslcert=${folder.file('own.pem')}&sslkey=${folder.file('own.key')}`
-    expect(await tryOut(`${url}&${files}`)).toBe('encrypted')
-    expect(await tryOut(`${url}&${files}x`)).toContain('cannot read sslkey')
-  })
-
-  test('a unix socket is never encrypted', async () => {
-    const { socket, port } = await valid()
-    const url = `postgres://admin@/postgres?host=${socket}&port=${port}`
-
-    expect(await tryOut(`${url}&sslmode=verify-full`)).toContain('wrong password')
-  })
-
-  test('a server without TLS gets no password, where TLS is asked for', async () => {
-    const heard: string[] = []
-    // It refuses TLS (the byte N) and writes down what it hears.
-    const server = Bun.listen({
-      hostname: '127.0.0.1',
-      port: 0,
-      socket: {
-        data(socket, data) {
-          heard.push(data.toString('latin1'))
-          socket.write('N')
-        },
-      },
-    })
-    try {
-      const base = `postgres://admin:geheim@127.0.0.1:${server.port}/postgres`
-      for (const mode of ['require', 'verify-ca', 'verify-full']) {
-        expect(await tryOut(`${base}?sslmode=${mode}`)).toContain('the server has no TLS')
+        await connection.close()
+        return row?.ssl ? 'encrypted' : 'plain'
+      } catch (error) {
+        return error instanceof Error ? error.message : ''
       }
-      expect(heard).toHaveLength(3)
-      expect(heard.join('')).not.toContain('admin')
-    } finally {
-      server.stop(true)
     }
-  })
 
-  test.each([
-    ['sslmode=verify-full', 'not signed by a trusted CA'],
-    [`sslmode=verify-full&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-    [`sslmode=verify-ca&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-  ])('no variable weakens it: %s', async (query, found) => {
-    const { out, err, code } = await run([join(root, 'dist/plantstore'), 'check'], {
-      env: {
-        PLANTSTORE_DATABASE: await urlOf('localhost', query),
-        NODE_TLS_REJECT_UNAUTHORIZED: '0',
-        PGSSLMODE: 'disable',
-      },
+    const urlOf = async (host: string, query: string, server = valid): Promise<string> =>
+      `${(await server()).url('postgres', host)}?${query}`
+
+    test.each([
+      ['127.0.0.1', '', 'plain'],
+      ['127.0.0.1', 'sslmode=require', 'encrypted'],
+      ['localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, 'encrypted'],
+      ['127.0.0.1', `sslmode=verify-ca&sslrootcert=${ca.cert}`, 'encrypted'],
+      [
+        '127.0.0.1',
+        `sslmode=verify-full&sslrootcert=${ca.cert}`,
+        'its certificate is not for 127.0',
+      ],
+      ['localhost', 'sslmode=verify-full', 'its certificate is not signed by a trusted CA; add'],
+      ['localhost', `sslmode=verify-full&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+      ['localhost', `sslmode=verify-ca&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+      ['localhost', `sslmode=require&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+      ['localhost', 'sslmode=verify-full&sslrootcert=/missing', 'cannot read sslrootcert /missing'],
+    ])('%s?%s: %s', async (host, query, found) => {
+      expect(await tryOut(await urlOf(host, query))).toContain(found)
     })
 
-    expect({ out, code }).toEqual({ out: '', code: 1 })
-    expect(err).toContain(found)
-  })
-})
+    test('an expired certificate is refused', async () => {
+      const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, expired)
+
+      expect(await tryOut(url)).toEndWith(': its certificate has expired')
+    })
+
+    test('a server that asks for a certificate of the client gets it', async () => {
+      const { cert, key } = ca.sign('DNS:localhost')
+      const own = ca.sign('DNS:client')
+      await Bun.write(folder.file('own.pem'), own.cert)
+      await Bun.write(folder.file('own.key'), own.key)
+      await using server = await startPostgres(it, {
+        settings: {
+          ssl: 'on',
+          ssl_cert_file: 'server.pem',
+          ssl_key_file: 'server.key',
+          ssl_ca_file: 'ca.pem',
+        },
+        files: {
+          'server.pem': cert,
+          'server.key': key,
+          'ca.pem': await Bun.file(ca.cert).text(),
+          'pg_hba.conf':
+            'hostnossl all all 127.0.0.1/32 scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n',
+        },
+      })
+      const url = `${server.url('postgres', 'localhost')}?sslmode=verify-full&sslrootcert=${ca.cert}`
+
+      expect(await tryOut(url)).toContain('client certificate')
+      const files = `sslcert=${folder.file('own.pem')}&sslkey=${folder.file('own.key')}`
+      expect(await tryOut(`${url}&${files}`)).toBe('encrypted')
+      expect(await tryOut(`${url}&${files}x`)).toContain('cannot read sslkey')
+    })
+
+    test('a unix socket is never encrypted', async () => {
+      const { socket, port } = await valid()
+      const url = `postgres://admin@/postgres?host=${socket}&port=${port}`
+
+      expect(await tryOut(`${url}&sslmode=verify-full`)).toContain('wrong password')
+    })
+
+    test('a server without TLS gets no password, where TLS is asked for', async () => {
+      const heard: string[] = []
+      // It refuses TLS (the byte N) and writes down what it hears.
+      const server = Bun.listen({
+        hostname: '127.0.0.1',
+        port: 0,
+        socket: {
+          data(socket, data) {
+            heard.push(data.toString('latin1'))
+            socket.write('N')
+          },
+        },
+      })
+      try {
+        const base = `postgres://admin:geheim@127.0.0.1:${server.port}/postgres`
+        for (const mode of ['require', 'verify-ca', 'verify-full']) {
+          expect(await tryOut(`${base}?sslmode=${mode}`)).toContain('the server has no TLS')
+        }
+        expect(heard).toHaveLength(3)
+        expect(heard.join('')).not.toContain('admin')
+      } finally {
+        server.stop(true)
+      }
+    })
+
+    test.each([
+      ['sslmode=verify-full', 'not signed by a trusted CA'],
+      [`sslmode=verify-full&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+      [`sslmode=verify-ca&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+    ])('no variable weakens it: %s', async (query, found) => {
+      const { out, err, code } = await run([join(root, 'dist/plantstore'), 'check'], {
+        env: {
+          PLANTSTORE_DATABASE: await urlOf('localhost', query),
+          NODE_TLS_REJECT_UNAUTHORIZED: '0',
+          PGSSLMODE: 'disable',
+        },
+      })
+
+      expect({ out, code }).toEqual({ out: '', code: 1 })
+      expect(err).toContain(found)
+    })
+  },
+  { canRun: Bun.which('openssl') !== null },
+)
