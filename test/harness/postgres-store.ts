@@ -1,10 +1,16 @@
 // Stores in databases of a PostgreSQL server of tests.
 import type { KeepChanges } from '../../src/changes'
+import type { DatabaseSecrets } from '../../src/database-url'
 import { openStore } from '../../src/engine/engine'
+import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/url'
 import { daemon } from '../../src/engine/role'
 import type { Store } from '../../src/store'
 import type { PostgresServer } from '../../tools/postgres/server'
 import type { TestedStore } from './tested-store'
+
+export const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFile: null }
+
+export const targetOf = (url: string): PostgresTarget => parsePostgresUrl(url, NO_SECRETS)
 
 /** An event that a store has logged. */
 export type Logged = { readonly event: string; readonly [field: string]: unknown }

@@ -122,15 +122,15 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
   let child = start()
   const isRunning = () => child.exitCode === null && child.signalCode === null
   const pid = () => child.pid
-  /** Runs statements as `admin`, one after another, on a connection of its own. */
-  async function query(statement: string, database = 'postgres') {
+  /** Runs statements as `admin`, one after another, on a connection of its own. `at`: a database, or the end of its URL. */
+  async function query(statement: string, at = 'postgres') {
     const sql = new SQL({
       adapter: 'postgres',
       hostname: '127.0.0.1',
       port,
       username: 'admin',
       password: PASSWORD,
-      database,
+      database: at.slice(at.lastIndexOf('/') + 1),
       tls: 'disable',
       max: 1,
     })

@@ -9,7 +9,7 @@ import type { Store } from '../../../src/store'
 import { follow, replay, testChangeLog } from '../../engine/change-log-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { newDatabase } from '../../harness/postgres-store'
+import { NO_SECRETS, newDatabase } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -83,9 +83,7 @@ describeServers('%s', (started, it) => {
     expect(await following).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1))
     const changes = await follow(stores[1] as Store)
     expect(replay(changes)).toEqual(await allPlants(stores[0] as Store))
-    expect(
-      await engineOf(url).check(url, { databasePassword: null, databasePasswordFile: null }),
-    ).toMatchObject({ problems: [] })
+    expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({ problems: [] })
     for (const store of stores) await store.close()
   })
 
@@ -228,22 +226,18 @@ describeServers('%s', (started, it) => {
   test('check finds a log that does not tell how the plants came to be', async () => {
     const server = await started()
     const url = await newDatabase(server)
-    const database = url.slice(url.lastIndexOf('/') + 1)
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
     await store.patchPlant(1n, { tag: 't' })
     await store.close()
-    const check = async () => {
-      const secrets = { databasePassword: null, databasePasswordFile: null }
-      return (await engineOf(url).check(url, secrets)).problems.join('\n')
-    }
+    const check = async () => (await engineOf(url).check(url, NO_SECRETS)).problems.join('\n')
     expect(await check()).toBe('')
 
-    await server.query(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 4`, database)
+    await server.query(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 4`, url)
     expect(await check()).toContain('change 4 of plant 1 does not follow')
-    await server.query(`UPDATE plants SET name = 'x' WHERE id = 2`, database)
+    await server.query(`UPDATE plants SET name = 'x' WHERE id = 2`, url)
     expect(await check()).toContain('plant 2 is not as its last change left it')
-    await server.query('DELETE FROM changes WHERE number = 3', database)
+    await server.query('DELETE FROM changes WHERE number = 3', url)
     expect(await check()).toContain('lacks entries')
   })
 })

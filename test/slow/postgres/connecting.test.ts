@@ -8,12 +8,12 @@ import { OpenError } from '../../../src/errors'
 import { freePort, PASSWORD, startPostgres } from '../../../tools/postgres/server'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
+import { targetOf } from '../../harness/postgres-store'
 import { startProcess } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const open = (url: string) =>
-  connect(parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }))
+const open = (url: string) => connect(targetOf(url))
 
 /** Why there is no connection. */
 async function refusal(url: string): Promise<string> {

@@ -17,7 +17,6 @@ setDefaultTimeout(PATIENCE_MS)
 /** A store whose connections the test can cut, and one beside it that is never cut. */
 async function openCuttable(server: PostgresServer, keep: KeepChanges) {
   const url = await newDatabase(server)
-  const database = url.slice(url.lastIndexOf('/') + 1)
   const proxy = startProxy(server.port)
   const events: Logged[] = []
   const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events, keep)
@@ -34,7 +33,7 @@ async function openCuttable(server: PostgresServer, keep: KeepChanges) {
     other,
     proxy,
     events,
-    query: (statement: string) => server.query(statement, database),
+    query: (statement: string) => server.query(statement, url),
     async [Symbol.asyncDispose]() {
       if (keep !== null && other.stats().isWritable)
         expect(replay(await follow(other))).toEqual(await allPlants(other))

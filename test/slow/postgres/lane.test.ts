@@ -14,11 +14,11 @@ import {
 import { keepChanges } from '../../../src/engine/postgres/log-row'
 import { SCHEMA_VERSION } from '../../../src/engine/postgres/migrations'
 import { commit } from '../../../src/engine/postgres/statements'
-import { type PostgresTarget, parsePostgresUrl } from '../../../src/engine/postgres/url'
+import type { PostgresTarget } from '../../../src/engine/postgres/url'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { newDatabase, openAt } from '../../harness/postgres-store'
+import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -36,7 +36,7 @@ async function pagesRead(sql: SQL): Promise<number> {
 async function openLane(server: PostgresServer) {
   const url = await newDatabase(server)
   const store = await openAt(url)
-  const target = parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null })
+  const target = targetOf(url)
   const old = await connect(target)
   const current = await connect(target)
   const { lane, logs } = await makeLane(old.sql, SCHEMA_VERSION)

@@ -4,13 +4,12 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
 import { connect } from '../../../src/engine/postgres/connection'
-import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import { command } from '../../../src/engine/role'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -23,7 +22,7 @@ async function openCuttable(server: PostgresServer) {
   return {
     store,
     proxy,
-    query: (statement: string) => server.query(statement, url.slice(url.lastIndexOf('/') + 1)),
+    query: (statement: string) => server.query(statement, url),
     async [Symbol.asyncDispose]() {
       await store.close()
       proxy[Symbol.dispose]()
@@ -65,9 +64,8 @@ describeServers('an outage of %s', (started, it) => {
     const url = await newDatabase(await started())
     using proxy = startProxy(Number(new URL(url).port))
     const store = await openAt(url.replace(/:\d+\//, `:${proxy.port}/`), events)
-    const name = url.slice(url.lastIndexOf('/') + 1)
     const migrate = async (by: number) =>
-      (await started()).query(`UPDATE plantstore_schema SET version = version + ${by}`, name)
+      (await started()).query(`UPDATE plantstore_schema SET version = version + ${by}`, url)
 
     await migrate(1)
     proxy.cut()
@@ -133,8 +131,7 @@ describeServers('an outage of %s', (started, it) => {
 
   test('is not a queue of queries that the server answers one after another', async () => {
     const server = await started()
-    const secrets = { databasePassword: null, databasePasswordFile: null }
-    const connection = await connect(parsePostgresUrl(await newDatabase(server), secrets))
+    const connection = await connect(targetOf(await newDatabase(server)))
     const ask = (seconds: number) =>
       connection.within(500, connection.sql.unsafe('SELECT pg_sleep($1)', [seconds]))
 

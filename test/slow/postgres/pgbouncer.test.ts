@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection'
 import { startupOf } from '../../../src/engine/postgres/settings'
-import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { hasPgBouncer, startPgBouncer } from '../../harness/pgbouncer'
+import { targetOf } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -13,16 +13,10 @@ const ROUNDS = 60
 
 /** The settings of a session, but for the one that tells whether it is its own. */
 const settings = Object.keys(
-  startupOf(
-    parsePostgresUrl('postgres://u@localhost/n?search_path=garden', {
-      databasePassword: null,
-      databasePasswordFile: null,
-    }),
-  ),
+  startupOf(targetOf('postgres://u@localhost/n?search_path=garden')),
 ).filter((name) => name !== 'plantstore.session')
 
-const open = (url: string) =>
-  connect(parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }))
+const open = (url: string) => connect(targetOf(url))
 
 /** Why there is no connection. */
 const refusal = (url: string): Promise<string> =>

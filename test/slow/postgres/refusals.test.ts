@@ -1,12 +1,11 @@
 // A server that is there and refuses what plantstore asks: health, log, metric, what a client gets, and what heals it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { checkServer } from '../../../src/engine/postgres/check'
-import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
@@ -44,12 +43,7 @@ async function openPlain(server: PostgresServer, port = server.port) {
     events,
     query,
     isHealthy: async () => (await errorOf(store.probe())) === null,
-    check: async () =>
-      (
-        await checkServer(
-          parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }),
-        )
-      ).problems,
+    check: async () => (await checkServer(targetOf(url))).problems,
     [Symbol.asyncDispose]: () => store.close(),
   }
 }

@@ -2,16 +2,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connection'
 import { statementsOf } from '../../../src/engine/postgres/rehearsal'
-import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
+import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const open = (url: string) =>
-  connect(parsePostgresUrl(url, { databasePassword: null, databasePasswordFile: null }))
+const open = (url: string) => connect(targetOf(url))
 
 const careless = {
   synchronous_commit: 'off',

@@ -9,12 +9,10 @@ import { hashToken, type Token } from '../../../src/token'
 import { testStore } from '../../engine/store-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { newDatabase, openAt, openTested } from '../../harness/postgres-store'
+import { NO_SECRETS, newDatabase, openAt, openTested } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
-
-const NO_SECRETS = { databasePassword: null, databasePasswordFile: null }
 
 const token: Token = {
   name: 'x',
@@ -42,7 +40,7 @@ describeServers('%s', (started, it) => {
   test('counts the plants of processes that write, have ended or are long gone', async () => {
     const server = await started()
     const url = await newDatabase(server)
-    const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
+    const query = (text: string) => server.query(text, url)
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
     const [one, ...others] = stores
     await Promise.allSettled(
@@ -75,7 +73,7 @@ describeServers('%s', (started, it) => {
   test('counts what was there before it counted, and stops processes of before', async () => {
     const server = await started()
     const url = await newDatabase(server)
-    const query = (text: string) => server.query(text, url.slice(url.lastIndexOf('/') + 1))
+    const query = (text: string) => server.query(text, url)
     const older = await openAt(url)
     await older.createPlants(range(0, 5))
     await query('ALTER TABLE lanes DROP CONSTRAINT lanes_pkey, ADD PRIMARY KEY (lane)')
@@ -101,15 +99,12 @@ describeServers('%s', (started, it) => {
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const store = await openStore(url, command({ makesDatabase: false }))
-    await server.query(
-      'UPDATE plantstore_schema SET version = version + 1',
-      url.slice(url.lastIndexOf('/') + 1),
-    )
+    await server.query('UPDATE plantstore_schema SET version = version + 1', url)
 
     const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
 
     expect(reason).toContain('newer plantstore')
-    const stored = await server.query('SELECT id FROM plants', url.slice(url.lastIndexOf('/') + 1))
+    const stored = await server.query('SELECT id FROM plants', url)
     expect(stored).toHaveLength(0)
     await store.close().catch(() => {})
   })
@@ -117,9 +112,8 @@ describeServers('%s', (started, it) => {
   test('keeps no lane of a process that has ended, and removes those of long ago', async () => {
     const server = await started()
     const url = await newDatabase(server)
-    const database = url.slice(url.lastIndexOf('/') + 1)
     const lanes = async () =>
-      (await server.query('SELECT lane FROM lanes ORDER BY lane', database)).length
+      (await server.query('SELECT lane FROM lanes ORDER BY lane', url)).length
     const store = await openAt(url)
     await store.createPlant({ id: 1n, name: 'Rose' })
     expect(await lanes()).toBe(1)
@@ -128,7 +122,7 @@ describeServers('%s', (started, it) => {
     await server.query(
       `INSERT INTO lanes (lane, seq, seen_at) VALUES
        ('old', 1, now() - interval '31 days'), ('recent', 1, now() - interval '29 days')`,
-      database,
+      url,
     )
 
     await (await openAt(url)).close()
@@ -140,12 +134,9 @@ describeServers('%s', (started, it) => {
     const server = await started()
     const newer = await newDatabase(server)
     await (await openAt(newer)).close()
-    await server.query(
-      'UPDATE plantstore_schema SET version = 99',
-      newer.slice(newer.lastIndexOf('/') + 1),
-    )
+    await server.query('UPDATE plantstore_schema SET version = 99', newer)
     const foreign = await newDatabase(server)
-    await server.query('CREATE TABLE plants (id int)', foreign.slice(foreign.lastIndexOf('/') + 1))
+    await server.query('CREATE TABLE plants (id int)', foreign)
 
     expect(openAt(newer)).rejects.toThrow('written by a newer plantstore (schema 99;')
     expect(openAt(foreign)).rejects.toThrow("another program's tables are in the database")

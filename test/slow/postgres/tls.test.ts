@@ -1,16 +1,14 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from '../../../src/engine/postgres/connection'
-import { parsePostgresUrl } from '../../../src/engine/postgres/url'
 import { startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root, temporaryFolder } from '../../harness/daemon'
 import { describeServers, ownServer } from '../../harness/own-server'
+import { targetOf } from '../../harness/postgres-store'
 import { run } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
-
-const none = { databasePassword: null, databasePasswordFile: null }
 
 describeServers(
   '%s with TLS',
@@ -32,7 +30,7 @@ describeServers(
     /** Whether the session is encrypted, or why there is none. */
     async function tryOut(url: string): Promise<string> {
       try {
-        const connection = await connect(parsePostgresUrl(url, none))
+        const connection = await connect(targetOf(url))
         const [row] = await connection.sql<{ ssl: boolean }[]>`
         SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`
         await connection.close()
