@@ -52,7 +52,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'change_log.timeline': 'text not null',
 }
 const TABLES = [...new Set(Object.keys(COLUMNS).map((name) => name.replace(/\..*/, '')))]
-const CONSTRAINTS = ['tokens_scope_check']
+/** What may refuse a row. */
+const CONSTRAINTS = ['constraint tokens_scope_check', 'unique index tokens_by_name']
 const INDEXES = [
   'plants_pkey',
   'plants_by_tag',
@@ -83,8 +84,13 @@ const SELECT_INDEXES = `
 
 type Constraint = { readonly name: string; readonly table: string }
 const SELECT_CONSTRAINTS = `
-  SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
-  WHERE contype IN ('c', 'f', 'u', 'x') AND conrelid IN ${OURS}`
+  SELECT 'constraint ' || conname AS name, conrelid::regclass::text AS table FROM pg_constraint
+  WHERE contype IN ('c', 'f', 'u', 'x') AND conrelid IN ${OURS}
+  UNION ALL SELECT 'unique index ' || relname, indrelid::regclass::text
+  FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+  WHERE indisunique AND indrelid IN ${OURS}
+    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+  ORDER BY name`
 
 async function checkSchema(ask: Ask): Promise<string[]> {
   const select = <Row>(text: string) => ask((sql) => sql.unsafe<Row[]>(text, [texts(sql, TABLES)]))
@@ -107,9 +113,7 @@ async function checkSchema(ask: Ask): Promise<string[]> {
     ),
     ...constraints
       .filter(({ name }) => !CONSTRAINTS.includes(name))
-      .map(
-        ({ name, table }) => `constraint ${name} on ${table} is not plantstore's; writes may fail`,
-      ),
+      .map(({ name, table }) => `${name} on ${table} is not plantstore's; writes may fail`),
   ]
 }
 

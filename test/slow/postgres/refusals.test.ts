@@ -287,16 +287,21 @@ describeServers('what %s refuses', (started) => {
     await until(it.isHealthy)
   })
 
-  test('to a check is a constraint or a column of another program that makes writes fail', async () => {
+  test('to a check is a constraint, a unique index or a column of another program that makes writes fail', async () => {
     await using it = await openPlain(await started())
     await it.query(
       `ALTER TABLE plants ADD CONSTRAINT short CHECK (length(name) < 9);
+       ALTER TABLE plants ADD CONSTRAINT one_tag UNIQUE (tag);
+       CREATE UNIQUE INDEX one_name ON plants (name);
+       CREATE INDEX by_name ON plants (name);
        ALTER TABLE tokens ADD COLUMN mine int NOT NULL`,
     )
 
     expect(await it.check()).toEqual([
       "column tokens.mine is not plantstore's and must not be null; every write fails",
+      "constraint one_tag on plants is not plantstore's; writes may fail",
       "constraint short on plants is not plantstore's; writes may fail",
+      "unique index one_name on plants is not plantstore's; writes may fail",
     ])
   })
 })
