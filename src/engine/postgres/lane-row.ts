@@ -1,6 +1,7 @@
 // The SQL of lanes: see lane.ts.
 
 import type { SQL } from 'bun'
+import { SCHEMA_VERSION } from './migrations'
 import { type Answer, commit, rollBack, rowsOf, type Statement, sendAll } from './statements'
 
 const KEPT_DAYS = 30
@@ -29,7 +30,7 @@ export type Fence = {
 // another process has migrated since.
 const MAKE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log
-  WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = $2::integer)
+  WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = ${SCHEMA_VERSION})
   FOR SHARE OF change_log RETURNING logs`
 
 /** Removes lanes, and adds what their commits have added to the number of plants. */
@@ -41,12 +42,9 @@ const removeWhere = (
 const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
 
 /** Makes a lane with a random name, and removes those of processes that are long gone. */
-export async function makeLane(
-  sql: SQL,
-  schemaVersion: number,
-): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
+export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
   const lane = crypto.randomUUID()
-  const [made] = await sendAll(sql, [[MAKE, lane, schemaVersion], [SWEEP]])
+  const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
   return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
@@ -123,6 +121,6 @@ export const rehearsal: readonly Statement[] = [
   [ADVANCE, '', 0, false],
   [ADD, '', 0, 0],
   [FENCE, '', 0],
-  [MAKE, '', 0],
+  [MAKE, ''],
   [REMOVE, ''],
 ]

@@ -50,10 +50,7 @@ export class Lane {
   #isInDoubt = false
   #verdict: Verdict = 'not made'
 
-  constructor(
-    private readonly role: Role,
-    private readonly schemaVersion: number,
-  ) {}
+  constructor(private readonly role: Role) {}
 
   /** Called with each connection before anything else is written on it: settles the step in doubt. */
   async enter(connection: Connection): Promise<void> {
@@ -111,8 +108,7 @@ export class Lane {
   }
 
   async #make(connection: Connection): Promise<void> {
-    const making = makeLane(connection.sql, this.schemaVersion)
-    const { lane, logs } = await connection.within(DEADLINE_MS, making)
+    const { lane, logs } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
     this.#logs = logs
     this.#confirmed = 0
     this.confirmations.confirmed()

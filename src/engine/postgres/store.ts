@@ -47,7 +47,7 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
-  const lane = new Lane(role, SCHEMA_VERSION)
+  const lane = new Lane(role)
   const refusals = new Refusals(role)
   let isOpened = false
   let isLogged = false

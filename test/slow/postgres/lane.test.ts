@@ -12,7 +12,6 @@ import {
   sequenceOf,
 } from '../../../src/engine/postgres/lane-row'
 import { keepChanges } from '../../../src/engine/postgres/log-row'
-import { SCHEMA_VERSION } from '../../../src/engine/postgres/migrations'
 import { commit } from '../../../src/engine/postgres/statements'
 import type { PostgresTarget } from '../../../src/engine/postgres/url'
 import type { PostgresServer } from '../../../tools/postgres/server'
@@ -39,7 +38,7 @@ async function openLane(server: PostgresServer) {
   const target = targetOf(url)
   const old = await connect(target)
   const current = await connect(target)
-  const { lane, logs } = await makeLane(old.sql, SCHEMA_VERSION)
+  const { lane, logs } = await makeLane(old.sql)
   return {
     store,
     old,
@@ -168,8 +167,8 @@ describeServers('the fence of %s', (started) => {
     }
     expect(await it.store.readPlant(1n)).toBeNull()
     expect(await create.send(sql, { ...at, logs: true })).toMatchObject({ refused: '' })
-    expect((await makeLane(sql, SCHEMA_VERSION)).logs).toBeTrue()
+    expect((await makeLane(sql)).logs).toBeTrue()
     await keepChanges(sql, 'off')
-    expect((await makeLane(sql, SCHEMA_VERSION)).logs).toBeFalse()
+    expect((await makeLane(sql)).logs).toBeFalse()
   })
 })
