@@ -9,7 +9,7 @@ export const LEASE_MS = 1000
 const ROOMY = 1000
 
 /** A query for a token: others share it, and what it finds, until the lease ends. */
-type Lease = { readonly answer: Promise<Token | null>; readonly until: number; token: Token | null }
+type Lease = { readonly answer: Promise<Token | null>; readonly until: number }
 
 /** `now`: milliseconds of a clock that never goes back. */
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
@@ -21,14 +21,15 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
 
   async function ask(hash: string): Promise<Token | null> {
     // Taken before the query: the token may be revoked while the answer is on its way.
-    const lease: Lease = { until: now() + LEASE_MS, answer: find(hash), token: null }
+    const lease: Lease = { until: now() + LEASE_MS, answer: find(hash) }
     leases.set(hash, lease)
+    let token: Token | null = null
     try {
-      lease.token = await lease.answer
+      token = await lease.answer
       if (leases.size > ROOMY) removeExpired()
-      return lease.token
+      return token
     } finally {
-      if (!lease.token && leases.get(hash) === lease) leases.delete(hash)
+      if (!token && leases.get(hash) === lease) leases.delete(hash)
     }
   }
 
@@ -38,7 +39,6 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
       const lease = leases.get(hash)
       // An answer that is still to come may be older than a revocation that is complete by then.
       if (!lease || now() >= lease.until) return ask(hash)
-      if (lease.token) return lease.token
       // That query may have missed a token made since it was sent; another one does not.
       return (await lease.answer) ?? leases.get(hash)?.answer ?? ask(hash)
     },
