@@ -48,24 +48,16 @@ export const startupOf = (target: PostgresTarget): Record<string, string> => ({
     : {}),
 })
 
-type Settings = {
-  readonly version: number
-  readonly encoding: string
-  readonly fsync: string
-  readonly path: string
-  readonly session: string | null
-  readonly read_only: string
-  readonly required: readonly string[]
-}
-
-const SETTINGS = `
-  SELECT current_setting('server_version_num')::int AS version,
-    current_setting('server_encoding') AS encoding,
-    current_setting('fsync') AS fsync,
-    current_setting('search_path') AS path,
-    current_setting('plantstore.session', true) AS session,
-    current_setting('transaction_read_only') AS read_only,
-    ARRAY[${Object.keys(REQUIRED).map((name) => `current_setting('${name}')`)}] AS required`
+const CHECKED = [
+  'server_version_num',
+  'server_encoding',
+  'fsync',
+  'search_path',
+  'plantstore.session',
+  'transaction_read_only',
+  ...Object.keys(REQUIRED),
+]
+const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
 /** Throws an `OpenError` if the server may lose what it confirms, or takes no writes. */
 export async function checkSettings(
@@ -73,38 +65,38 @@ export async function checkSettings(
   { prepare, searchPath }: PostgresTarget,
 ): Promise<void> {
   // Not prepared, as a pooler may be between.
-  const [it]: Settings[] = await sql.unsafe<Settings[]>(SETTINGS).simple()
-  if (!it) throw new OpenError('cannot read the settings of the server')
-  if (it.version < OLDEST_VERSION) {
+  const [it = {}]: Record<string, string | null>[] = await sql.unsafe(SETTINGS).simple()
+  const version = Number(it.server_version_num)
+  if (version < OLDEST_VERSION) {
     throw new OpenError(
-      `PostgreSQL ${Math.floor(it.version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
+      `PostgreSQL ${Math.floor(version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
     )
   }
-  if (it.encoding !== 'UTF8') {
+  if (it.server_encoding !== 'UTF8') {
     throw new OpenError(
-      `the encoding of the database is ${it.encoding}; create one with ENCODING 'UTF8'`,
+      `the encoding of the database is ${it.server_encoding}; create one with ENCODING 'UTF8'`,
     )
   }
   if (it.fsync !== 'on') {
     throw new OpenError('fsync is off: a loss of power would lose data; set fsync=on')
   }
   // A pooler's clients would run each other's prepared statements.
-  if (prepare && it.session !== 'own') {
+  if (prepare && it['plantstore.session'] !== 'own') {
     throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }
-  if (it.read_only !== 'off') throw new OpenError('read-only, like a standby')
-  for (const [index, [name, values]] of Object.entries(REQUIRED).entries()) {
-    const found = it.required[index] ?? ''
+  if (it.transaction_read_only !== 'off') throw new OpenError('read-only, like a standby')
+  for (const [name, values] of Object.entries(REQUIRED)) {
+    const found = it[name] ?? ''
     if (values.includes(found)) continue
     throw new OpenError(`${name} is ${found}: run ALTER ROLE … SET ${name} = '${values[0]}'`)
   }
-  if (!prepare && searchPath !== null && it.path !== searchPath) {
+  if (!prepare && searchPath !== null && it.search_path !== searchPath) {
     throw new OpenError(
-      `search_path is ${it.path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
+      `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
     )
   }
   // Older servers refuse it at the start of a session.
-  if (prepare && it.version >= TRANSACTION_TIMEOUT_SINCE) {
+  if (prepare && version >= TRANSACTION_TIMEOUT_SINCE) {
     await sql.unsafe('SET transaction_timeout = 0')
   }
 }
