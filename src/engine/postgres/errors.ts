@@ -18,17 +18,13 @@ export function sqlStateOf(error: unknown): string {
   return typeof errno === 'string' ? errno : ''
 }
 
-// PostgreSQL sends the severity twice: S, translated, then V, which is not. Bun keeps the last.
-function severityOf(error: unknown): string {
-  const { severity } = error instanceof Error ? (error as { severity?: unknown }) : {}
-  return typeof severity === 'string' ? severity : ''
-}
-
 /** Whether the connection is lost, so that nobody knows whether the server did what it was asked. */
-export const isInDoubt = (error: unknown): boolean => {
+export function isInDoubt(error: unknown): boolean {
   const state = sqlStateOf(error)
+  // PostgreSQL sends it twice: S, translated, then V, which is not. Bun keeps the last.
+  const severity = (error as { severity?: unknown } | null)?.severity
   // A server that cannot write its log panics: the commit may be in the log, and recovery then makes it.
-  if (/^(FATAL|PANIC)$/.test(severityOf(error))) return true
+  if (severity === 'FATAL' || severity === 'PANIC') return true
   // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: the protocol is violated.
   return state === '' || /^(57P|08|25P03|25P04)/.test(state)
 }

@@ -1,6 +1,5 @@
 // A read-only snapshot of a server's database, on a connection of its own.
 
-import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
 import type { NewPlant } from '../../plant'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
@@ -28,13 +27,11 @@ const PART = `
       ) page
     ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
 
-const part = (after: bigint | null) => (sql: SQL) => sql.unsafe<StoredPlant[]>(PART, [after])
-
 /** All plants in ascending order of their ids, in parts that fit in memory. */
 export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {
   let after: bigint | null = null
   for (;;) {
-    const rows: StoredPlant[] = await ask(part(after))
+    const rows: StoredPlant[] = await ask((sql) => sql.unsafe<StoredPlant[]>(PART, [after]))
     const last = rows.at(-1)
     if (!last) return
     after = last.id
