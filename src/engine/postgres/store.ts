@@ -60,12 +60,13 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       if (await connection.within(STEP_MS, keeping)) role.log('warn', 'changes-ended')
     }
     isOpened = true
+    if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
+    await lane.enter(connection)
     const wasLogged = isLogged
+    // Last: if another process begins or ends the log later, the next step finds its lane changed, and prepares anew.
     isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
     // Another process did.
     if (wasLogged && !isLogged) role.log('warn', 'changes-ended')
-    if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
-    await lane.enter(connection)
   }
   const primary = new Primary(
     target,

@@ -181,6 +181,26 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
+  test('is known to a process that starts while another begins it', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    await (await openKeeping(url, null)).close()
+    await using sql = new SQL({ url, max: 1 })
+    await sql.unsafe('BEGIN')
+    await sql.unsafe(`UPDATE change_log SET log = '0123456789abcdef', keep_ms = 1000000000`)
+
+    const opening = openKeeping(url, null)
+    const waits = () => server.query('SELECT FROM pg_locks WHERE NOT granted')
+    while ((await waits()).length === 0) await Bun.sleep(5)
+    await sql.unsafe('COMMIT')
+
+    const store = await opening
+    await store.createPlant({ id: 1n, name: 'Rose' })
+    expect(store.changes).toBeDefined()
+    expect(await follow(store)).toHaveLength(1)
+    await store.close()
+  })
+
   test('is begun and ended by another process; who writes learns it, and loses no connection', async () => {
     const url = await newDatabase(await started())
     const events: string[] = []
