@@ -90,8 +90,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     leases.forget,
   )
   const log = { ...logReader, watch }
-  /** Makes a step that changes tokens: whoever asks for one next sees it. */
-  async function changeTokens<T>(step: Step<T>): Promise<T> {
+  /** Makes a step that changes tokens, and resolves to their number: whoever asks for one next sees it. */
+  async function changeTokens(step: Step<number>): Promise<number> {
     const result = await writer.run(step).catch((error) => {
       throw refusals.refuse(error)
     })
