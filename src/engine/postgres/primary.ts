@@ -31,8 +31,10 @@ export class Primary {
   /** The hosts, in the order in which they are tried next. */
   #hosts: PostgresTarget['hosts']
 
-  /** `prepare` is called with each new writing connection before it is used, and to {@link renew} it; if it rejects, the next
-   * host is tried. `prove` rejects unless a reading connection is on the same server. `found` is called when there is one. */
+  /**
+   * `prepare` is called with each new writing connection before it is used, and to {@link renew} it; if it rejects, the next
+   * host is tried. `prove` rejects unless a reading connection is on the same server. `found` is called when all can be used.
+   */
   constructor(
     private readonly target: PostgresTarget,
     private readonly role: Role,
@@ -65,7 +67,10 @@ export class Primary {
     return new PlantError(50302, `the database server has been lost for ${seconds} s`)
   }
 
-  /** The connections. Waits until the server has been lost for `patience` milliseconds, then rejects with 50302. */
+  /**
+   * The connections. Waits until the server has been lost for `patience` milliseconds, then rejects with 50302 and this
+   * message.
+   */
   async ready(patience: number, message?: string): Promise<Connections> {
     for (;;) {
       const connections = this.#current
