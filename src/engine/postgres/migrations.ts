@@ -75,19 +75,15 @@ const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000'
 const MOST_TRIES = 20
 const PAUSE_MS = 50
 
-/** The version of the schema; 0: there is none. */
+/** The version of the schema; 0: there is none. Rejects with an `OpenError` if a newer plantstore made it. */
 export async function schemaVersion(sql: SQL): Promise<number> {
   const [there] = await sql.unsafe<{ there: boolean }[]>(
     `SELECT to_regclass('plantstore_schema') IS NOT NULL AS there`,
   )
   if (!there?.there) return 0
   const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
-  return row?.version ?? 0
-}
-
-/** Throws an `OpenError` if the schema was made by a newer plantstore. */
-export function refuseNewer(version: number): void {
-  if (version <= SCHEMA_VERSION) return
+  const version = row?.version ?? 0
+  if (version <= SCHEMA_VERSION) return version
   throw new OpenError(
     `the database was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
   )
@@ -134,7 +130,6 @@ export async function migrate(sql: SQL): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
       const version = await schemaVersion(sql)
-      refuseNewer(version)
       if (version < SCHEMA_VERSION) await commit(sql, stepsFrom(version))
       return version
     } catch (error) {

@@ -5,7 +5,7 @@ import type { NewPlant } from '../../plant'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
 import { type Ask, type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'
-import { refuseNewer, schemaVersion } from './migrations'
+import { schemaVersion } from './migrations'
 import { OCTETS } from './plants'
 import { addressOf, type PostgresTarget } from './url'
 
@@ -52,7 +52,6 @@ function explainReading(error: unknown, { host }: Connection): unknown {
 
 async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
   const version = await ask(schemaVersion)
-  refuseNewer(version)
   if (version > 0) return version
   throw new OpenError(
     `no plantstore in ${redacted}; "plantstore serve" or "import" makes one there`,

@@ -12,7 +12,7 @@ import type { Connection } from './connection'
 import { Lane, type Step } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { isLogKept, keepChanges } from './log-row'
-import { migrate, refuseNewer, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { countPlants, listPlants, shareReads } from './plants'
 import { Primary } from './primary'
 import { Refusals } from './refusals'
@@ -36,7 +36,6 @@ const TOUCH_EVERY_MS = 3_600_000
 /** Migrates the schema if the role may. Throws an `OpenError` if there is none, or a newer one. */
 async function openSchema(it: Connection, target: PostgresTarget, role: Role): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
-  refuseNewer(before)
   if (before === 0 && !role.makesDatabase) {
     throw new OpenError(`no plantstore in ${target.redacted}; "plantstore serve" makes one there`)
   }
@@ -53,7 +52,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   let isLogged = false
   async function prepare(connection: Connection): Promise<void> {
     if (isOpened) {
-      refuseNewer(await connection.within(SETTING_MS, schemaVersion(connection.sql)))
+      // Another process may have migrated the schema beyond what this one knows.
+      await connection.within(SETTING_MS, schemaVersion(connection.sql))
     } else {
       await openSchema(connection, target, role)
       const keeping = keepChanges(connection.sql, role.keepChanges)
