@@ -30,6 +30,13 @@ export const openAt = (
     ),
   )
 
+/** The number of the error that a store rejects with; null if it resolves. */
+export const errorOf = (asked: Promise<unknown>): Promise<number | null> =>
+  asked.then(
+    () => null,
+    ({ error }) => error,
+  )
+
 let databases = 0
 
 /** Makes an empty database; resolves to its URL. */

@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from '../../../tools/postgres/serv
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -29,12 +29,6 @@ async function openCuttable(server: PostgresServer) {
     },
   }
 }
-
-const errorOf = (change: Promise<unknown>): Promise<number | null> =>
-  change.then(
-    () => null,
-    ({ error }) => error,
-  )
 
 describeServers('an outage of %s', (started, it) => {
   test('refuses the changes that come after one in doubt, which is answered once that is settled', async () => {

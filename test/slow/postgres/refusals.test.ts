@@ -5,18 +5,12 @@ import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
 const UNHEALTHY_WITHIN_MS = 15_000
-
-const errorOf = (asked: Promise<unknown>): Promise<number | null> =>
-  asked.then(
-    () => null,
-    ({ error }) => error,
-  )
 
 async function until(holds: () => Promise<boolean>): Promise<number> {
   const startedAt = performance.now()
