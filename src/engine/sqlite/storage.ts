@@ -167,8 +167,9 @@ export class Storage {
   }
 
   #prepare(db: Database): ServingConnection {
-    const { isFinished } = this.#checkpoints
-    return prepareServing(db, isFinished, (error) => this.#outage.begin(toFailure(error)))
+    // A command may wait for whoever reads its output: a transaction that lasted so long would keep the log from shrinking.
+    const mayShare = () => this.role.outlivesOutages && this.#checkpoints.isFinished()
+    return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
 
   #fail(failure: StorageFailure, milliseconds: number): PlantError {
