@@ -20,6 +20,8 @@ import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { daemonOptions } from '../options'
 import { watchOpenFiles } from '../sockets/open-files'
+import type { Store } from '../store'
+import type { Token } from '../token'
 import { loadPages } from '../web/built'
 
 const STDOUT = 1
@@ -39,6 +41,12 @@ async function openTls({ tlsCert, tlsKey, hsts, unix }: Config, log: Log) {
   const { watchCertificate } = await import('../sockets/certificate')
   const { createSharedPort } = await import('../sockets/shared-port')
   return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
+}
+
+/** Warns if the token of the configuration is one of the store: then its scope, its expiry and its revocation do not count. */
+async function warnOfStoredToken(store: Store, configured: Token | null, log: Log): Promise<void> {
+  const stored = configured && (await store.findToken(configured.hash).catch(() => null))
+  if (stored) log('warn', 'token-also-stored', { token: stored.name, source: configured.name })
 }
 
 /** The schedule of backups; null: none are made. */
@@ -128,6 +136,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     async function start(): Promise<void> {
       const store = await opening
       if (stop.signal.aborted) return
+      await warnOfStoredToken(store, token.current(), log)
       const app = createApp({
         store,
         metrics,

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { realpathSync, writeFileSync } from 'node:fs'
 import packageJson from '../../package.json'
+import { importLines, lines } from '../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
@@ -218,4 +219,27 @@ test.each([
   expect(err).toContain(message)
   expect(err.trim().split('\n')).toHaveLength(1)
   if ('PLANTSTORE_TOKEN' in given) expect(err).not.toContain('short-secret')
+})
+
+test('says at the start that PLANTSTORE_TOKEN is a token of the store', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  const made = await runProgram([
+    'token',
+    'create',
+    'reader',
+    '--scope',
+    'read',
+    '--database',
+    database,
+  ])
+  const line = (daemon: Daemon) => daemon.events().find(({ event }) => event === 'token-also-stored')
+
+  await using daemon = await startDaemon({ database, env: { PLANTSTORE_TOKEN: made.out.trim() } })
+  expect(line(daemon)).toMatchObject({ level: 'warn', token: 'reader', source: 'PLANTSTORE_TOKEN' })
+  await daemon.stop()
+
+  await using another = await startDaemon({ database })
+  expect(line(another)).toBeUndefined()
 })
