@@ -198,6 +198,18 @@ test.each([
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
+test('makes no database for a port that another program has', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
+  expect(await runProgram(['serve', ...args])).toEqual({
+    out: '',
+    err: `plantstore: 127.0.0.1:${daemon.port} is already in use; choose another --port, or stop the other program\n`,
+    code: 1,
+  })
+  expect(existsSync(folder.file('other.db'))).toBe(false)
+})
+
 test('takes what follows "--" as arguments', async () => {
   const { err } = await runProgram(['serve', '--', '--port'])
 

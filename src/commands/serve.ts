@@ -15,7 +15,7 @@ import { daemon } from '../engine/role'
 import { IN_DOUBT, messageOf, UsageError } from '../errors'
 import { createApp } from '../http/app'
 import { createCors } from '../http/cors'
-import { checkHost, listen, type Server } from '../http/server'
+import { checkAddress, listen, type Server } from '../http/server'
 import { createLog, formatEvent, type Log } from '../log'
 import { createMetrics } from '../metrics'
 import { daemonOptions } from '../options'
@@ -111,7 +111,9 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const log = createLog(lines.write, format, Date.now, config.logLevel)
     const { version } = packageJson
     const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
-    if (config.unix === null) checkHost(config.host)
+    const { name, files, isNew } = engineOf(config.database).locate(config.database)
+    // A daemon that was just killed may still have the port of a database that is there: it is waited for.
+    if (config.unix === null) checkAddress(config.host, isNew ? config.port : 0)
     const tls = await openTls(config, log)
     const backups = await openBackups(config, log)
     const findClient = await openClients(config)
@@ -127,7 +129,6 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       tls?.reload((certificate) => server?.renew(certificate))
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
-    const { name, files, isNew } = engineOf(config.database).locate(config.database)
     const role = daemon(log, metrics.committed, config.keepChanges)
     const opening = openStore(config.database, role, config)
     let server: Server | undefined

@@ -53,12 +53,12 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
-/** Throws an {@link OpenError} if a host is none of this machine's: before a database is made for a daemon that cannot listen. */
-export function checkHost(host: string): void {
+/** Throws an {@link OpenError} if nobody can listen there, port 0 being any: before a database is made for a daemon that cannot. */
+export function checkAddress(host: string, port: number): void {
   try {
-    Bun.listen({ hostname: host, port: 0, socket: { data() {} } }).stop(true)
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
   } catch (error) {
-    throw explainListening(error as NodeJS.ErrnoException, host, 0)
+    throw explainListening(error as NodeJS.ErrnoException, host, port)
   }
 }
 
