@@ -15,12 +15,14 @@ export class Outage {
   #reason: PlantError | null = null
   /** A batch, and the probe that was sent behind it. */
   #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
+  #recovery: Promise<void> | undefined
   #isClosed = false
 
+  /** `reopen` closes everything, and reads it from the disk again. */
   constructor(
     private readonly role: Role,
     private readonly toError: (failure: StorageFailure) => PlantError,
-    private readonly reopen: () => Promise<ServingConnection | null>,
+    private readonly reopen: () => Promise<ServingConnection>,
   ) {}
 
   /** Why nothing is read or written for now; null while the storage works. */
@@ -28,17 +30,12 @@ export class Outage {
     return this.#reason
   }
 
-  /** Whether the storage is closed. */
-  get isClosed(): boolean {
-    return this.#isClosed
-  }
-
   /** Suspends the storage, until it can be opened again. */
   begin(failure: StorageFailure): void {
     if (this.#reason || this.#isClosed) return
     this.#reason = this.toError(failure)
     this.role.log('error', 'storage-failed', { detail: failure.detail })
-    if (this.role.outlivesOutages) setTimeout(() => this.#recover(), RETRY_MS)
+    if (this.role.outlivesOutages) this.#recoverLater()
   }
 
   /** The outcomes of a batch in doubt, once it is settled. Never, if nobody knows them: its clients are not answered. */
@@ -48,15 +45,21 @@ export class Outage {
     return promised.promise
   }
 
-  close(): void {
+  /** Nothing is opened again once this resolves. */
+  async close(): Promise<void> {
     this.#isClosed = true
+    await this.#recovery
+  }
+
+  #recoverLater(): void {
+    setTimeout(() => {
+      if (!this.#isClosed) this.#recovery = this.#recover()
+    }, RETRY_MS)
   }
 
   async #recover(): Promise<void> {
-    if (this.#isClosed) return
     try {
       const connection = await this.reopen()
-      if (!connection) return
       for (const doubt of this.#doubts) {
         const outcomes = settle(doubt, connection)
         if (outcomes) doubt.resolve(outcomes)
@@ -66,7 +69,7 @@ export class Outage {
       this.role.log('info', 'storage-recovered')
     } catch (error) {
       this.role.log('warn', 'storage-still-fails', { detail: String(error) })
-      setTimeout(() => this.#recover(), RETRY_MS)
+      this.#recoverLater()
     }
   }
 }

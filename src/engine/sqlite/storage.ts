@@ -80,7 +80,8 @@ export class Storage {
    * promised for when the disk has been read again; a command gets an error that says so instead.
    */
   async commit(changes: readonly Change[]): Promise<Committed> {
-    const refusal = this.#outage.reason ?? this.#lock.reason()
+    this.#requireOpen()
+    const refusal = this.#lock.reason()
     if (refusal) throw refusal
     if (!this.role.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
@@ -106,10 +107,9 @@ export class Storage {
 
   /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
   async use<T>(act: (it: ServingConnection) => T): Promise<T> {
-    const { reason } = this.#outage
-    if (reason || !this.#connection) throw reason ?? new PlantError(50302)
+    const connection = this.#requireOpen()
     try {
-      return act(this.#connection)
+      return act(connection)
     } catch (error) {
       if (error instanceof PlantError) throw error
       const failure = toFailure(error)
@@ -124,16 +124,16 @@ export class Storage {
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
 
-  /** Closes everything. Clients whose commit is in doubt are not answered. */
+  /** Closes everything. Clients whose commit is still in doubt are not answered. */
   async close(): Promise<void> {
-    this.#outage.close()
-    this.#lock.close()
     try {
+      await this.#outage.close()
       const failure = await this.#closeFiles()
       if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
     } catch (error) {
       throw explainWriting(error, this.path)
     } finally {
+      this.#lock.close()
       this.worker.terminate()
       closeSync(this.#file.fd)
     }
@@ -182,11 +182,16 @@ export class Storage {
     return this.#toError(failure)
   }
 
-  /** Closes everything, and reads it from the disk again; null if the storage was closed meanwhile. */
-  async #reopen(): Promise<ServingConnection | null> {
+  /** The connection of this thread; throws if there is none, in an outage or after the end. */
+  #requireOpen(): ServingConnection {
+    const { reason } = this.#outage
+    if (reason || !this.#connection) throw reason ?? new PlantError(50302)
+    return this.#connection
+  }
+
+  async #reopen(): Promise<ServingConnection> {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
-    if (this.#outage.isClosed) return null
     const failure =
       failureOf(await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
     if (failure) throw new Error(failure.detail)

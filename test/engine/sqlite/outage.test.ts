@@ -1,4 +1,6 @@
+import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, renameSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
 import { daemon } from '../../../src/engine/role'
 import { connect, prepareServing } from '../../../src/engine/sqlite/connection'
@@ -10,14 +12,14 @@ import { temporaryFolder } from '../../harness/folder'
 setDefaultTimeout(PATIENCE_MS)
 
 const failure: StorageFailure = { kind: 'failed', detail: 'EIO' }
+const role = daemon(
+  () => {},
+  () => {},
+)
 
 test('ends with an answer to each batch in doubt, also to one that a probe waited behind', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  const role = daemon(
-    () => {},
-    () => {},
-  )
   const store = await openStore(path, role)
   await store.createPlant({ id: 1n, name: 'made' })
   await store.close()
@@ -50,4 +52,35 @@ test('ends with an answer to each batch in doubt, also to one that a probe waite
     [{ error: 50302 }],
     [null],
   ])
+})
+
+test('a store that is closed while it recovers leaves nothing open', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await openStore(path, role)
+  renameSync(path, `${path}.moved`)
+  await expect(store.createPlant({ id: 1n, name: 'lost' })).rejects.toHaveProperty('error', 50302)
+  renameSync(`${path}.moved`, path)
+  const other = new Database(path)
+  other.run('BEGIN IMMEDIATE')
+  // By now it is opened again, and waits for the lock.
+  await Bun.sleep(2000)
+
+  const closed = store.close()
+  await Bun.sleep(100)
+  other.run('ROLLBACK')
+  other.close(true)
+  await closed
+
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test('a store that is closed refuses changes and reads', async () => {
+  using folder = temporaryFolder()
+  const store = await openStore(folder.file('plants.db'), role)
+  await store.close()
+
+  const plant = { id: 1n, name: 'late' }
+  await expect(store.createPlant(plant)).rejects.toHaveProperty('error', 50302)
+  await expect(store.readPlant(1n)).rejects.toHaveProperty('error', 50302)
 })
