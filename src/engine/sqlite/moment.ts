@@ -16,6 +16,8 @@ import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
 
 const TRIES = 5
 const PAUSE_MS = 20
+// 10 seconds, as SQLite waits for a lock.
+const TRIES_TO_HOLD = 500
 // The log's index was changing when it was read, and this connection may not repair it.
 const UNSETTLED = 'SQLITE_READONLY_RECOVERY'
 export const LOG_SUFFIXES = ['-wal', '-journal'] as const
@@ -76,9 +78,9 @@ function openShared(path: string): Database {
   }
 }
 
-function openMoment(path: string, fd: number): Moment {
-  // If the last connection is closing right now, its log is about to disappear.
-  for (let tries = 1; !holdSidecars(fd) && tries < TRIES; tries++) Bun.sleepSync(PAUSE_MS)
+async function openMoment(path: string, fd: number): Promise<Moment> {
+  // If the last connection is closing right now, it copies its log, which then disappears.
+  for (let tries = 1; !holdSidecars(fd) && tries < TRIES_TO_HOLD; tries++) await Bun.sleep(PAUSE_MS)
   try {
     const state = stateOf(path)
     return { path, fd, state, shared: state === 'shared' ? openShared(path) : null }
@@ -110,7 +112,7 @@ export async function atOneMoment<T>(
       let moment: Moment | undefined
       const isStill = () => moment?.shared !== null || fingerprint(full) === before
       try {
-        moment = openMoment(full, fd)
+        moment = await openMoment(full, fd)
         const result = await act(moment)
         if (isStill()) return result
       } catch (error) {

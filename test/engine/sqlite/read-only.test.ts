@@ -2,16 +2,19 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { readDatabase } from '../../../src/engine/sqlite/read-only'
-import { fingerprint, importLines, lines } from '../../harness/commands'
+import { excludeConnections } from '../../../src/engine/sqlite/sidecars'
+import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { unprivileged } from '../../harness/unprivileged'
 
@@ -183,6 +186,23 @@ test('reads a closed database again where somebody wrote to it meanwhile', async
 
   expect({ reads, plants }).toEqual({ reads: 2, plants: 500 })
   expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test('waits for a daemon that takes its time to close the database', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  for (const suffix of ['-wal', '-shm']) writeFileSync(database + suffix, '')
+  // As the last connection does while it copies the log, which it then removes.
+  const closing = openSync(database, 'r+')
+  expect(excludeConnections(closing)).toBeTrue()
+
+  const checked = check(database)
+  await Bun.sleep(1500)
+  for (const suffix of ['-wal', '-shm']) rmSync(database + suffix)
+  closeSync(closing)
+
+  expect(await checked).toMatchObject({ code: 0, err: '' })
 })
 
 test('refuses a database of a newer schema, and changes nothing', async () => {
