@@ -32,7 +32,8 @@ function lockFolder(path: string): Locked | null {
 
 // Asynchronous, because a daemon serves meanwhile: the files may be large, and the disk may hang.
 async function remove({ path, fd }: Locked): Promise<void> {
-  await rm(path, { recursive: true, force: true })
+  // What cannot be removed now will be removed another time.
+  await rm(path, { recursive: true, force: true }).catch(() => {})
   closeSync(fd)
 }
 
@@ -47,7 +48,7 @@ export async function removeLeftovers(parent: string): Promise<void> {
       else closeSync(left.fd)
     }
   } catch {
-    // What cannot be removed now will be removed another time.
+    // Nor can leftovers be found in a folder that cannot be read.
   }
 }
 
@@ -62,16 +63,11 @@ function create(parent: string): Locked {
   }
 }
 
-/** Runs `act` with a private folder within `parent`, then removes it. Removes leftovers first. */
-export async function inPrivateFolder<T>(
+/** Makes a private folder within `parent`; disposing of it removes it. Removes leftovers first. */
+export async function makePrivateFolder(
   parent: string,
-  act: (folder: string) => Promise<T>,
-): Promise<T> {
+): Promise<AsyncDisposable & { readonly path: string }> {
   await removeLeftovers(parent)
   const folder = create(parent)
-  try {
-    return await act(folder.path)
-  } finally {
-    await remove(folder)
-  }
+  return { path: folder.path, [Symbol.asyncDispose]: () => remove(folder) }
 }

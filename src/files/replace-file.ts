@@ -4,7 +4,7 @@ import { existsSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { OpenError } from '../errors'
 import { renameWithoutReplacing } from './libc'
-import { inPrivateFolder } from './private-folder'
+import { makePrivateFolder } from './private-folder'
 import { syncFile, syncFolder } from './sync'
 import { checkFolder, explainMaking, targetOf } from './target'
 
@@ -34,15 +34,14 @@ export async function produceFile<T>(
   const folder = dirname(target)
   checkFolder(folder)
   try {
-    return await inPrivateFolder(folder, async (own) => {
-      const made = join(own, 'made')
-      const written = await write(made)
-      await syncFile(made, onSynced)
-      if (existing === 'replace') renameSync(made, target)
-      else placeNew(made, target)
-      syncFolder(folder)
-      return written
-    })
+    await using own = await makePrivateFolder(folder)
+    const made = join(own.path, 'made')
+    const written = await write(made)
+    await syncFile(made, onSynced)
+    if (existing === 'replace') renameSync(made, target)
+    else placeNew(made, target)
+    syncFolder(folder)
+    return written
   } catch (error) {
     throw explainMaking(error, target)
   }

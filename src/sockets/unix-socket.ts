@@ -4,7 +4,7 @@ import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError } from '../errors'
 import { tryLock, watchInode } from '../files/libc'
-import { inPrivateFolder } from '../files/private-folder'
+import { makePrivateFolder } from '../files/private-folder'
 import { placeNew } from '../files/replace-file'
 
 const LOCK_TRIES = 50
@@ -74,13 +74,11 @@ export async function listenAtPath<T>(path: string, mode: number, listen: (path:
     lock = await waitForLock(full)
     await removeStale(full)
     // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
-    const listener = await inPrivateFolder(dirname(full), async (own) => {
-      const made = join(own, basename(full))
-      const listening = listen(made)
-      chmodSync(made, mode)
-      placeNew(made, full)
-      return listening
-    })
+    await using own = await makePrivateFolder(dirname(full))
+    const made = join(own.path, basename(full))
+    const listener = listen(made)
+    chmodSync(made, mode)
+    placeNew(made, full)
     const bound = inode()
     return {
       listener,

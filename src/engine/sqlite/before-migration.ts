@@ -3,7 +3,7 @@
 import { closeSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf, OpenError } from '../../errors'
-import { inPrivateFolder } from '../../files/private-folder'
+import { makePrivateFolder } from '../../files/private-folder'
 import { syncFile, syncFolder } from '../../files/sync'
 import { explainMaking } from '../../files/target'
 import { copyDatabase } from './backup'
@@ -15,17 +15,16 @@ export type KeptCopy = { readonly path: string; readonly schemaVersion: number }
 
 async function copyOld(path: string): Promise<KeptCopy | null> {
   const folder = dirname(path)
-  return inPrivateFolder(folder, async (own) => {
-    const made = join(own, 'copy.db')
-    const { schemaVersion } = await copyDatabase(path, made)
-    // A migration that was killed may be complete in the log, but not yet in the header.
-    if (schemaVersion === SCHEMA_VERSION) return null
-    await syncFile(made)
-    const kept = `${path}.schema-${schemaVersion}`
-    renameSync(made, kept)
-    syncFolder(folder)
-    return { path: kept, schemaVersion }
-  })
+  await using own = await makePrivateFolder(folder)
+  const made = join(own.path, 'copy.db')
+  const { schemaVersion } = await copyDatabase(path, made)
+  // A migration that was killed may be complete in the log, but not yet in the header.
+  if (schemaVersion === SCHEMA_VERSION) return null
+  await syncFile(made)
+  const kept = `${path}.schema-${schemaVersion}`
+  renameSync(made, kept)
+  syncFolder(folder)
+  return { path: kept, schemaVersion }
 }
 
 /**

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { explainWriting } from '../../errors'
 import { copyBytes } from '../../files/copy-bytes'
-import { inPrivateFolder } from '../../files/private-folder'
+import { makePrivateFolder } from '../../files/private-folder'
 import { fileSize } from './database-file'
 import { atOneMoment, LOG_SUFFIXES, openUri } from './moment'
 import { SIDECAR_SUFFIXES } from './sidecars'
@@ -22,13 +22,9 @@ function vacuumInto(db: Database, to: string): void {
 
 /** Recovers a copy from its log, which leaves one file without a log. */
 function recover(path: string): void {
-  const db = new Database(path, { readwrite: true, create: false })
-  try {
-    db.run('PRAGMA synchronous = OFF')
-    db.query('PRAGMA journal_mode = DELETE').get()
-  } finally {
-    db.close(true)
-  }
+  using db = new Database(path, { readwrite: true, create: false })
+  db.run('PRAGMA synchronous = OFF')
+  db.query('PRAGMA journal_mode = DELETE').get()
 }
 
 /** Copies the files of a database that is not in use. */
@@ -70,14 +66,6 @@ export async function copyMoment(
   })
 }
 
-async function reading<T>(db: Database, read: Read<T>): Promise<T> {
-  try {
-    return await read(db)
-  } finally {
-    db.close(true)
-  }
-}
-
 type Read<T> = (db: Database) => T | Promise<T>
 
 /**
@@ -92,16 +80,17 @@ export async function readDatabase<T>(
   const seen = await atOneMoment(path, async (moment) => {
     if (moment.shared) return { result: await read(moment.shared) }
     if (moment.state === 'split' || repeatable === 'once') return null
-    return { result: await reading(openUri(moment.path, 'immutable=1'), read) }
+    using db = openUri(moment.path, 'immutable=1')
+    return { result: await read(db) }
   })
   if (seen) return seen.result
   const temporary = tmpdir()
   try {
-    return await inPrivateFolder(temporary, async (folder) => {
-      const copy = join(folder, 'copy.db')
-      await copyMoment(path, copy)
-      return await reading(openUri(copy, 'immutable=1'), read)
-    })
+    await using folder = await makePrivateFolder(temporary)
+    const copy = join(folder.path, 'copy.db')
+    await copyMoment(path, copy)
+    using db = openUri(copy, 'immutable=1')
+    return await read(db)
   } catch (error) {
     throw explainWriting(error, `a copy of ${path} in ${temporary}`)
   }

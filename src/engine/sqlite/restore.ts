@@ -18,7 +18,7 @@ import { basename, dirname, join } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { copyBytes } from '../../files/copy-bytes'
 import { exchangeFiles } from '../../files/libc'
-import { inPrivateFolder } from '../../files/private-folder'
+import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
 import { syncFile, syncFolder } from '../../files/sync'
 import { checkFolder, explainMaking, targetOf } from '../../files/target'
@@ -182,22 +182,21 @@ export async function restoreDatabase(
   checkFolder(folder)
   const held = hold(path)
   try {
-    return await inPrivateFolder(folder, async (own) => {
-      const made = join(own, 'restored.db')
-      const { plants } = await copyDatabase(from, made, onBytes)
-      beginNewLog(made)
-      if (held) takeOwner(made, fstatSync(held.fd), fstatSync(held.fd).mode)
-      else if (process.getuid?.() === 0) takeOwner(made, statSync(folder), 0o600)
-      await syncFile(made, onBytes)
-      if (held) return { plants, kept: await replace(made, held, kept) }
-      if (sidecarsOf(path).length > 0) {
-        await keepLog(made, path, kept)
-        return { plants, kept }
-      }
-      placeNew(made, path)
-      syncFolder(folder)
-      return { plants, kept: null }
-    })
+    await using own = await makePrivateFolder(folder)
+    const made = join(own.path, 'restored.db')
+    const { plants } = await copyDatabase(from, made, onBytes)
+    beginNewLog(made)
+    if (held) takeOwner(made, fstatSync(held.fd), fstatSync(held.fd).mode)
+    else if (process.getuid?.() === 0) takeOwner(made, statSync(folder), 0o600)
+    await syncFile(made, onBytes)
+    if (held) return { plants, kept: await replace(made, held, kept) }
+    if (sidecarsOf(path).length > 0) {
+      await keepLog(made, path, kept)
+      return { plants, kept }
+    }
+    placeNew(made, path)
+    syncFolder(folder)
+    return { plants, kept: null }
   } catch (error) {
     throw explainMaking(error, path)
   } finally {
