@@ -85,13 +85,13 @@ export async function readDatabase<T>(
   })
   if (seen) return seen.result
   const temporary = tmpdir()
-  try {
-    await using folder = await makePrivateFolder(temporary)
-    const copy = join(folder.path, 'copy.db')
-    await copyMoment(path, copy)
-    using db = openUri(copy, 'immutable=1')
-    return await read(db)
-  } catch (error) {
+  // Only of the copy: what is read may be written elsewhere.
+  const refuse = (error: unknown): never => {
     throw explainWriting(error, `a copy of ${path} in ${temporary}`)
   }
+  await using folder = await makePrivateFolder(temporary).catch(refuse)
+  const copy = join(folder.path, 'copy.db')
+  await copyMoment(path, copy).catch(refuse)
+  using db = openUri(copy, 'immutable=1')
+  return await read(db)
 }

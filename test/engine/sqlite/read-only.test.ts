@@ -205,6 +205,20 @@ test('waits for a daemon that takes its time to close the database', async () =>
   expect(await checked).toMatchObject({ code: 0, err: '' })
 })
 
+test('says what cannot be written when a database that is copied to be read is exported', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+
+  const args = ['export', '/dev/full', '--format', 'csv', '--database', database]
+  const { code, err } = await runProgram(args)
+
+  expect({ code, err }).toEqual({
+    code: 74,
+    err: 'plantstore: cannot write /dev/full: ENOSPC: no space left on device\n',
+  })
+})
+
 test('refuses a database of a newer schema, and changes nothing', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
