@@ -193,7 +193,7 @@ export class Storage {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
     const failure =
-      failureOf(await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
+      (await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
     if (failure) throw new Error(failure.detail)
     this.#connection = this.#prepare(connect(this.path))
     this.#checkpoints.reset()

@@ -13,45 +13,14 @@ import {
   type Request,
 } from './worker-protocol'
 
-/** A thread that answers requests in order. If it dies, unanswered requests are in doubt, and later ones fail. */
-function startThread(onReport: (report: CheckpointReport) => void) {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
-  const asking: ((answer: Answer) => void)[] = []
-  let death: StorageFailure | undefined
-
-  worker.onmessage = ({ data }: MessageEvent<string>) => {
-    const reply: Reply = JSON.parse(data)
-    if (isReport(reply)) onReport(reply)
-    else asking.shift()?.(reply)
-  }
-  worker.onerror = ({ message }) => {
-    const failure: StorageFailure = {
-      kind: 'failed',
-      detail: `the committing thread died: ${message}`,
-    }
-    death = failure
-    for (const answer of asking.splice(0)) answer({ failure, inDoubt: null, logged: null })
-  }
-
-  return {
-    isDead: () => death !== undefined,
-    ask(request: Request): Promise<Answer> {
-      if (death) return Promise.resolve({ failure: death })
-      return new Promise((resolve) => {
-        asking.push(resolve)
-        worker.postMessage(JSON.stringify(request))
-      })
-    },
-    terminate: () => worker.terminate(),
-  }
-}
-
-/** The thread that commits to one database. It is started at the first opening, and again if it has died. */
+/** The thread that commits to one database. It is started by the first request, and by the next one if it has died. */
 export class WorkerClient {
   readonly confirmations = new Confirmations()
   readonly #inode: string | null
-  #thread: ReturnType<typeof startThread> | undefined
-  #opening: Promise<Answer> | undefined
+  #thread: Worker | undefined
+  /** Requests are answered in order. */
+  #asking: ((answer: Answer) => void)[] = []
+  #opening: Promise<StorageFailure | null> | undefined
 
   constructor(
     private readonly path: string,
@@ -67,23 +36,16 @@ export class WorkerClient {
   }
 
   /** Opens the database there, if it is not open. After a failed write or sync, the page cache must not be trusted. */
-  async open(distrustsPageCache = false): Promise<Answer> {
-    if (!this.#thread || this.#thread.isDead()) this.#thread = startThread(this.onReport)
-    const { path } = this
-    const mayLog = this.mayLog()
-    this.#opening ??= this.#thread.ask({
-      open: { path, inode: this.#inode, distrustsPageCache, mayLog },
-    })
-    const answer = await this.#opening
-    if (answer !== 'done') this.#opening = undefined
-    return answer
+  open(distrustsPageCache = false): Promise<StorageFailure | null> {
+    this.#opening ??= this.#open(distrustsPageCache)
+    return this.#opening
   }
 
   /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
   async commit(changes: readonly Change[]): Promise<Answer> {
     this.confirmations.sent()
-    const opened = await this.open()
-    const answer = opened === 'done' ? await this.#ask({ commit: changes }) : opened
+    const failure = await this.open()
+    const answer = failure ? { failure } : await this.#ask({ commit: changes })
     this.confirmations.answered()
     if (failureOf(answer) === null) this.confirmations.confirmed()
     return answer
@@ -99,7 +61,37 @@ export class WorkerClient {
     this.#thread?.terminate()
   }
 
+  async #open(distrustsPageCache: boolean): Promise<StorageFailure | null> {
+    const mayLog = this.mayLog()
+    const open = { path: this.path, inode: this.#inode, distrustsPageCache, mayLog }
+    const failure = failureOf(await this.#ask({ open }))
+    if (failure) this.#opening = undefined
+    return failure
+  }
+
   #ask(request: Request): Promise<Answer> {
-    return this.#thread?.ask(request) ?? Promise.resolve('done')
+    this.#thread ??= this.#start()
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    this.#asking.push(resolve)
+    this.#thread.postMessage(JSON.stringify(request))
+    return promise
+  }
+
+  #start(): Worker {
+    const thread = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
+    thread.onmessage = ({ data }: MessageEvent<string>) => {
+      const reply: Reply = JSON.parse(data)
+      if (isReport(reply)) this.onReport(reply)
+      else this.#asking.shift()?.(reply)
+    }
+    thread.onerror = ({ message }) => {
+      const detail = `the committing thread died: ${message}`
+      this.#thread = undefined
+      this.#opening = undefined
+      for (const answer of this.#asking.splice(0)) {
+        answer({ failure: { kind: 'failed', detail }, inDoubt: null, logged: null })
+      }
+    }
+    return thread
   }
 }

@@ -2,10 +2,11 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, renameSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
-import { daemon } from '../../../src/engine/role'
+import { command, daemon } from '../../../src/engine/role'
 import { connect, prepareServing } from '../../../src/engine/sqlite/connection'
 import { type StorageFailure, toClientError } from '../../../src/engine/sqlite/errors'
 import { Outage } from '../../../src/engine/sqlite/outage'
+import { messageOf } from '../../../src/errors'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { temporaryFolder } from '../../harness/folder'
 
@@ -83,4 +84,23 @@ test('a store that is closed refuses changes and reads', async () => {
   const plant = { id: 1n, name: 'late' }
   await expect(store.createPlant(plant)).rejects.toHaveProperty('error', 50302)
   await expect(store.readPlant(1n)).rejects.toHaveProperty('error', 50302)
+})
+
+test('a change is not in doubt if the committing thread dies before it has opened the database', async () => {
+  using folder = temporaryFolder()
+  const store = await openStore(folder.file('plants.db'), command({ makesDatabase: true }))
+  const { Worker } = globalThis
+  class Dying {
+    onerror = (_: { readonly message: string }) => {}
+    postMessage() {
+      setImmediate(() => this.onerror({ message: 'EMFILE' }))
+    }
+    terminate() {}
+  }
+  Object.assign(globalThis, { Worker: Dying })
+  const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
+  Object.assign(globalThis, { Worker })
+  await store.close()
+
+  expect(reason).toBe('cannot write to the database: the committing thread died: EMFILE')
 })
