@@ -7,11 +7,12 @@ import type { Entry } from '../log-entry'
 import { growthOf } from '../plant-count'
 import { prepareChanges } from './apply-change'
 import { type LastEntry, prepareLogWriter } from './change-log'
+import { createCheckpointer } from './checkpoint'
 import { closeDatabase, connect } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
 import { type StorageFailure, toFailure } from './errors'
 import { SCHEMA_VERSION, schemaVersion } from './migrations'
-import type { Answer, DatabaseToOpen } from './worker-protocol'
+import type { Answer, CheckpointReport, DatabaseToOpen } from './worker-protocol'
 
 // How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
 const BUSY_MS = 8000
@@ -22,13 +23,22 @@ const moved: StorageFailure = {
 }
 
 /** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
-export function openCommitter({ path, inode, distrustsPageCache, mayLog }: DatabaseToOpen) {
+export function openCommitter(
+  { path, inode, distrustsPageCache, mayLog }: DatabaseToOpen,
+  report: (report: CheckpointReport) => void,
+) {
   // Another file at the path is another store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (distrustsPageCache) distrustPageCache(path)
   const db = connect(path)
   try {
-    return { db, ...prepareCommits(db, path, mayLog) }
+    const commit = prepareCommits(db, path, mayLog)
+    const { afterCommit, stop } = createCheckpointer(db, report)
+    function close(): void {
+      stop()
+      closeDatabase(db, path)
+    }
+    return { commit, afterCommit, close }
   } catch (error) {
     db.close(true)
     throw error
@@ -120,5 +130,5 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
     }
   }
 
-  return { commit, close: () => closeDatabase(db, path) }
+  return commit
 }
