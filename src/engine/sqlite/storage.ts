@@ -71,7 +71,7 @@ export class Storage {
   async start(): Promise<void> {
     this.worker.open()
     // An import that holds the lock is no reason to start later.
-    await this.#atOnce((db) => prepareChanges(db)(['probe']))
+    await this.#writeAtOnce((db) => prepareChanges(db)(['probe']))
     this.worker.confirmations.confirmed()
   }
 
@@ -105,17 +105,20 @@ export class Storage {
     return { inDoubt: this.#outage.promiseOutcomes({ changes, outcomes, logged }) }
   }
 
-  /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
-  async use<T>(act: (it: ServingConnection) => T): Promise<T> {
-    const connection = this.#requireOpen()
-    try {
-      return act(connection)
-    } catch (error) {
-      if (error instanceof PlantError) throw error
-      const failure = toFailure(error)
-      if (failure.kind === 'failed') this.#outage.begin(failure)
-      throw this.#toError(failure)
-    }
+  /** Reads with the connection of this thread; all reads of one turn of the event loop share a transaction. */
+  read<T>(act: (it: ServingConnection) => T): Promise<T> {
+    return this.#use((it) => {
+      it.shared.begin()
+      return act(it)
+    })
+  }
+
+  /** Writes with the connection of this thread. An open read transaction would keep it from that. */
+  write<T>(act: (it: ServingConnection) => T): Promise<T> {
+    return this.#use((it) => {
+      it.shared.end()
+      return act(it)
+    })
   }
 
   /** Why the store cannot write, or cannot go on writing (the log grows); null if it can. */
@@ -145,11 +148,22 @@ export class Storage {
     else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
-  // Acts on the connection of this thread without waiting for a lock.
-  #atOnce(act: (db: Database) => void): Promise<void> {
-    return this.use(({ db, shared }) => {
-      // An open read transaction would keep its connection from writing.
-      shared.end()
+  /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
+  async #use<T>(act: (it: ServingConnection) => T): Promise<T> {
+    const connection = this.#requireOpen()
+    try {
+      return act(connection)
+    } catch (error) {
+      if (error instanceof PlantError) throw error
+      const failure = toFailure(error)
+      if (failure.kind === 'failed') this.#outage.begin(failure)
+      throw this.#toError(failure)
+    }
+  }
+
+  // Writes without waiting for a lock.
+  #writeAtOnce(act: (db: Database) => void): Promise<void> {
+    return this.write(({ db }) => {
       db.run('PRAGMA busy_timeout = 0')
       try {
         act(db)
@@ -160,7 +174,7 @@ export class Storage {
   }
 
   #tryLock(): Promise<void> {
-    return this.#atOnce((db) => {
+    return this.#writeAtOnce((db) => {
       db.run('BEGIN IMMEDIATE')
       db.run('ROLLBACK')
     })

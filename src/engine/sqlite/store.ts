@@ -9,7 +9,6 @@ import { removeOldEntries } from '../log-retention'
 import { CHANGE_BYTES, createChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
-import type { ServingConnection } from './connection'
 import { fileSize, freeBytes, openFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
 import { countPlants } from './plants'
@@ -41,29 +40,17 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
   }
 
-  const reading = <T>(read: (it: ServingConnection) => T): Promise<T> =>
-    storage.use((it) => {
-      it.shared.begin()
-      return read(it)
-    })
-  // An open read transaction would keep its connection from writing.
-  const writing = <T>(write: (it: ServingConnection) => T): Promise<T> =>
-    storage.use((it) => {
-      it.shared.end()
-      return write(it)
-    })
-
-  const readLog: ChangeLog['read'] = (options) => reading((it) => it.changes.read(options))
+  const readLog: ChangeLog['read'] = (options) => storage.read((it) => it.changes.read(options))
   const { changes, watch, methods } = createChanges((batch) => storage.commit(batch), readLog)
   const log: ChangeLog = {
     read: readLog,
-    history: (id, options) => reading((it) => it.changes.history(id, options)),
+    history: (id, options) => storage.read((it) => it.changes.history(id, options)),
     watch,
-    stats: () => reading((it) => it.changes.stats()),
+    stats: () => storage.read((it) => it.changes.stats()),
   }
 
   async function forget(): Promise<boolean> {
-    const time = await reading((it) => it.changes.expired(Date.now()))
+    const time = await storage.read((it) => it.changes.expired(Date.now()))
     if (time !== null) await changes.submit(['forget', time], CHANGE_BYTES)
     return time !== null
   }
@@ -72,14 +59,14 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
   return {
     ...methods,
     ...(storage.keepsLog ? { changes: log } : {}),
-    readPlant: (id) => reading((it) => it.plants.read(id)),
-    listPlants: (query) => reading((it) => it.plants.list(query)),
-    countPlants: () => reading((it) => countPlants(it.db)),
-    findToken: (hash) => reading((it) => it.tokens.find(hash)),
-    createToken: (token) => writing((it) => it.tokens.create(token)),
-    listTokens: () => reading((it) => it.tokens.list()),
-    revokeToken: (name, now) => writing((it) => it.tokens.revoke(name, now)),
-    pruneTokens: (by) => writing((it) => it.tokens.prune(by)),
+    readPlant: (id) => storage.read((it) => it.plants.read(id)),
+    listPlants: (query) => storage.read((it) => it.plants.list(query)),
+    countPlants: () => storage.read((it) => countPlants(it.db)),
+    findToken: (hash) => storage.read((it) => it.tokens.find(hash)),
+    createToken: (token) => storage.write((it) => it.tokens.create(token)),
+    listTokens: () => storage.read((it) => it.tokens.list()),
+    revokeToken: (name, now) => storage.write((it) => it.tokens.revoke(name, now)),
+    pruneTokens: (by) => storage.write((it) => it.tokens.prune(by)),
     probe: health.probe,
     stats: () => ({
       isWritable: health.problem() === null,
