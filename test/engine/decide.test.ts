@@ -47,7 +47,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
   writeFileSync(path, '')
   const db = connect(path)
   migrate(db)
-  const apply = prepareChanges(db)
+  const apply = prepareChanges(db, () => {})
   const stored = () =>
     new Map(
       db

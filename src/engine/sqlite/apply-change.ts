@@ -52,11 +52,16 @@ function prepareState(db: Database): State {
   return state
 }
 
+/** Writes to the disk, and changes nothing: SQLite writes the page that holds this, whatever its value was. */
+export function probe(db: Database): void {
+  db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+}
+
 /**
  * Returns a function that applies one change and returns its outcome. What takes effect is added to `entries`. It throws if
  * the storage fails.
  */
-export function prepareChanges(db: Database, forget: (time: number) => void = () => {}) {
+export function prepareChanges(db: Database, forget: (time: number) => void) {
   const state = prepareState(db)
   const use = db.query<never, [number, string]>('UPDATE tokens SET last_used_at = ? WHERE hash = ?')
 
@@ -69,8 +74,7 @@ export function prepareChanges(db: Database, forget: (time: number) => void = ()
         forget(change[1])
         return null
       case 'probe':
-        // SQLite writes the page that holds it, whatever its value was.
-        db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+        probe(db)
         return null
       default:
         return decide(change, state, entries)

@@ -5,7 +5,7 @@ import { watchInode } from '../../files/libc'
 import type { Change, Outcome } from '../change'
 import type { Entry } from '../log-entry'
 import { growthOf } from '../plant-count'
-import { prepareChanges } from './apply-change'
+import { prepareChanges, probe } from './apply-change'
 import { type LastEntry, prepareLogWriter } from './change-log'
 import { createCheckpointer } from './checkpoint'
 import { closeDatabase, connect } from './connection'
@@ -36,7 +36,7 @@ export function openCommitter(
     const { afterCommit, stop } = createCheckpointer(db, report)
     function close(): void {
       stop()
-      closeDatabase(db, path)
+      closeDatabase(db)
     }
     return { commit, afterCommit, close }
   } catch (error) {
@@ -83,7 +83,7 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
   function overwriteFailedCommit(): boolean {
     try {
       begin.run()
-      apply(['probe'])
+      probe(db)
       commitBatch.run()
       return true
     } catch {

@@ -35,9 +35,9 @@ export function connect(path: string): Database {
 }
 
 /** Closes a connection; the last one removes the log, durably. */
-export function closeDatabase(db: Database, path: string): void {
+export function closeDatabase(db: Database): void {
   db.close(true)
-  syncFolder(dirname(path))
+  syncFolder(dirname(db.filename))
 }
 
 /** Prepares the serving thread's connection; see {@link shareReads}. */

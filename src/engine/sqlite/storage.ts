@@ -7,7 +7,7 @@ import { tryLock, unlock } from '../../files/libc'
 import type { Change } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
-import { prepareChanges } from './apply-change'
+import { probe } from './apply-change'
 import { keepChanges } from './change-log'
 import { watchCheckpoints } from './checkpoint'
 import { closeDatabase, connect, prepareServing, type ServingConnection } from './connection'
@@ -71,7 +71,7 @@ export class Storage {
   async start(): Promise<void> {
     this.worker.open()
     // An import that holds the lock is no reason to start later.
-    await this.#writeAtOnce((db) => prepareChanges(db)(['probe']))
+    await this.#writeAtOnce(probe)
     this.worker.confirmations.confirmed()
   }
 
@@ -223,7 +223,7 @@ export class Storage {
       connection?.db.close(true)
       return this.worker.close()
     }
-    if (connection) closeDatabase(connection.db, this.path)
+    if (connection) closeDatabase(connection.db)
     return null
   }
 }
