@@ -67,6 +67,9 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
+export const lockedByAnother = (path: string): OpenError =>
+  new OpenError(`${path} is locked by another program`)
+
 /** Why a database could not be opened for writing. */
 export function explain(error: unknown, path: string): OpenError {
   if (/^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) && isOutOfInodes(dirname(path))) {
@@ -99,7 +102,7 @@ export function explain(error: unknown, path: string): OpenError {
     case 'SQLITE_BUSY':
     case 'SQLITE_BUSY_RECOVERY':
     case 'SQLITE_BUSY_SNAPSHOT':
-      return new OpenError(`${path} is locked by another program`)
+      return lockedByAnother(path)
     case 'ENOSPC':
     case 'EDQUOT':
     case 'SQLITE_FULL':

@@ -25,7 +25,7 @@ import { checkFolder, explainMaking, targetOf } from '../../files/target'
 import { copyDatabase } from './backup'
 import { renameLog } from './change-log'
 import { checkFile, type OpenedFile, openFile, requireExactName } from './database-file'
-import { explain } from './errors'
+import { explain, lockedByAnother } from './errors'
 import type { OnBytes } from './read-only'
 import { readRestoreMarker, restoreMarker } from './restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
@@ -37,7 +37,7 @@ export type Restored = { readonly plants: number; readonly kept: string | null }
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
 // A database may be restored by another user than the one who serves it.
-function takeOwner(path: string, { uid, gid }: Stats, mode: number): void {
+function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
   const made = statSync(path)
   try {
     if (made.uid !== uid || made.gid !== gid) chownSync(path, uid, gid)
@@ -48,8 +48,6 @@ function takeOwner(path: string, { uid, gid }: Stats, mode: number): void {
   }
   chmodSync(path, mode & 0o777)
 }
-
-const lockedByAnother = (path: string) => new OpenError(`${path} is locked by another program`)
 
 const sidecarsOf = (path: string) => SIDECAR_SUFFIXES.filter((suffix) => existsSync(path + suffix))
 
@@ -94,8 +92,7 @@ async function exchange(made: string, { path, fd }: OpenedFile, kept: string): P
     renameSync(kept, made)
     const copy = `${made}.old`
     await copyBytes(fd, copy)
-    const stat = fstatSync(fd)
-    takeOwner(copy, stat, stat.mode)
+    takeOwner(copy, fstatSync(fd))
     await syncFile(copy)
     renameSync(copy, kept)
     syncFolder(dirname(path))
@@ -186,8 +183,8 @@ export async function restoreDatabase(
     const made = join(own.path, 'restored.db')
     const { plants } = await copyDatabase(from, made, onBytes)
     beginNewLog(made)
-    if (held) takeOwner(made, fstatSync(held.fd), fstatSync(held.fd).mode)
-    else if (process.getuid?.() === 0) takeOwner(made, statSync(folder), 0o600)
+    if (held) takeOwner(made, fstatSync(held.fd))
+    else if (process.getuid?.() === 0) takeOwner(made, { ...statSync(folder), mode: 0o600 })
     await syncFile(made, onBytes)
     if (held) return { plants, kept: await replace(made, held, kept) }
     if (sidecarsOf(path).length > 0) {
