@@ -11,7 +11,7 @@ import { checkDatabase } from './sqlite/check'
 import { allPlants } from './sqlite/plants'
 import { readDatabase } from './sqlite/read-only'
 import { restoreDatabase } from './sqlite/restore'
-import { SIDECAR_SUFFIXES } from './sqlite/sidecars'
+import { filesOf } from './sqlite/sidecars'
 import { openSqlite } from './sqlite/store'
 
 /** Where a database is. */
@@ -59,7 +59,7 @@ const sqlite: Engine = {
   locate(database) {
     const isNew = !existsSync(database)
     const name = isNew ? resolve(database) : realpathSync(database)
-    return { name, files: ['', ...SIDECAR_SUFFIXES].map((suffix) => name + suffix), isNew }
+    return { name, files: filesOf(name), isNew }
   },
   open: (database, _, role) => openSqlite(database, role),
   check: (path) => checkDatabase(path),

@@ -5,6 +5,7 @@ import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, type ErrorNumber, messageOf, OpenError, PlantError } from '../../errors'
 import { isOutOfInodes } from '../../files/target'
+import { filesOf } from './sidecars'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
 export type StorageFailure = {
@@ -90,7 +91,7 @@ export function explain(error: unknown, path: string): OpenError {
     case 'SQLITE_READONLY_DIRECTORY':
     case 'SQLITE_CANTOPEN':
       return (
-        denied([path, `${path}-wal`, `${path}-shm`, dirname(path)], 'write') ??
+        denied([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
       )
     case 'SQLITE_READONLY_DBMOVED':

@@ -12,7 +12,7 @@ import { codeOf, OpenError } from '../../errors'
 import { checkFile, fileSize } from './database-file'
 import { denied, explainReading } from './errors'
 import { requireKnown, schemaVersion } from './migrations'
-import { holdSidecars, releaseSidecars, SIDECAR_SUFFIXES } from './sidecars'
+import { filesOf, holdSidecars, releaseSidecars } from './sidecars'
 
 const TRIES = 5
 const PAUSE_MS = 20
@@ -39,11 +39,11 @@ function stateOf(path: string): State {
 
 // What every write to a database or its log changes.
 function fingerprint(path: string): string {
-  const files = ['', ...SIDECAR_SUFFIXES].map((suffix) => {
-    const stat = statSync(path + suffix, { bigint: true, throwIfNoEntry: false })
+  const stats = filesOf(path).map((file) => {
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
     return stat && [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join()
   })
-  return files.join(' ')
+  return stats.join(' ')
 }
 
 /** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options do not offer. */
@@ -99,8 +99,7 @@ export async function atOneMoment<T>(
 ): Promise<T> {
   if (existsSync(path)) {
     // SQLite says no more than that it cannot open a file.
-    const real = realpathSync(path)
-    const refusal = denied([real, `${real}-wal`, `${real}-shm`], 'read')
+    const refusal = denied(filesOf(realpathSync(path)), 'read')
     if (refusal) throw refusal
   }
   checkFile(path)

@@ -9,7 +9,7 @@ import { copyBytes } from '../../files/copy-bytes'
 import { makePrivateFolder } from '../../files/private-folder'
 import { fileSize } from './database-file'
 import { atOneMoment, LOG_SUFFIXES, openUri } from './moment'
-import { SIDECAR_SUFFIXES } from './sidecars'
+import { filesOf } from './sidecars'
 
 // Both leave the copy unsynced: it is synced, in parts, before it gets its name.
 
@@ -60,7 +60,7 @@ export async function copyMoment(
   onBytes: OnBytes = () => {},
 ): Promise<void> {
   await atOneMoment(from, async ({ path, fd, shared }) => {
-    for (const suffix of ['', ...SIDECAR_SUFFIXES]) rmSync(to + suffix, { force: true })
+    for (const file of filesOf(to)) rmSync(file, { force: true })
     if (shared) vacuumInto(shared, to)
     else await copyFiles(path, fd, to, onBytes)
   })

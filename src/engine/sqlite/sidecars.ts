@@ -5,6 +5,10 @@ import { setRangeLock } from '../../files/libc'
 /** The suffixes of their names (https://sqlite.org/tempfiles.html). */
 export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 
+/** The file of a database and its sidecars, whether they exist or not. */
+export const filesOf = (path: string): string[] =>
+  ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
+
 // https://sqlite.org/src/file/src/os.h: every connection to a database with a log holds SHARED as long as it lives.
 const PENDING_BYTE = 0x40000000
 const SHARED_FIRST = PENDING_BYTE + 2
