@@ -6,23 +6,17 @@ const PAUSE_MS = 20
 
 /** `step` removes a few entries; resolves to false if none is left to remove. Returns a function that ends it. */
 export function removeOldEntries(step: () => Promise<boolean>): () => void {
-  let isRunning = false
   let isEnded = false
+  let timer = setTimeout(run, LOOK_EVERY_MS)
 
   async function run(): Promise<void> {
-    if (isRunning) return
-    isRunning = true
-    try {
-      while (!isEnded && (await step())) await Bun.sleep(PAUSE_MS)
-    } catch {
-      // The storage reports its own failures; later, it is tried again.
-    }
-    isRunning = false
+    // The storage reports its own failures; later, it is tried again.
+    const isMoreLeft = await step().catch(() => false)
+    if (!isEnded) timer = setTimeout(run, isMoreLeft ? PAUSE_MS : LOOK_EVERY_MS)
   }
 
-  const timer = setInterval(run, LOOK_EVERY_MS)
   return () => {
     isEnded = true
-    clearInterval(timer)
+    clearTimeout(timer)
   }
 }
