@@ -80,8 +80,7 @@ const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema
  */
 export function migrate(db: Database): number {
   if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
-  db.run('BEGIN IMMEDIATE')
-  try {
+  const migrateOnce = db.transaction(() => {
     // Read again: another process may have migrated while this one waited for the lock.
     const before = schemaVersion(db)
     if (before === 0 && !isEmpty(db)) {
@@ -91,11 +90,7 @@ export function migrate(db: Database): number {
     }
     applyMigrations(db, before, SCHEMA_VERSION)
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
-    db.run('COMMIT')
     return before
-  } catch (error) {
-    // On a full disk SQLite has already rolled back.
-    if (db.inTransaction) db.run('ROLLBACK')
-    throw error
-  }
+  })
+  return migrateOnce.immediate()
 }
