@@ -47,6 +47,20 @@ export const entryTexts = ({ action, before, after, origin }: Entry) =>
 /** A log and its places: the number of the oldest entry that is kept, and of the last. None is kept: `first` is `last` + 1. */
 export type LogState = { readonly log: string; readonly first: number; readonly last: number }
 
+/** A row that says whether a log is kept, and which entries it has; `first` is null if it has none. */
+export type LogRow = {
+  readonly log: string | null
+  readonly first: bigint | null
+  readonly last: bigint
+}
+
+/** The log that a row says is kept; 40403 if none is. */
+export function toLogState(row: LogRow | null | undefined): LogState {
+  if (!row || row.log === null) throw new PlantError(40403)
+  const last = Number(row.last)
+  return { log: row.log, first: row.first === null ? last + 1 : Number(row.first), last }
+}
+
 /** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
 export const MOST_ENTRIES = 500
 

@@ -3,7 +3,6 @@
 
 import type { SQL } from 'bun'
 import type { ChangeLog, LogStats } from '../../changes'
-import { PlantError } from '../../errors'
 import { TEXTS } from '../../plant'
 import {
   createLinkCheck,
@@ -15,11 +14,13 @@ import {
   isWhole,
   LACKS_ENTRIES,
   type Link,
+  type LogRow,
   type LogState,
   MOST_ENTRIES,
   pageAfter,
   placeOf,
   toChange,
+  toLogState,
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
 import type { Ask } from './connection'
@@ -84,18 +85,10 @@ const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC'
 /** `found`: how many there are within the limit, those that are too long together included. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
-type StateRow = {
-  readonly log: string | null
-  readonly last: bigint
-  readonly first: bigint | null
-}
-
 async function stateOf(sql: SQL): Promise<LogState> {
-  const [row] = await sql<StateRow[]>`
+  const [row] = await sql<LogRow[]>`
     SELECT log, last, (SELECT min(number) FROM changes) AS first FROM change_log`
-  if (!row || row.log === null) throw new PlantError(40403)
-  const last = Number(row.last)
-  return { log: row.log, last, first: row.first === null ? last + 1 : Number(row.first) }
+  return toLogState(row)
 }
 
 /** Reads of the log; see {@link ChangeLog}. */

@@ -2,7 +2,6 @@
 
 import type { Database } from 'bun:sqlite'
 import type { ChangeLog, KeepChanges, LogStats } from '../../changes'
-import { PlantError } from '../../errors'
 import { TEXTS } from '../../plant'
 import {
   createLinkCheck,
@@ -15,12 +14,14 @@ import {
   isWhole,
   LACKS_ENTRIES,
   type Link,
+  type LogRow,
   type LogState,
   MOST_ENTRIES,
   newLogName,
   pageAfter,
   placeOf,
   toChange,
+  toLogState,
 } from '../log-entry'
 import { PAGE_LENGTH } from '../page'
 
@@ -94,11 +95,9 @@ export function prepareLogWriter(db: Database) {
   }
 }
 
-type StateRow = { log: string | null; keep_ms: bigint | null; last: bigint; first: bigint | null }
-
 /** Prepares the reading of the log. */
 export function prepareLogReader(db: Database) {
-  const select = db.query<StateRow, []>(
+  const select = db.query<LogRow & { readonly keep_ms: bigint | null }, []>(
     'SELECT log, keep_ms, last, (SELECT min(number) FROM changes) AS first FROM change_log',
   )
   const after = db.query<EntryRow, [number, number]>(
@@ -114,13 +113,7 @@ export function prepareLogReader(db: Database) {
     'SELECT bytes, (SELECT at FROM changes ORDER BY number LIMIT 1) AS at FROM change_log',
   )
 
-  function state(): LogState & { readonly keepMs: number } {
-    const row = select.get()
-    if (!row || row.log === null) throw new PlantError(40403)
-    const last = Number(row.last)
-    const first = row.first === null ? last + 1 : Number(row.first)
-    return { log: row.log, first, last, keepMs: Number(row.keep_ms) }
-  }
+  const state = (): LogState => toLogState(select.get())
 
   return {
     isKept: (): boolean => select.get()?.log != null,
@@ -160,7 +153,9 @@ export function prepareLogReader(db: Database) {
     },
     /** The time before which entries are removed, if there are such entries; else null. */
     expired(now: number): number | null {
-      const time = now - state().keepMs
+      const keepMs = select.get()?.keep_ms
+      if (keepMs == null) return null
+      const time = now - Number(keepMs)
       const { at } = size.get() ?? {}
       return at != null && Number(at) < time ? time : null
     },
