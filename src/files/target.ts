@@ -51,20 +51,19 @@ export function checkFolder(folder: string): void {
   }
 }
 
-/** Whether a file system is out of inodes, though there may be space: the system reports both as a full disk. */
-export function isOutOfInodes(folder: string): boolean {
+/** The error of a file whose file system is out of inodes, which the system reports as a full disk; null if it is not. */
+export function noFreeInodes(path: string): OpenError | null {
   try {
-    const { files, ffree } = statfsSync(folder)
-    return files > 0 && ffree === 0
+    const { files, ffree } = statfsSync(dirname(path))
+    if (files === 0 || ffree > 0) return null
   } catch {
-    return false
+    return null
   }
+  return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
 }
 
 /** Why a file could not be made at a path, as an `OpenError`; any error that is not the disk's is returned as it is. */
 export function explainMaking(error: unknown, path: string): unknown {
-  if (codeOf(error) === 'ENOSPC' && isOutOfInodes(dirname(path))) {
-    return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
-  }
-  return explainWriting(error, path)
+  const refusal = codeOf(error) === 'ENOSPC' ? noFreeInodes(path) : null
+  return refusal ?? explainWriting(error, path)
 }

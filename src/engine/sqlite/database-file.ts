@@ -113,7 +113,7 @@ export function checkFile(path: string): void {
     checkHeader(fd, full)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
-    throw error instanceof OpenError ? error : explain(error, full)
+    throw explain(error, full)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
@@ -223,7 +223,7 @@ export function openFile(
     return { path: full, fd, locked, schemaVersion }
   } catch (error) {
     closeSync(fd)
-    throw error instanceof OpenError ? error : explain(error, full)
+    throw explain(error, full)
   }
 }
 
@@ -250,7 +250,7 @@ export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
     return db
   } catch (error) {
     db?.close(true)
-    throw error instanceof OpenError ? error : explain(error, file.path)
+    throw explain(error, file.path)
   } finally {
     if (file.locked && !keepsLock) unlock(file.fd)
   }

@@ -4,7 +4,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, type ErrorNumber, messageOf, OpenError, PlantError } from '../../errors'
-import { isOutOfInodes } from '../../files/target'
+import { noFreeInodes } from '../../files/target'
 import { filesOf } from './sidecars'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
@@ -73,9 +73,9 @@ export const lockedByAnother = (path: string): OpenError =>
 
 /** Why a database could not be opened for writing. */
 export function explain(error: unknown, path: string): OpenError {
-  if (/^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) && isOutOfInodes(dirname(path))) {
-    return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
-  }
+  if (error instanceof OpenError) return error
+  const refusal = /^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) ? noFreeInodes(path) : null
+  if (refusal) return refusal
   switch (codeOf(error)) {
     case 'ENOENT':
     case 'ENOTDIR':

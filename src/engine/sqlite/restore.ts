@@ -81,7 +81,7 @@ function foldLog(path: string): Database | null {
   } catch (error) {
     db.close(true)
     if (UNRECOVERABLE.test(codeOf(error))) return null
-    throw error instanceof OpenError ? error : explain(error, path)
+    throw explain(error, path)
   }
 }
 

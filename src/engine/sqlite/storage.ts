@@ -29,7 +29,6 @@ export class Storage {
   readonly worker: WorkerClient
   /** Whether a log of changes was kept when the storage was opened. */
   readonly keepsLog: boolean
-  readonly #file: OpenedFile
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
   readonly #toError: (failure: StorageFailure) => PlantError
   readonly #outage: Outage
@@ -39,28 +38,27 @@ export class Storage {
 
   /** Takes over an opened file. Throws an `OpenError` if it is not a database. */
   constructor(
-    file: OpenedFile,
+    private readonly file: OpenedFile,
     private readonly role: Role,
   ) {
     this.#toError = role.outlivesOutages ? toClientError : toCommandError
     this.#outage = new Outage(role, this.#toError, () => this.#reopen())
     this.#lock = watchForeignLock(role, () => this.#tryLock())
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
-    this.#file = file
-    this.path = this.#file.path
+    this.path = file.path
     // A daemon alone begins and ends a log; beside a command it may do so at any time.
     const mayLog = () => !role.holdsLock || this.keepsLog
     this.worker = new WorkerClient(this.path, this.#checkpoints.report, mayLog)
     let db: Database | undefined
     try {
-      db = openDatabase(this.#file, role.holdsLock)
+      db = openDatabase(file, role.holdsLock)
       if (keepChanges(db, role.keepChanges)) role.log('warn', 'changes-ended')
       this.#connection = this.#prepare(db)
       this.keepsLog = this.#connection.changes.isKept()
     } catch (error) {
       db?.close(true)
-      closeSync(this.#file.fd)
-      throw error instanceof OpenError ? error : explain(error, this.path)
+      closeSync(file.fd)
+      throw explain(error, this.path)
     }
   }
 
@@ -138,13 +136,13 @@ export class Storage {
     } finally {
       this.#lock.close()
       this.worker.terminate()
-      closeSync(this.#file.fd)
+      closeSync(this.file.fd)
     }
   }
 
   // If a daemon serves the same file, a command pauses before each commit, so that the daemon gets the lock.
   async #yieldToDaemon(): Promise<void> {
-    if (tryLock(this.#file.fd)) unlock(this.#file.fd)
+    if (tryLock(this.file.fd)) unlock(this.file.fd)
     else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
