@@ -8,30 +8,36 @@ import { preparePlants } from './plants'
 import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'
 
+/** Sets up a new connection as every one is, and then by `act`. Closes it if that fails: SQLite would leave a log beside the file. */
+export function setUp(db: Database, act: () => void): Database {
+  try {
+    // How long to wait for another process that is writing: 0 by default in Bun.
+    db.run('PRAGMA busy_timeout = 10000')
+    db.run('PRAGMA temp_store = MEMORY')
+    // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
+    db.run('PRAGMA trusted_schema = OFF')
+    db.run('PRAGMA cell_size_check = ON')
+    act()
+    return db
+  } catch (error) {
+    db.close(true)
+    throw error
+  }
+}
+
 /**
  * Opens a connection that may write. Prepare its statements with `query`, which caches them, so that `close(true)` can
  * finalize them: if one is left, SQLite keeps the file and its locks.
  */
 export function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
-  try {
-    // How long to wait for another process that is writing: 0 by default in Bun.
-    db.run('PRAGMA busy_timeout = 10000')
+  return setUp(db, () => {
     // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')
     // An automatic checkpoint hides its errors: see checkpoint.ts.
     db.run('PRAGMA wal_autocheckpoint = 0')
     db.run('PRAGMA cache_size = -8000')
-    db.run('PRAGMA temp_store = MEMORY')
-    // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
-    db.run('PRAGMA trusted_schema = OFF')
-    db.run('PRAGMA cell_size_check = ON')
-    return db
-  } catch (error) {
-    // Unless it is closed, SQLite leaves a log beside the file.
-    db.close(true)
-    throw error
-  }
+  })
 }
 
 /** Closes a connection; the last one removes the log, durably. */

@@ -9,6 +9,7 @@ import { Database, constants as sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
+import { setUp } from './connection'
 import { checkFile, fileSize } from './database-file'
 import { denied, explainReading } from './errors'
 import { requireKnown, schemaVersion } from './migrations'
@@ -53,19 +54,11 @@ export function openUri(path: string, query: string): Database {
     `${pathToFileURL(path).href}?${query}`,
     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
   )
-  try {
-    db.run('PRAGMA busy_timeout = 10000')
-    db.run('PRAGMA trusted_schema = OFF')
-    db.run('PRAGMA cell_size_check = ON')
-    db.run('PRAGMA temp_store = MEMORY')
+  return setUp(db, () => {
     db.run('BEGIN')
     // SQLite opens the file at the first read. The header of the file may be older than its log.
     requireKnown(schemaVersion(db), path)
-    return db
-  } catch (error) {
-    db.close(true)
-    throw error
-  }
+  })
 }
 
 function openShared(path: string): Database {
