@@ -3,8 +3,8 @@
 // From TypeBox, not by Elysia: the console reads files of plants too, and a bundle for it leaves out what is not used.
 import * as t from '@sinclair/typebox'
 
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
 const INT64_TEXT = /^-?\d{1,19}$/
 
 const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX

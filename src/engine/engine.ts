@@ -31,7 +31,7 @@ export type PlantParts = Iterable<readonly NewPlant[]> | AsyncIterable<readonly 
  * What an engine does with a database. Each function rejects with an `OpenError`, one line that says why it cannot and what
  * to do, or with a `UsageError` for a malformed URL.
  */
-export type Engine = {
+type Engine = {
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, role: Role): Promise<Store>
   /** Reads a whole store, and writes nothing to it. */

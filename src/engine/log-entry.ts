@@ -69,7 +69,7 @@ const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 /** A random name for a log that begins. */
 export const newLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
 
-export const toCursor = (log: string, number: number | bigint): string => `${log}-${number}`
+const toCursor = (log: string, number: number | bigint): string => `${log}-${number}`
 
 /** The number that a cursor names; 40002, or 41001 if it is of another log or beyond the end of this one. */
 function numberOf(cursor: string, { log, last }: LogState): number {

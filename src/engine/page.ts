@@ -1,6 +1,6 @@
 // How long a page of plants is, and where it begins, in every engine.
 
-import type { Int64 } from '../plant'
+import { INT64_MAX, INT64_MIN, type Int64 } from '../plant'
 
 /** A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory. */
 export const PAGE_LENGTH = 250_000
@@ -8,11 +8,8 @@ export const PAGE_LENGTH = 250_000
 /** The most plants that a search by name walks for one page: a few milliseconds, in which nobody else is served. */
 export const MOST_WALKED = 5000
 
-const LEAST_ID = -(2n ** 63n)
-const GREATEST_ID = 2n ** 63n - 1n
-
 /** The least id that may be on the page after an id; null: there is none. */
 export function firstId(after: Int64 | null): Int64 | null {
-  if (after === null) return LEAST_ID
-  return after === GREATEST_ID ? null : after + 1n
+  if (after === null) return INT64_MIN
+  return after === INT64_MAX ? null : after + 1n
 }

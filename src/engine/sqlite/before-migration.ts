@@ -11,7 +11,7 @@ import { distrustPageCache, type OpenedFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
 
 /** A copy of a database as it was before a migration. */
-export type KeptCopy = { readonly path: string; readonly schemaVersion: number }
+type KeptCopy = { readonly path: string; readonly schemaVersion: number }
 
 async function copyOld(path: string): Promise<KeptCopy | null> {
   const folder = dirname(path)

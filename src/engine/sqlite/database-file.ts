@@ -165,7 +165,7 @@ function waitForLock(fd: number): boolean {
 
 const isOld = (version: number): boolean => version > 0 && version < SCHEMA_VERSION
 
-export type OpenFileOptions = {
+type OpenFileOptions = {
   /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
   readonly holdsLock: boolean
   readonly makesDatabase: boolean

@@ -26,7 +26,7 @@ export const LOG_SUFFIXES = ['-wal', '-journal'] as const
 type State = 'shared' | 'closed' | 'split'
 
 /** A database at one moment: its path with links resolved, a descriptor, and a connection if it is shared. */
-export type Moment = {
+type Moment = {
   readonly path: string
   readonly fd: number
   readonly state: State

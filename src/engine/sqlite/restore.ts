@@ -31,7 +31,7 @@ import { readRestoreMarker, restoreMarker } from './restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
 
 /** The result of a restore: the plants in the database, and the path of the old one; null: there was none. */
-export type Restored = { readonly plants: number; readonly kept: string | null }
+type Restored = { readonly plants: number; readonly kept: string | null }
 
 // A database that SQLite cannot recover: it is moved aside as it is.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
