@@ -53,7 +53,15 @@ type Watched = {
 
 /** Watches one storage. */
 export function watchHealth({ confirmations, storage, stalledMs, problem, write }: Watched) {
+  // Shared by all who ask until the write has ended: one that stalls would keep every promise that it is raced with.
   let probing: Promise<unknown> | undefined
+
+  function writeBriefly(): Promise<unknown> {
+    const written = write().finally(() => {
+      probing = undefined
+    })
+    return Promise.race([written, Bun.sleep(PROBE_PATIENCE_MS)])
+  }
 
   /** Why the storage cannot write, or confirms nothing for now; null if it can, or nobody knows yet. */
   function current(): PlantError | null {
@@ -67,12 +75,8 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
   async function probe(): Promise<void> {
     let refusal: unknown
     if (confirmations.sinceConfirmed() >= PROBE_EVERY_MS) {
-      probing ??= write().finally(() => {
-        probing = undefined
-      })
-      // One that is not waited for to its end must not be an unhandled rejection.
-      probing.catch(() => {})
-      await Promise.race([probing, Bun.sleep(PROBE_PATIENCE_MS)]).catch((error) => {
+      probing ??= writeBriefly()
+      await probing.catch((error) => {
         refusal = error
       })
     }

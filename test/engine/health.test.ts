@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { Confirmations, watchHealth } from '../../src/engine/health'
 import { PlantError } from '../../src/errors'
@@ -42,6 +43,18 @@ test('probes of the same time share one write, which nobody waits for to its end
   await promise.catch(() => {})
   await expect(probe()).rejects.toMatchObject({ error: 50302 })
   expect(writes).toBe(2)
+})
+
+test('keeps nothing of probes that a stalled write did not answer', async () => {
+  const { probe } = watch(() => new Promise(() => {}), none())
+  const promises = () => heapStats().objectTypeCounts.Promise ?? 0
+  await probe()
+  Bun.gc(true)
+  const before = promises()
+  for (let round = 0; round < 2; round++) await Promise.all(Array.from({ length: 5000 }, probe))
+  Bun.gc(true)
+
+  expect(promises() - before).toBeLessThan(1000)
 })
 
 test('a write that is refused makes a probe fail, but for a full queue; a known problem comes first', async () => {
