@@ -15,7 +15,6 @@ import {
   LACKS_ENTRIES,
   type Link,
   type LogRow,
-  type LogState,
   MOST_ENTRIES,
   newLogName,
   pageAfter,
@@ -95,10 +94,18 @@ export function prepareLogWriter(db: Database) {
   }
 }
 
+/** What the log says of itself; `at`: when its oldest entry took effect. */
+type StateRow = LogRow & {
+  readonly keep_ms: bigint | null
+  readonly bytes: bigint
+  readonly at: bigint | null
+}
+
 /** Prepares the reading of the log. */
 export function prepareLogReader(db: Database) {
-  const select = db.query<LogRow & { readonly keep_ms: bigint | null }, []>(
-    'SELECT log, keep_ms, last, (SELECT min(number) FROM changes) AS first FROM change_log',
+  const select = db.query<StateRow, []>(
+    `SELECT log, keep_ms, last, bytes, number AS first, at FROM change_log
+     LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
   )
   const after = db.query<EntryRow, [number, number]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
@@ -109,16 +116,11 @@ export function prepareLogReader(db: Database) {
   const one = db.query<{ at: bigint; plant: bigint }, [number]>(
     'SELECT at, plant FROM changes WHERE number = ?',
   )
-  const size = db.query<{ bytes: bigint; at: bigint | null }, []>(
-    'SELECT bytes, (SELECT at FROM changes ORDER BY number LIMIT 1) AS at FROM change_log',
-  )
-
-  const state = (): LogState => toLogState(select.get())
 
   return {
     isKept: (): boolean => select.get()?.log != null,
     read({ after: cursor, limit }: Parameters<ChangeLog['read']>[0]) {
-      const found = state()
+      const found = toLogState(select.get())
       const place = placeOf(cursor, found)
       const rows: EntryRow[] = []
       let length = 0
@@ -130,7 +132,7 @@ export function prepareLogReader(db: Database) {
       return pageAfter(place, rows, found, cursor)
     },
     history(id: bigint, { after: cursor, limit }: Parameters<ChangeLog['history']>[1]) {
-      const found = state()
+      const found = toLogState(select.get())
       const most = Math.min(limit, MOST_ENTRIES)
       const changes: ReturnType<typeof toChange>[] = []
       let length = 0
@@ -146,18 +148,17 @@ export function prepareLogReader(db: Database) {
       return { changes }
     },
     stats(): LogStats {
-      const { first, last } = state()
-      const row = size.get()
+      const row = select.get()
+      const { first, last } = toLogState(row)
       const oldestAt = row?.at == null ? null : Number(row.at)
       return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
     },
     /** The time before which entries are removed, if there are such entries; else null. */
     expired(now: number): number | null {
-      const keepMs = select.get()?.keep_ms
-      if (keepMs == null) return null
-      const time = now - Number(keepMs)
-      const { at } = size.get() ?? {}
-      return at != null && Number(at) < time ? time : null
+      const { keep_ms, at } = select.get() ?? {}
+      if (keep_ms == null || at == null) return null
+      const time = now - Number(keep_ms)
+      return Number(at) < time ? time : null
     },
     has({ number, at, plant }: LastEntry): boolean {
       const found = one.get(number)
