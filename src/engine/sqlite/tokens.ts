@@ -14,9 +14,11 @@ export function prepareTokens(db: Database) {
   const insert = db.query<never, Values>(
     `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
-  const retire = db.query<never, [string, number]>(
+  // Not for a token whose hash is taken: it cannot be added.
+  const retire = db.query<never, [string, number, string]>(
     `UPDATE tokens SET revoked_at = expires_at
-     WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?`,
+     WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?
+       AND NOT EXISTS (SELECT 1 FROM tokens WHERE hash = ?)`,
   )
   const revoke = db.query<never, [number, string]>(
     'UPDATE tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL',
@@ -24,29 +26,18 @@ export function prepareTokens(db: Database) {
   const prune = db.query<never, [number]>(
     'DELETE FROM tokens WHERE min(ifnull(revoked_at, expires_at), ifnull(expires_at, revoked_at)) <= ?',
   )
-  const begin = db.query('BEGIN IMMEDIATE')
-  const commit = db.query('COMMIT')
+  const add = db.transaction((token: Token) => {
+    const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
+    retire.run(name, createdAt, hash)
+    return insert.run(name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt).changes === 1
+  })
 
   return {
     find(hash: string): Token | null {
       const row = select.get(hash)
       return row && toToken(row)
     },
-    create(token: Token): boolean {
-      const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
-      begin.run()
-      let isAdded = false
-      try {
-        retire.run(name, createdAt)
-        const values: Values = [name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt]
-        isAdded = insert.run(...values).changes === 1
-        if (isAdded) commit.run()
-        return isAdded
-      } finally {
-        // Not committed, unless SQLite has already rolled back.
-        if (db.inTransaction) db.run('ROLLBACK')
-      }
-    },
+    create: (token: Token): boolean => add.immediate(token),
     list: (): Token[] => selectAll.all().map(toToken),
     prune: (by: number): number => prune.run(by).changes,
     revoke: (name: string, now: number): boolean => revoke.run(now, name).changes === 1,
