@@ -116,12 +116,13 @@ export function explain(error: unknown, path: string): OpenError {
 // A page that is damaged or cannot be read.
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
 // SQLite opens a file, and the files beside it, only at the first query.
-const UNOPENED = /^SQLITE_(BUSY|CANTOPEN|READONLY)/
+const UNOPENED = /^SQLITE_(CANTOPEN|READONLY)/
 
 /** Why a database could not be read, as an `OpenError`; any other error is returned as it is. */
 export function explainReading(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
-  if (UNOPENED.test(codeOf(error))) return explain(error, path)
+  if (codeOf(error).startsWith('SQLITE_BUSY')) return lockedByAnother(path)
+  if (UNOPENED.test(codeOf(error))) return new OpenError(`cannot read ${path}: ${error.message}`)
   if (!DAMAGED.test(codeOf(error))) return error
   return new OpenError(`${path} is damaged: ${error.message}`, true)
 }

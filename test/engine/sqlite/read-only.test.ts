@@ -219,6 +219,20 @@ test('says what cannot be written when a database that is copied to be read is e
   })
 })
 
+test('does not say that it cannot write what it cannot read', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  for (const suffix of ['-wal', '-shm']) mkdirSync(database + suffix)
+
+  const { code, err } = await check(database)
+
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `plantstore: cannot read ${database}: unable to open database file\n`,
+  })
+})
+
 test('refuses a database of a newer schema, and changes nothing', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
