@@ -24,12 +24,13 @@ const moved: StorageFailure = {
 
 /** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
 export function openCommitter(
-  { path, inode, distrustsPageCache, mayLog }: DatabaseToOpen,
+  { path, inode, mayLog }: DatabaseToOpen,
+  isDistrusted: boolean,
   report: (report: CheckpointReport) => void,
 ) {
   // Another file at the path is another store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
-  if (distrustsPageCache) distrustPageCache(path)
+  if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
   try {
     const commit = prepareCommits(db, path, mayLog)

@@ -3,7 +3,7 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { explainWriting, OpenError, PlantError } from '../../errors'
-import { tryLock, unlock } from '../../files/libc'
+import { tryLock, unlock, watchInode } from '../../files/libc'
 import type { Change } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
@@ -46,15 +46,17 @@ export class Storage {
     this.#lock = watchForeignLock(role, () => this.#tryLock())
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
     this.path = file.path
-    // A daemon alone begins and ends a log; beside a command it may do so at any time.
-    const mayLog = () => !role.holdsLock || this.keepsLog
-    this.worker = new WorkerClient(this.path, this.#checkpoints.report, mayLog)
     let db: Database | undefined
     try {
+      const inode = watchInode(this.path)()
       db = openDatabase(file, role.holdsLock)
       if (keepChanges(db, role.keepChanges)) role.log('warn', 'changes-ended')
       this.#connection = this.#prepare(db)
       this.keepsLog = this.#connection.changes.isKept()
+      // A daemon alone begins and ends a log; beside a command it may do so at any time.
+      const mayLog = !role.holdsLock || this.keepsLog
+      const database = { path: this.path, inode, mayLog }
+      this.worker = new WorkerClient(database, this.#checkpoints.report)
     } catch (error) {
       db?.close(true)
       closeSync(file.fd)

@@ -1,12 +1,12 @@
 // The serving thread's side of the committing thread: has it open the database and commit.
 
-import { watchInode } from '../../files/libc'
 import type { Change } from '../change'
 import { Confirmations } from '../health'
 import type { StorageFailure } from './errors'
 import {
   type Answer,
   type CheckpointReport,
+  type DatabaseToOpen,
   failureOf,
   isReport,
   type Reply,
@@ -16,28 +16,24 @@ import {
 /** The thread that commits to one database. It is started by the first request, and by the next one if it has died. */
 export class WorkerClient {
   readonly confirmations = new Confirmations()
-  readonly #inode: string | null
   #thread: Worker | undefined
   /** Requests are answered in order. */
   #asking: ((answer: Answer) => void)[] = []
   #opening: Promise<StorageFailure | null> | undefined
 
   constructor(
-    private readonly path: string,
+    private readonly database: DatabaseToOpen,
     private readonly onReport: (report: CheckpointReport) => void,
-    private readonly mayLog: () => boolean,
-  ) {
-    this.#inode = watchInode(path)()
-  }
+  ) {}
 
   /** Whether the thread has the database open, or is about to. */
   get isOpen(): boolean {
     return this.#opening !== undefined
   }
 
-  /** Opens the database there, if it is not open. After a failed write or sync, the page cache must not be trusted. */
-  open(distrustsPageCache = false): Promise<StorageFailure | null> {
-    this.#opening ??= this.#open(distrustsPageCache)
+  /** Opens the database there, if it is not open. */
+  open(isDistrusted = false): Promise<StorageFailure | null> {
+    this.#opening ??= this.#open(isDistrusted)
     return this.#opening
   }
 
@@ -61,10 +57,8 @@ export class WorkerClient {
     this.#thread?.terminate()
   }
 
-  async #open(distrustsPageCache: boolean): Promise<StorageFailure | null> {
-    const mayLog = this.mayLog()
-    const open = { path: this.path, inode: this.#inode, distrustsPageCache, mayLog }
-    const failure = failureOf(await this.#ask({ open }))
+  async #open(isDistrusted: boolean): Promise<StorageFailure | null> {
+    const failure = failureOf(await this.#ask({ open: this.database, isDistrusted }))
     if (failure) this.#opening = undefined
     return failure
   }

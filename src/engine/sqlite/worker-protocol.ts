@@ -8,15 +8,13 @@ import type { StorageFailure } from './errors'
 export type DatabaseToOpen = {
   readonly path: string
   readonly inode: string | null
-  /** After a failed write or sync: whether everything must be read from the disk again. */
-  readonly distrustsPageCache: boolean
   /** False: no log of changes is kept, and no other process can begin one. */
   readonly mayLog: boolean
 }
 
-/** Requests are answered one after another. */
+/** Requests are answered one after another. `isDistrusted`: after a failed write or sync, the page cache must not be trusted. */
 export type Request =
-  | { readonly open: DatabaseToOpen }
+  | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
   | { readonly commit: readonly Change[] }
   | { readonly close: true }
 

@@ -12,7 +12,7 @@ const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
 
 function answer(request: Request): Answer {
   if ('open' in request) {
-    committer = openCommitter(request.open, reply)
+    committer = openCommitter(request.open, request.isDistrusted, reply)
     return 'done'
   }
   if ('close' in request) {
