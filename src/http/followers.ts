@@ -124,11 +124,15 @@ export function createFollowers(deps: FollowerDeps) {
     }
   }
 
-  async function checkFollowers(): Promise<void> {
-    if (isChecking) return
-    isChecking = true
+  function wakeIdle(): void {
     const idleSince = performance.now() - keepAliveMs
     for (const { sentAt, resume } of followers) if (sentAt < idleSince) resume?.()
+  }
+
+  // A store that does not answer may hold this up for long.
+  async function endRefused(): Promise<void> {
+    if (isChecking) return
+    isChecking = true
     for (const [, [first, ...others]] of Map.groupBy(followers, ({ token }) => token.hash)) {
       if (first && (await isRefused(first.token))) [first, ...others].forEach(end)
     }
@@ -137,7 +141,10 @@ export function createFollowers(deps: FollowerDeps) {
 
   function add(log: ChangeLog, follower: Follower): void {
     followers.add(follower)
-    check ??= setInterval(checkFollowers, CHECK_MS)
+    check ??= setInterval(() => {
+      wakeIdle()
+      endRefused()
+    }, CHECK_MS)
     unwatch ??= log.watch(planRound)
   }
 

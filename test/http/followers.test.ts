@@ -38,7 +38,7 @@ const log: ChangeLog = {
   },
 }
 
-const create = (limits: Pick<FollowerDeps, 'most' | 'keepAliveMs'> = {}) =>
+const create = (deps: Partial<FollowerDeps> = {}) =>
   createFollowers({
     store: { findToken: store.findToken, changes: log },
     configuredToken: () => null,
@@ -46,7 +46,7 @@ const create = (limits: Pick<FollowerDeps, 'most' | 'keepAliveMs'> = {}) =>
     unsent: createUnsent(() => {}),
     timeOut: () => {},
     stopping: stop.signal,
-    ...limits,
+    ...deps,
   })
 
 const open = async (followers: ReturnType<typeof create>) => {
@@ -88,8 +88,11 @@ test('one too many is refused with 50301, until another has gone', async () => {
   await Promise.all([second, third].map((events) => events.return()))
 })
 
-test('a stream on which nothing happens has a comment from time to time', async () => {
-  const followers = create({ keepAliveMs: 100 })
+test.each([
+  ['has a comment from time to time', store.findToken],
+  ['has it even while the store does not answer', () => new Promise<null>(() => {})],
+])('a stream on which nothing happens %s', async (_, findToken) => {
+  const followers = create({ keepAliveMs: 100, store: { findToken, changes: log } })
   const request = new Request('http://localhost/plants/changes')
   const stream = await followers.follow(log, 'now', request, token)
   let text = ''
