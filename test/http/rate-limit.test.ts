@@ -98,6 +98,20 @@ describe('requests of a token', () => {
     }
   })
 
+  test('do not count once the token has ended', async () => {
+    const { send, clock } = createService(2)
+    const { text } = await makeToken(1000)
+    expect((await send(text)).headers.get('ratelimit')).toBe('"default";r=1;t=1')
+    clock.now += 1000
+
+    const { status, headers } = await send(text)
+    expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
+      401,
+      null,
+      null,
+    ])
+  })
+
   test('have no limit by default', async () => {
     const { send } = createService(null)
     const { text } = await makeToken()
