@@ -71,10 +71,15 @@ const moved = (location: string): Response =>
 
 /** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all of them. */
 export function pages(load: () => Promise<readonly PageFile[]>) {
-  // Each form of a file is read once: answers share the bytes of a blob, so one that nobody reads takes none.
-  const blobs = new Map<string, Promise<Blob>>()
-  const readOnce: typeof read = (file, coding) =>
-    blobs.getOrInsertComputed(`${coding} ${file.gzip}`, () => read(file, coding))
+  // Each form of a file is kept: answers share the bytes of a blob, so one that nobody reads takes none.
+  const blobs = new Map<string, Blob>()
+
+  async function readOnce(file: PageFile, coding: Coding): Promise<Blob> {
+    const key = `${coding} ${file.gzip}`
+    const blob = blobs.get(key) ?? (await read(file, coding))
+    blobs.set(key, blob)
+    return blob
+  }
 
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { buildPages } from '../../build-pages'
+import type { Store } from '../../src/store'
+import { serveStore } from '../../tools/service'
 import { startDaemon } from '../harness/daemon'
 import { startOwnDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
@@ -160,6 +162,19 @@ test.each([
     await expectError(await bare.fetch(path), 40401)
   }
   expect((await bare.fetch('/health')).status).toBe(200)
+})
+
+test('a file that could not be read is read again', async () => {
+  const path = folder.file('index.html.gz')
+  const file = { page: 'console', name: 'index.html', type: 'text/html', hash: 'a' }
+  const loadPages = async () => [{ ...file, brotli: path, gzip: path }]
+  const { url, end } = serveStore({} as Store, { loadPages })
+  const read = () => fetch(url, { headers: { 'accept-encoding': 'gzip' } })
+
+  await expectError(await read(), 50001)
+  await Bun.write(path, Bun.gzipSync('<p>'))
+  expect(await (await read()).text()).toBe('<p>')
+  await end()
 })
 
 describe('an address that is nearly one of a page', () => {
