@@ -13,12 +13,23 @@ const SCHEME = /^Bearer(?: |$)/i
 // The headers of valid tokens whose hashes are remembered.
 const MOST_HEADERS = 1000
 
-type AuthDeps = {
-  readonly store: Pick<Store, 'findToken' | 'recordUse'>
+/** Where tokens are found. */
+export type TokenDeps = {
+  readonly store: Pick<Store, 'findToken'>
   /** The token of the configuration, accepted alongside those of the store. */
   readonly configuredToken: () => Token | null
+}
+
+type AuthDeps = TokenDeps & {
+  readonly store: Pick<Store, 'recordUse'>
   readonly now: () => number
   readonly rateLimit: RateLimit | null
+}
+
+/** The token with a hash, valid or not; null if there is none. */
+export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
+  const configured = configuredToken()
+  return hash === configured?.hash ? configured : store.findToken(hash)
 }
 
 // The plugin accepts `BearerXtok` and `?access_token=`, and refuses `bearer`, so it only gets to see a header in one form.
@@ -32,7 +43,8 @@ function normalizeCredentials(authorization: string): string {
  * Adds `token` to the context: the one that a request was sent with. Refuses requests without a valid one, and those that
  * its scope does not allow.
  */
-export function authenticate({ store, configuredToken, now, rateLimit }: AuthDeps) {
+export function authenticate(deps: AuthDeps) {
+  const { store, configuredToken, now, rateLimit } = deps
   // An app of its own: the plugin has the query of each request parsed, which costs a create 3 us (`bun run ledger`).
   const createReader = () =>
     new Elysia().use(bearer()).get('/', ({ bearer = '' }) => hashToken(bearer))
@@ -52,12 +64,11 @@ export function authenticate({ store, configuredToken, now, rateLimit }: AuthDep
   async function find(authorization: string): Promise<{ readonly token: Token }> {
     const known = hashes.get(authorization)
     const hash = known ?? (await readHeader(authorization))
-    const configured = configuredToken()
-    const token = hash === configured?.hash ? configured : await store.findToken(hash)
+    const token = await findToken(deps, hash)
     if (!token) throw new PlantError(40102)
     if (!known) hashes.set(authorization, hash)
     if (hashes.size > MOST_HEADERS) hashes.delete(hashes.keys().next().value ?? '')
-    if (token !== configured && isValid(token, now())) store.recordUse(token, now())
+    if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
     if (found.size === 0) setImmediate(() => found.clear())
     const identified = { token }
     found.set(authorization, identified)

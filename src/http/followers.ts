@@ -7,6 +7,7 @@ import { toJson } from '../plant-json'
 import type { Store } from '../store'
 import { isValid, type Token } from '../token'
 import { jsonHeaders } from './answer'
+import { findToken, type TokenDeps } from './auth'
 import { UNREAD_SECONDS, type Unsent } from './unsent'
 
 // An idle one takes about 5 KB (bench: changes).
@@ -57,9 +58,8 @@ async function readPage(log: ChangeLog, after: string | undefined): Promise<Even
   return { events: changes.length > 0 ? UTF8.encode(changes.map(toEvent).join('')) : null, next }
 }
 
-export type FollowerDeps = {
-  readonly store: Pick<Store, 'changes' | 'findToken'>
-  readonly configuredToken: () => Token | null
+export type FollowerDeps = TokenDeps & {
+  readonly store: Pick<Store, 'changes'>
   readonly now: () => number
   readonly unsent: Unsent
   readonly timeOut: (request: Request, seconds: number) => void
@@ -72,7 +72,7 @@ export type FollowerDeps = {
 export type Followers = ReturnType<typeof createFollowers>
 
 export function createFollowers(deps: FollowerDeps) {
-  const { store, configuredToken, now, unsent, timeOut, stopping } = deps
+  const { store, now, unsent, timeOut, stopping } = deps
   const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
   // Pages of this round by the cursor they begin after: each is read and written as text once, for all who wait for it.
@@ -113,11 +113,10 @@ export function createFollowers(deps: FollowerDeps) {
   const endAll = () => followers.forEach(end)
   stopping.addEventListener('abort', endAll)
 
-  async function isRefused(token: Token): Promise<boolean> {
-    const configured = configuredToken()
+  async function isRefused({ hash }: Token): Promise<boolean> {
     try {
-      const found = token.hash === configured?.hash ? configured : await store.findToken(token.hash)
-      return !found || !isValid(found, now())
+      const token = await findToken(deps, hash)
+      return !token || !isValid(token, now())
     } catch {
       // The store fails: streams do not end for that.
       return false
