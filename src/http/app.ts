@@ -14,7 +14,7 @@ import type { Cors } from './cors'
 import { answerError, toPlantError } from './errors'
 import { createFollowers } from './followers'
 import { onePlant } from './one-plant'
-import { type OpenApiRoute, openapi } from './openapi'
+import { openapi } from './openapi'
 import { health, metricsPage } from './operations'
 import { type PageFile, pages } from './pages'
 import { plants } from './plants'
@@ -106,9 +106,6 @@ export function createApp(deps: AppDeps) {
     return cors?.answerPreflight(request) ?? (await refuse(request, error))
   }
 
-  // Set below; only requests read it.
-  let routes: readonly OpenApiRoute[] = []
-
   // `standardHostname: false` finds the query after a Host of any length, even a short one.
   const handler = { standardHostname: false }
   const app = new Elysia({ handler, strictPath: true, normalize: false })
@@ -130,18 +127,15 @@ export function createApp(deps: AppDeps) {
       return response
     })
     .use(health(store))
-    .use(openapi(() => routes))
-    .use(
-      new Elysia({ name: 'protected' })
-        .use(authenticate({ ...deps, rateLimit }))
-        .use(metricsPage({ ...deps, unsent, followers }))
-        .use(plants({ store, metrics, bodies, unsent, optionsOf }))
-        .use(onePlant({ store, bodies, unsent, optionsOf }))
-        .use(changes({ store, unsent, followers })),
-    )
 
-  routes = [...app.routes]
-  // Added last: the pages are not part of the API, so its description leaves them out.
+  app.use(openapi(app)).use(
+    new Elysia({ name: 'protected' })
+      .use(authenticate({ ...deps, rateLimit }))
+      .use(metricsPage({ ...deps, unsent, followers }))
+      .use(plants({ store, metrics, bodies, unsent, optionsOf }))
+      .use(onePlant({ store, bodies, unsent, optionsOf }))
+      .use(changes({ store, unsent, followers })),
+  )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {

@@ -13,7 +13,7 @@ import { ErrorBody } from './schemas'
 
 type Json = { readonly [key: string]: unknown }
 
-export type OpenApiRoute = AnyElysia['routes'][number]
+type Route = AnyElysia['routes'][number]
 
 // What routes refuse that take a body, read something, or change something.
 const BODY = [40001, 40002, 41301, 41501] as const
@@ -73,10 +73,7 @@ const headerRefs = (names: readonly string[]) =>
 const OF_ALL = headerRefs(['X-Request-Id'])
 const OF_COUNTED = headerRefs(Object.keys(OPTIONAL_HEADERS))
 
-function refusalsOf(
-  { method, hooks }: OpenApiRoute,
-  { security, refusals = [] }: DocumentDecoration,
-) {
+function refusalsOf({ method, hooks }: Route, { security, refusals = [] }: DocumentDecoration) {
   const ofToken = method === 'GET' ? READING : WRITING
   const errors = new Set<ErrorNumber>([
     ...(hooks.body ? BODY : []),
@@ -105,7 +102,7 @@ function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string
 }
 
 // The answers of a route, with the headers that options add: no 401 counts as a request of a token.
-function answersOf(route: OpenApiRoute, detail: DocumentDecoration): Json {
+function answersOf(route: Route, detail: DocumentDecoration): Json {
   const { answers, bodyTypes, security } = detail
   const accepts = { ...(bodyTypes && { 'accept-patch': bodyTypes.join(', ') }), ...ACCEPT_ENCODING }
   const byStatus = Map.groupBy(refusalsOf(route, detail), (error) => Math.floor(error / 100))
@@ -119,9 +116,9 @@ function answersOf(route: OpenApiRoute, detail: DocumentDecoration): Json {
   return { ...Object.fromEntries(described), '4XX': MALFORMED }
 }
 
-function operation(route: OpenApiRoute): Json {
+function operation(route: Route): Json {
   const { body, params, query } = route.hooks
-  const detail: DocumentDecoration = route.hooks.detail ?? {}
+  const detail: DocumentDecoration = route.hooks.detail
   const { answers, refusals, bodyTypes = [JSON_TYPE], parameters: more = [], ...rest } = detail
   const all = [...parameters('path', params), ...parameters('query', query), ...more]
   const content = Object.fromEntries(bodyTypes.map((type) => [type, { schema: body }]))
@@ -134,10 +131,11 @@ function operation(route: OpenApiRoute): Json {
   }
 }
 
-function openapiDocument(routes: readonly OpenApiRoute[]): Json {
+// Routes without details, such as those of the pages, are not part of the API.
+function openapiDocument({ routes }: AnyElysia): Json {
   const components = new Map<string, unknown>()
   const paths: Record<string, Json> = {}
-  for (const route of routes) {
+  for (const route of routes.filter(({ hooks }) => hooks.detail)) {
     const template = route.path.replace(/:(\w+)/g, '{$1}')
     const described = { [route.method.toLowerCase()]: toJson(operation(route), components) }
     paths[template] = { ...paths[template], ...described }
@@ -170,19 +168,19 @@ function openapiDocument(routes: readonly OpenApiRoute[]): Json {
   }
 }
 
-/** `GET /openapi.json`; it needs no credentials. */
-export function openapi(routes: () => readonly OpenApiRoute[]) {
-  let plain: Blob | undefined
-  let zipped: Blob | undefined
+const toBlobs = (text: string) => ({
+  plain: new Blob([text]),
+  zipped: new Blob([Bun.gzipSync(text)]),
+})
+
+/** `GET /openapi.json`, which describes the routes of an app; it needs no credentials. */
+export function openapi(app: AnyElysia) {
+  let document: { readonly plain: Blob; readonly zipped: Blob } | undefined
   return new Elysia({ name: 'openapi' }).get(
     '/openapi.json',
     ({ request }) => {
-      if (!plain || !zipped) {
-        const text = JSON.stringify(openapiDocument(routes()))
-        plain = new Blob([text])
-        zipped = new Blob([Bun.gzipSync(text)])
-      }
-      return answerBlob(request, plain, zipped)
+      document ??= toBlobs(JSON.stringify(openapiDocument(app)))
+      return answerBlob(request, document.plain, document.zipped)
     },
     {
       detail: {
