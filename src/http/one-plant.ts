@@ -1,7 +1,7 @@
 // The routes of one plant.
 
 import { Elysia } from 'elysia'
-import { entityTagOf, holds, type Precondition } from '../entity-tag'
+import { entityTagOf, isAmong, type Precondition } from '../entity-tag'
 import { PlantError } from '../errors'
 import {
   type ChangedTexts,
@@ -42,9 +42,9 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
     return { ...optionsOf(caller), ...(precondition && { precondition }) }
   }
 
-  function answerPlant(request: Request, plant: NewPlant): Response {
+  function answerPlant(request: Request, plant: NewPlant, tag = entityTagOf(plant)): Response {
     const answer = unsent.answer(request, JSON.stringify(toJson(plant)))
-    answer.headers.set('etag', entityTagOf(plant))
+    answer.headers.set('etag', tag)
     return answer
   }
 
@@ -56,10 +56,11 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
         const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
         const plant = await store.readPlant(BigInt(params.id))
         if (!plant) throw new PlantError(40402)
+        const tag = entityTagOf(plant)
         // RFC 9110, section 13.2.2: If-Match is checked first.
-        if (ifMatch && !holds({ ifMatch }, plant)) throw new PlantError(41201)
-        if (ifNoneMatch && !holds({ ifNoneMatch }, plant)) return notModified(entityTagOf(plant))
-        return answerPlant(request, plant)
+        if (ifMatch && !isAmong(ifMatch, tag)) throw new PlantError(41201)
+        if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
+        return answerPlant(request, plant, tag)
       },
       {
         params: PlantPath,
