@@ -73,10 +73,6 @@ function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media)
   }
 }
 
-// The length that a request announces; null if it announces none, or one that is not a number.
-const toLength = (text: string | null | undefined): number | null =>
-  text && DIGITS.test(text) ? Number(text) : null
-
 export type Bodies = ReturnType<typeof createBodies>
 
 /** The bodies of an app's requests, of at most `limit` bytes each. */
@@ -109,8 +105,9 @@ export function createBodies(limit: number) {
     }
   }
 
-  async function readBytes(request: Request, sent: string | null | undefined): Promise<Uint8Array> {
-    const length = toLength(sent)
+  async function readBytes(request: Request, headers: SentHeaders): Promise<Uint8Array> {
+    const announced = headers['content-length'] ?? ''
+    const length = DIGITS.test(announced) ? Number(announced) : null
     if (length !== null && length > limit) throw new PlantError(41301)
     const isSmall = length !== null && length <= SMALL_BODY_BYTES
     try {
@@ -127,8 +124,8 @@ export function createBodies(limit: number) {
      * until the answer, except of a GET or a HEAD.
      */
     none: {
-      transform: async ({ request }: { request: Request }) => {
-        if (request.body) await readBytes(request, request.headers.get('content-length'))
+      transform: async ({ request, headers }: { request: Request; headers: SentHeaders }) => {
+        if (request.body) await readBytes(request, headers)
       },
     },
     /**
@@ -140,7 +137,7 @@ export function createBodies(limit: number) {
 
       async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
         requireType(headers, media)
-        const value = parse(await readBytes(request, headers['content-length']))
+        const value = parse(await readBytes(request, headers))
         schema ??= getSchemaValidator(body, { normalize: false })
         if (!schema.Check(value)) throw new PlantError(40002, explainMismatch(schema, value))
         return value
