@@ -42,7 +42,7 @@ const parse = (bytes: Uint8Array): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
 
 /** What a body may be sent as; `rule` and `accepts` say so to a client that sends another type. */
-type Media = {
+export type Media = {
   readonly types: readonly string[]
   readonly rule?: string
   readonly accepts?: Readonly<Record<string, string>>

@@ -2,11 +2,12 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorNumber } from '../errors'
+import type { Media } from './body'
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
-    /** The media types of the body; JSON if not given. */
-    bodyTypes?: readonly string[]
+    /** What the body may be sent as; JSON if not given. */
+    media?: Media
     /** The successes. Called for the document: Elysia copies details several times, which slowed the start (bench: start). */
     answers?: () => Readonly<Record<string, object>>
     /** The errors that do not follow from what the route takes and does. */

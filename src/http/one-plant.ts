@@ -117,7 +117,7 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
           description:
             'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
           ...STORED_PLANT,
-          bodyTypes: MERGE_PATCH.types,
+          media: MERGE_PATCH,
           answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
         },
       },

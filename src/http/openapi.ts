@@ -103,8 +103,8 @@ function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string
 
 // The answers of a route, with the headers that options add: no 401 counts as a request of a token.
 function answersOf(route: Route, detail: DocumentDecoration): Json {
-  const { answers, bodyTypes, security } = detail
-  const accepts = { ...(bodyTypes && { 'accept-patch': bodyTypes.join(', ') }), ...ACCEPT_ENCODING }
+  const { answers, media, security } = detail
+  const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
   const byStatus = Map.groupBy(refusalsOf(route, detail), (error) => Math.floor(error / 100))
   const refused = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
   const isCounted = security === undefined && isLimited(route.path)
@@ -119,9 +119,10 @@ function answersOf(route: Route, detail: DocumentDecoration): Json {
 function operation(route: Route): Json {
   const { body, params, query } = route.hooks
   const detail: DocumentDecoration = route.hooks.detail
-  const { answers, refusals, bodyTypes = [JSON_TYPE], parameters: more = [], ...rest } = detail
+  const { answers, refusals, media, parameters: more = [], ...rest } = detail
   const all = [...parameters('path', params), ...parameters('query', query), ...more]
-  const content = Object.fromEntries(bodyTypes.map((type) => [type, { schema: body }]))
+  const types = media?.types ?? [JSON_TYPE]
+  const content = Object.fromEntries(types.map((type) => [type, { schema: body }]))
   return {
     ...rest,
     tags: [route.path.startsWith('/plants') ? 'plants' : 'operations'],
