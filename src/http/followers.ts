@@ -75,9 +75,8 @@ export function createFollowers(deps: FollowerDeps) {
   const { store, now, unsent, timeOut, stopping } = deps
   const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
-  // Pages of this round by the cursor they begin after: each is read and written as text once, for all who wait for it.
-  const pages = new Map<string, Promise<EventPage>>()
-  let rounds = 0
+  // Pages by the cursor they begin after: each is read and written as text once in a round, for all who wait for it.
+  let round = new Map<string, Promise<EventPage>>()
   let roundAt = 0
   let isPlanned = false
   let isChecking = false
@@ -85,16 +84,15 @@ export function createFollowers(deps: FollowerDeps) {
   let unwatch: (() => void) | undefined
 
   function pageAfter(log: ChangeLog, after: string): Promise<EventPage> {
-    const page = pages.getOrInsertComputed(after, () => readPage(log, after))
-    if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value ?? '')
+    const page = round.getOrInsertComputed(after, () => readPage(log, after))
+    if (round.size > KEPT_PAGES) round.delete(round.keys().next().value ?? '')
     return page
   }
 
   function beginRound(): void {
     isPlanned = false
     roundAt = performance.now()
-    rounds++
-    pages.clear()
+    round = new Map()
     for (const { resume } of followers) resume?.()
   }
 
@@ -154,7 +152,7 @@ export function createFollowers(deps: FollowerDeps) {
     unwatch?.()
     check = undefined
     unwatch = undefined
-    pages.clear()
+    round = new Map()
   }
 
   // Resolves when the kernel has all of it, or the client has gone. A client that takes nothing is disconnected.
@@ -186,14 +184,14 @@ export function createFollowers(deps: FollowerDeps) {
 
   async function run(follower: Follower, controller: ReadableStreamDirectController) {
     while (!follower.isEnded) {
-      const round = rounds
+      const own = round
       const log = store.changes
       if (!log) return
       const { events, next } = await pageAfter(log, follower.cursor)
       follower.cursor = next
       if (follower.isEnded) return
       if (events) await sendTo(follower, controller, events)
-      else if (round === rounds) {
+      else if (own === round) {
         await wait(follower)
         const isQuiet = performance.now() - follower.sentAt >= keepAliveMs
         if (isQuiet && !follower.isEnded) await sendTo(follower, controller, KEEP_ALIVE)
