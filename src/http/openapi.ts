@@ -1,7 +1,7 @@
 // Describes the routes in OpenAPI 3.1, from their own details and from the schemas that check requests.
 
-import { Kind } from '@sinclair/typebox'
-import { type AnyElysia, type DocumentDecoration, Elysia, t } from 'elysia'
+import * as t from '@sinclair/typebox'
+import { type AnyElysia, type DocumentDecoration, Elysia } from 'elysia'
 import packageJson from '../../package.json'
 import { catalogue, type ErrorNumber } from '../errors'
 import { answerBlob } from './answer'
@@ -33,7 +33,7 @@ function toJson(value: unknown, components: Map<string, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value
   const json = (fields: object) =>
     Object.fromEntries(Object.entries(fields).map(([key, it]) => [key, toJson(it, components)]))
-  if (!(Kind in value)) return json(value)
+  if (!(t.Kind in value)) return json(value)
   const { title, error, additionalProperties, ...schema } = value as Json
   if (typeof title !== 'string') return json(schema)
   components.set(title, json(schema))

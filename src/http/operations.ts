@@ -1,6 +1,7 @@
 // The routes for operators.
 
-import { Elysia, t } from 'elysia'
+import * as t from '@sinclair/typebox'
+import { Elysia } from 'elysia'
 import { PlantError } from '../errors'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'

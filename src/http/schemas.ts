@@ -1,7 +1,7 @@
 // The schemas of requests and answers, other than plants. `title` names a schema in the OpenAPI description.
 
-import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
-import { t } from 'elysia'
+// From TypeBox, as those of plants: an integer of Elysia's also takes text.
+import * as t from '@sinclair/typebox'
 import { ACTIONS } from '../changes'
 import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../plant'
 
@@ -9,14 +9,14 @@ import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../plant'
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 
-TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
+t.TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
 // Elysia fills in the default as a number.
-TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
+t.TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
 
-TypeRegistry.Set('NamePart', (_, text) => isText(text) && text.length <= LONGEST_PART)
+t.TypeRegistry.Set('NamePart', (_, text) => isText(text) && text.length <= LONGEST_PART)
 
 // An int64 as text, as in a path or a query.
-const DIGITS = { [Kind]: 'Int64Text', error: String(Int64.error) }
+const DIGITS = { [t.Kind]: 'Int64Text', error: String(Int64.error) }
 
 /** The path of a plant. */
 export const PlantPath = t.Object(
@@ -38,7 +38,7 @@ const LONGEST_PART = 200
 
 const NamePart = t.Unsafe<string>({
   ...Tag,
-  [Kind]: 'NamePart',
+  [t.Kind]: 'NamePart',
   maxLength: LONGEST_PART,
   description:
     'Only plants whose names contain this, the case of A to Z ignored. A page may be short or empty while `next` is there.',
@@ -46,7 +46,7 @@ const NamePart = t.Unsafe<string>({
 })
 
 const Limit = t.Unsafe<string | number>({
-  [Kind]: 'Limit',
+  [t.Kind]: 'Limit',
   type: 'integer',
   minimum: 1,
   maximum: 1000,
@@ -104,14 +104,14 @@ export const PlantBatch = t.Object(
 
 // The schemas below only describe answers: nothing checks them.
 
-const orNull = (schema: TSchema, description: string) =>
-  Type.Union([schema, Type.Null()], { description })
+const orNull = (schema: t.TSchema, description: string) =>
+  t.Union([schema, t.Null()], { description })
 
 const NEXT = 'What to send as `after` for the next page; null on the last one.'
 
-export const PlantPage = Type.Object(
+export const PlantPage = t.Object(
   {
-    plants: Type.Array(NewPlant, {
+    plants: t.Array(NewPlant, {
       description: 'Plants in ascending order of their ids.',
     }),
     next: orNull(Cursor, NEXT),
@@ -119,53 +119,50 @@ export const PlantPage = Type.Object(
   { title: 'PlantPage', description: 'A page of plants.' },
 )
 
-const Change = Type.Object(
+const Change = t.Object(
   {
     cursor: LogCursor,
-    at: Type.String({ format: 'date-time', description: 'When it took effect, in UTC.' }),
-    action: Type.Union(
-      ACTIONS.map((action) => Type.Literal(action)),
+    at: t.String({ format: 'date-time', description: 'When it took effect, in UTC.' }),
+    action: t.Union(
+      ACTIONS.map((action) => t.Literal(action)),
       { description: 'How it was asked for.' },
     ),
     id: Int64,
     before: orNull(Plant, 'null: there was none.'),
     after: orNull(Plant, 'null: there is none any more.'),
-    token: orNull(
-      Type.String(),
-      'The name of the token that it was made with; null for a command.',
-    ),
-    address: orNull(Type.String(), 'The address of the client, if it has one.'),
-    request: orNull(Type.String(), 'The id of the request, as in the log; the name of a command.'),
+    token: orNull(t.String(), 'The name of the token that it was made with; null for a command.'),
+    address: orNull(t.String(), 'The address of the client, if it has one.'),
+    request: orNull(t.String(), 'The id of the request, as in the log; the name of a command.'),
   },
   { title: 'Change', description: 'A change that took effect.' },
 )
 
-const pageOf = (title: string, order: string, next: TSchema) =>
-  Type.Object(
-    { changes: Type.Array(Change, { description: order }), next },
+const pageOf = (title: string, order: string, next: t.TSchema) =>
+  t.Object(
+    { changes: t.Array(Change, { description: order }), next },
     { title, description: 'Changes, each exactly once.' },
   )
 
 export const ChangePage = pageOf('ChangePage', 'The oldest first.', LogCursor)
 export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(LogCursor, NEXT))
 
-export const Created = Type.Object(
-  { created: Type.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
+export const Created = t.Object(
+  { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
   { title: 'Created', description: 'How many plants a batch created.' },
 )
 
-export const Health = Type.Object(
-  { status: Type.Literal('ok', { description: 'The store can write.' }) },
+export const Health = t.Object(
+  { status: t.Literal('ok', { description: 'The store can write.' }) },
   { title: 'Health', description: 'The store can write.' },
 )
 
-export const ErrorBody = Type.Object(
+export const ErrorBody = t.Object(
   {
-    error: Type.Integer({
+    error: t.Integer({
       format: 'int32',
       description: 'The HTTP status times 100 plus a count. Its meaning never changes.',
     }),
-    message: Type.String({ description: 'What went wrong, and what to do.' }),
+    message: t.String({ description: 'What went wrong, and what to do.' }),
   },
   { title: 'Error', description: 'Why a request was refused.' },
 )
