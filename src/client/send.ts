@@ -71,8 +71,8 @@ function pauseBefore(
   const { error, retryAfter } = failure
   const mayRepeat = method === 'GET' || isRepeatable
   const mayPass = PASSING.includes(error) || (mayRepeat && isUnanswered(failure))
-  const shortest = error === 0 ? FIRST_PAUSE_SECONDS * 2 ** tries : BUSY_PAUSE_SECONDS
-  const seconds = retryAfter ?? shortest
+  const unanswered = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, LONGEST_PAUSE_SECONDS)
+  const seconds = retryAfter ?? (error === 0 ? unanswered : BUSY_PAUSE_SECONDS)
   return mayPass && seconds <= LONGEST_PAUSE_SECONDS ? seconds : undefined
 }
 

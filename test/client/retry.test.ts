@@ -1,5 +1,5 @@
 // When the client sends a request again, and what it makes of the answer.
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { type ClientOptions, createClient, type Fetch } from '../../src/client/client'
 import { startDaemon } from '../harness/daemon'
 import { startOwnDaemon } from '../harness/own-daemon'
@@ -75,6 +75,21 @@ test('gives up after some tries, and where it would wait too long', async () => 
   expect(long.sent).toHaveLength(1)
   expect(await full.client.readPlant(1n)).toMatchObject({ error: 50701 })
   expect(full.sent).toHaveLength(1)
+})
+
+test('sends as often as it may, with pauses of up to 30 seconds', async () => {
+  const { setTimeout } = globalThis
+  const pauses: unknown[] = []
+  const clock = spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, ms = 0) => {
+    pauses.push(ms)
+    return setTimeout(end)
+  }) as typeof setTimeout)
+  const { client, sent } = faulty(Array(9).fill(loseRequest), { retries: 9 })
+  const found = await client.readPlant(1n).finally(() => clock.mockRestore())
+
+  expect(found).toMatchObject({ error: 40402 })
+  expect(sent).toHaveLength(10)
+  expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
 })
 
 test('understands a Retry-After that is a date, and does without one', async () => {
