@@ -2,7 +2,8 @@ import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue } from '../../src/errors'
-import { startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { startDaemon, TOKEN } from '../harness/daemon'
+import { startOwnDaemon } from '../harness/own-daemon'
 
 // What reads the description are packages of its own users: an own folder, with the TypeScript that they need.
 const tools = join(import.meta.dir, 'openapi')
@@ -45,8 +46,11 @@ type Description = {
   }
 }
 
-const describe = async (url: string): Promise<Description> =>
-  (await (await fetch(`${url}/openapi.json`)).json()) as Description
+const { daemon, folder } = await startOwnDaemon()
+const text = await (await fetch(`${daemon.url}/openapi.json`)).text()
+
+// Anew for each test: Bun's matchers change what they are given.
+const describe = (): Description => JSON.parse(text)
 
 const bin = (name: string) => [process.execPath, join(tools, 'node_modules/.bin', name)]
 
@@ -56,12 +60,9 @@ beforeAll(async () => {
 }, 60_000)
 
 test('describes itself in OpenAPI 3.1 that a validator accepts', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const document = await describe(daemon.url)
+  const document = describe()
 
-  const validator = [process.execPath, 'validate.js']
-  const result = await run(validator, tools, JSON.stringify(document))
+  const result = await run([process.execPath, 'validate.js'], tools, text)
 
   expect(result).toEqual({ code: 0, text: '{"valid":true}\n' })
   expect(document.openapi).toBe('3.1.0')
@@ -70,9 +71,6 @@ test('describes itself in OpenAPI 3.1 that a validator accepts', async () => {
 })
 
 test('describes itself in a way that a linter has nothing against', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const text = await (await fetch(`${daemon.url}/openapi.json`)).text()
   const lint = (source: string) => run([process.execPath, 'lint.js'], tools, source)
 
   expect(await lint(text)).toEqual({ code: 0, text: '' })
@@ -81,20 +79,14 @@ test('describes itself in a way that a linter has nothing against', async () => 
   expect((await lint(faulty)).text).toContain('operation-summary')
 })
 
-test('describes int64 by its bounds, in their exact digits', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const text = await (await fetch(`${daemon.url}/openapi.json`)).text()
-
+test('describes int64 by its bounds, in their exact digits', () => {
   const bounds = '"minimum":-9223372036854775808,"maximum":9223372036854775807'
   expect(text.split(bounds)).toHaveLength(text.split('"format":"int64"').length)
   expect(text).not.toContain('922337203685477600')
 })
 
-test('describes texts without U+0000, cursors as strings, and plants in one place', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const { components, paths } = await describe(daemon.url)
+test('describes texts without U+0000, cursors as strings, and plants in one place', () => {
+  const { components, paths } = describe()
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
   const { NewPlant, PlantBatch, PlantPage, Cursor } = components.schemas
 
@@ -116,10 +108,8 @@ test('describes texts without U+0000, cursors as strings, and plants in one plac
   })
 })
 
-test('leads from a create to what can be done with the plant, and to itself under any prefix', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const { paths, servers } = await describe(daemon.url)
+test('leads from a create to what can be done with the plant, and to itself under any prefix', () => {
+  const { paths, servers } = describe()
 
   const links = paths['/plants']?.post?.responses['200']?.links
   expect(Object.keys(links ?? {})).toEqual([
@@ -133,9 +123,7 @@ test('leads from a create to what can be done with the plant, and to itself unde
   expect(server.href).toBe('https://example.org/garden/')
 })
 
-test('describes every operation, every answer, every parameter and every field', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+test('describes every operation, every answer, every parameter and every field', () => {
   const undescribed: string[] = []
   const look = (value: unknown, path: string) => {
     if (typeof value !== 'object' || value === null) return
@@ -147,16 +135,14 @@ test('describes every operation, every answer, every parameter and every field',
       if (!/^examples?$/.test(key)) look(it, `${path}/${key}`)
     }
   }
-  const { paths, components } = await describe(daemon.url)
+  const { paths, components } = describe()
   look({ paths, schemas: components.schemas }, '')
 
   expect(undescribed.filter((path) => !path.includes('/links/'))).toEqual([])
 })
 
-test('describes every route, each with an example of each of its answers', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const { paths } = await describe(daemon.url)
+test('describes every route, each with an example of each of its answers', () => {
+  const { paths } = describe()
 
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -196,12 +182,11 @@ test('describes every route, each with an example of each of its answers', async
 })
 
 test('describes the headers that options add to answers, as the daemon sends them', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({
-    database: folder.file('plants.db'),
-    args: ['--log-requests', '--rate-limit', '1000'],
-  })
-  const description = await describe(daemon.url)
+  const args = ['--log-requests', '--rate-limit', '1000']
+  await using daemon = await startDaemon({ database: folder.file('verbose.db'), args })
+  const description: Description = JSON.parse(
+    await (await fetch(`${daemon.url}/openapi.json`)).text(),
+  )
   const shared = Object.keys(description.components.headers)
   expect(shared).toEqual(['X-Request-Id', 'RateLimit', 'RateLimit-Policy'])
 
@@ -227,10 +212,8 @@ test('describes the headers that options add to answers, as the daemon sends the
   }
 })
 
-test('describes the default of limit, and that an encoded body is refused', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
-  const { paths } = await describe(daemon.url)
+test('describes the default of limit, and that an encoded body is refused', () => {
+  const { paths } = describe()
 
   expect(paths['/plants']?.get).toMatchObject({
     parameters: expect.arrayContaining([
@@ -247,13 +230,11 @@ test('describes the default of limit, and that an encoded body is refused', asyn
 })
 
 test('makes a client whose types compile, and which creates, reads, lists, replaces and deletes', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const client = mkdtempSync(join(tools, 'client-'))
   try {
     cpSync(join(tools, 'client.ts'), join(client, 'client.ts'))
     symlinkSync(join(tools, 'node_modules'), join(client, 'node_modules'))
-    await Bun.write(join(client, 'openapi.json'), await fetch(`${daemon.url}/openapi.json`))
+    await Bun.write(join(client, 'openapi.json'), text)
 
     const types = await run(
       [...bin('openapi-typescript'), 'openapi.json', '-o', 'types.ts'],
