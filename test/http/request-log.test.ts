@@ -1,16 +1,10 @@
 // Who did what, with --log-requests: the client, its token and the id of each request.
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  type Daemon,
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  TOKEN,
-  temporaryFolder,
-} from '../harness/daemon'
+import { afterAll, expect, test } from 'bun:test'
+import { type Daemon, runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
 
-setDefaultTimeout(PATIENCE_MS)
+const { daemon, folder } = await startOwnDaemon({ args: ['--log-requests'] })
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -31,8 +25,7 @@ async function clientOf(daemon: Daemon, forwarded: string | null, init: BunFetch
 }
 
 test('logs the client, the name of the token, the id and the time to three digits', async () => {
-  using folder = temporaryFolder()
-  const database = folder.file('plants.db')
+  const database = folder.file('stopped.db')
   const args = ['--log-requests']
   await using daemon = await startDaemon({ database, args })
   const create = ['token', 'create', 'my laptop', '--scope', 'read', '--database', database]
@@ -66,9 +59,6 @@ test('logs the client, the name of the token, the id and the time to three digit
 })
 
 test('gives every answer its id in X-Request-Id, errors too', async () => {
-  using folder = temporaryFolder()
-  const args = ['--log-requests']
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
   const sent = [
     ['GET', '/plants', 200],
     ['HEAD', '/plants', 200],
@@ -101,9 +91,6 @@ test.each([
   ['an id of 129 characters', 'a'.repeat(129)],
   ['an id that is not ASCII', 'é'],
 ])('makes an id in the place of %s', async (_, id) => {
-  using folder = temporaryFolder()
-  const args = ['--log-requests']
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
   const given = (await daemon.fetch('/plants', { headers: { 'x-request-id': id } })).headers
   const longest = 'a'.repeat(128)
   const kept = (await daemon.fetch('/plants', { headers: { 'x-request-id': longest } })).headers
@@ -113,23 +100,25 @@ test.each([
 })
 
 test('sends no id without --log-requests', async () => {
-  using folder = temporaryFolder()
-  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using daemon = await startDaemon({ database: folder.file('silent.db') })
   const answer = await daemon.fetch('/plants', { headers: { 'x-request-id': 'mine' } })
 
   expect(answer.headers.has('x-request-id')).toBeFalse()
 })
 
 test('ignores X-Forwarded-For without --trusted-proxies, or of another peer', async () => {
-  using folder = temporaryFolder()
-  for (const flags of [[], ['--trusted-proxies', '10.0.0.0/8,::1']]) {
-    const args = ['--log-requests', ...flags]
-    await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  const args = ['--log-requests', '--trusted-proxies', '10.0.0.0/8,::1']
+  await using other = await startDaemon({ database: folder.file('other.db'), args })
 
-    expect(await clientOf(daemon, '203.0.113.7')).toBe('127.0.0.1')
-    await daemon.stop()
-  }
+  expect(await clientOf(daemon, '203.0.113.7')).toBe('127.0.0.1')
+  expect(await clientOf(other, '203.0.113.7')).toBe('127.0.0.1')
 })
+
+const proxied = await startDaemon({
+  database: folder.file('proxied.db'),
+  args: ['--log-requests', '--trusted-proxies', '127.0.0.1, 10.0.0.0/8,fd00::/8'],
+})
+afterAll(() => proxied.kill())
 
 test.each([
   ['no header', null, '127.0.0.1'],
@@ -146,20 +135,14 @@ test.each([
   ['a proxy as IPv6', '203.0.113.7, ::ffff:10.0.0.9', '203.0.113.7'],
   ['a line of its own', '203.0.113.7\n"event":"faked"', undefined],
 ])('finds the client behind trusted proxies: %s', async (_, forwarded, client) => {
-  using folder = temporaryFolder()
-  const proxies = '127.0.0.1, 10.0.0.0/8,fd00::/8'
-  const args = ['--log-requests', '--trusted-proxies', proxies]
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
-
-  const found = clientOf(daemon, forwarded)
+  const found = clientOf(proxied, forwarded)
   if (client === undefined) await expect(found).rejects.toThrow()
   else expect(await found).toBe(client)
 })
 
 test('reads several X-Forwarded-For as one', async () => {
-  using folder = temporaryFolder()
   const env = { PLANTSTORE_TRUSTED_PROXIES: '127.0.0.0/8', PLANTSTORE_LOG_REQUESTS: '1' }
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
+  await using daemon = await startDaemon({ database: folder.file('several.db'), env })
   const connection = await connect(daemon.url)
   connection.write(
     head('GET /plants', {
@@ -175,9 +158,8 @@ test('reads several X-Forwarded-For as one', async () => {
 })
 
 test('names an IPv4 client of a daemon that listens on IPv6 too', async () => {
-  using folder = temporaryFolder()
   const args = ['--log-requests', '--host', '::', '--trusted-proxies', '127.0.0.1']
-  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  await using daemon = await startDaemon({ database: folder.file('ipv6.db'), args })
   const ask = (host: string, forwarded: string) =>
     fetch(`http://${host}:${daemon.port}/plants`, {
       headers: { 'x-forwarded-for': forwarded, 'x-request-id': forwarded },
@@ -190,14 +172,13 @@ test('names an IPv4 client of a daemon that listens on IPv6 too', async () => {
 })
 
 test('a unix socket is a proxy, trusted where any is', async () => {
-  using folder = temporaryFolder()
   const unix = folder.file('plants.sock')
   for (const [flags, client] of [
     [[], undefined],
     [['--trusted-proxies', '10.0.0.0/8'], '203.0.113.7'],
   ] as const) {
     const args = ['--log-requests', '--unix', unix, ...flags]
-    await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+    await using daemon = await startDaemon({ database: folder.file('unix.db'), args })
 
     expect(await clientOf(daemon, '203.0.113.7', { unix })).toBe(client as string)
     expect(await clientOf(daemon, null, { unix })).toBeUndefined()
