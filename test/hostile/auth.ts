@@ -1,7 +1,6 @@
 import { TOKEN } from '../harness/daemon'
-import { bare, type Case, type Expected, type RequestParts, request, tokens } from './case'
+import { bare, type Case, type Expected, fern, type RequestParts, request, tokens } from './case'
 
-const fern: Expected = [200, '{"id":1,"name":"Fern","tag":"green"}']
 const body = '{"id":10,"name":"a"}'
 
 const read = (name: string, answer: Expected, parts: RequestParts): Case => ({

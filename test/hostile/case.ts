@@ -36,6 +36,9 @@ export type Case = {
 /** The plant in the store before each case. */
 export const fixture: Row = [1, 'Fern', 'green']
 
+/** The answer to a read of it. */
+export const fern: Expected = [200, '{"id":1,"name":"Fern","tag":"green"}']
+
 /** Placeholders of tokens, which the test replaces by real ones. Of the same length, so that no offset changes. */
 export const tokens = {
   read: `test_read_${'r'.repeat(37)}`,

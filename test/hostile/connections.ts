@@ -1,6 +1,5 @@
-import { bare, type Case, chunked, concat, type Expected, latin1, request } from './case'
+import { bare, type Case, chunked, concat, type Expected, fern, latin1, request } from './case'
 
-const fern: Expected = [200, '{"id":1,"name":"Fern","tag":"green"}']
 const one = request({ body: '{"id":10,"name":"a"}' })
 const two = request({ body: '{"id":11,"name":"b"}' })
 const get = bare('GET /plants/1')

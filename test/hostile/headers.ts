@@ -1,4 +1,4 @@
-import { bare, type Case, create, type Outcome, request } from './case'
+import { bare, type Case, create, fern, type Outcome, request } from './case'
 
 const body = '{"id":10,"name":"a"}'
 const accepted: Outcome = [10, 'a']
@@ -23,7 +23,7 @@ const malformed = (what: string, line: string): Case => ({
 const harmless = (what: string, ...fields: readonly string[]): Case => ({
   name: `is not impressed by ${what}`,
   bytes: bare('GET /plants/1', { fields }),
-  answers: [[200, '{"id":1,"name":"Fern","tag":"green"}']],
+  answers: [fern],
 })
 
 const fieldsOf = (count: number): string[] => Array.from({ length: count }, (_, n) => `X-${n}: y`)

@@ -1,6 +1,4 @@
-import { bare, type Case, type Expected, request } from './case'
-
-const fern: Expected = [200, '{"id":1,"name":"Fern","tag":"green"}']
+import { bare, type Case, type Expected, fern, request } from './case'
 
 /** A line that the parser refuses, so that the daemon never sees the request. */
 const closes = (what: string, line: string, status: number): Case => ({

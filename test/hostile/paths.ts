@@ -1,6 +1,5 @@
-import { bare, type Case, type Expected } from './case'
+import { bare, type Case, type Expected, fern } from './case'
 
-const fern: Expected = [200, '{"id":1,"name":"Fern","tag":"green"}']
 const list: Expected = [200, '{"plants":[{"id":1,"name":"Fern","tag":"green"}],"next":null}']
 
 const get = (name: string, target: string, answer: Expected): Case => ({
