@@ -96,14 +96,11 @@ export function createApp(deps: AppDeps) {
     if (stopping.aborted) response.headers.set('connection', 'close')
   }
 
-  async function refuse(request: Request, error: PlantError): Promise<Response> {
-    await discardRest(request)
-    return answerError(error)
-  }
-
   // A browser's preflight has no token, and uses a method that no path has.
-  async function refuseRoute(request: Request, error: PlantError): Promise<Response> {
-    return cors?.answerPreflight(request) ?? (await refuse(request, error))
+  function refuseRoute(request: Request, error: PlantError): Response {
+    const preflight = cors?.answerPreflight(request)
+    if (preflight) return preflight
+    throw error
   }
 
   // `standardHostname: false` finds the query after a Host of any length, even a short one.
@@ -122,7 +119,8 @@ export function createApp(deps: AppDeps) {
     .onError(async ({ request, route, token, started, entry, error }) => {
       const refusal = toPlantError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
-      const response = await refuse(request, refusal)
+      await discardRest(request)
+      const response = answerError(refusal)
       observe({ request, route, token, started, entry }, response)
       return response
     })
@@ -139,8 +137,9 @@ export function createApp(deps: AppDeps) {
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of methodsByPath(app)) {
-    const error = () => new PlantError(40501, undefined, { headers: { allow } })
-    app.all(path, async ({ request }) => refuseRoute(request, error()))
+    app.all(path, ({ request }) =>
+      refuseRoute(request, new PlantError(40501, undefined, { headers: { allow } })),
+    )
   }
-  return app.all('/*', async ({ request }) => refuseRoute(request, new PlantError(40401)))
+  return app.all('/*', ({ request }) => refuseRoute(request, new PlantError(40401)))
 }
