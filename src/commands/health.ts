@@ -2,16 +2,14 @@
 
 import { localAddress } from '../address'
 import { type Command, exitCodes } from '../command'
-import { codeOf } from '../errors'
+import { codeOf, explainRefused } from '../errors'
 
 const PATIENCE_MS = 5000
 
-const NOBODY = ['ConnectionRefused', 'ECONNREFUSED', 'ENOENT']
-
 function explain(error: unknown, host: string, url: string): string {
-  const code = codeOf(error)
-  if (NOBODY.includes(code)) return `nothing is listening at ${url}; is the daemon running?`
-  if (code === 'ENOTFOUND') return `cannot resolve host ${host}`
+  const refused = explainRefused(error, url)
+  if (refused) return refused
+  if (codeOf(error) === 'ENOTFOUND') return `cannot resolve host ${host}`
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   if (name === 'TimeoutError') return `no answer from ${url} within ${PATIENCE_MS / 1000} s`
   return `no answer from ${url}: ${message}`

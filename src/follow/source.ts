@@ -6,7 +6,7 @@ import type { Config } from '../config'
 import { readTokenText } from '../configured-token'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
-import { PlantError, UsageError } from '../errors'
+import { explainRefused, OpenError, PlantError, UsageError } from '../errors'
 import { databaseOptions, type Wording } from '../options'
 
 const LIMIT = 1000
@@ -34,8 +34,9 @@ function daemonAt(url: string, config: Config): Source {
   return {
     async page(after) {
       const page = await client.listChanges({ after, limit: LIMIT })
-      if (!page.ok) throw new ClientError(page)
-      return page.value
+      if (page.ok) return page.value
+      const refused = explainRefused(page.cause, url)
+      throw refused ? new OpenError(refused) : new ClientError(page)
     },
     follow: (after, signal) => client.changes({ after, signal }),
     close: async () => {},

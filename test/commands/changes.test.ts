@@ -112,6 +112,10 @@ test('says what is wrong in one line', async () => {
     code: 1,
   })
   expect(await run(['--url', 'localhost:3000'])).toMatchObject({ code: 2 })
+  expect(await run(['--url', 'http://127.0.0.1:1'])).toEqual({
+    err: 'plantstore: nothing is listening at http://127.0.0.1:1; is the daemon running?\n',
+    code: 1,
+  })
   expect(await run(ofDaemon, { PLANTSTORE_TOKEN: '' })).toEqual({
     err: expect.stringContaining('PLANTSTORE_TOKEN'),
     code: 2,
