@@ -35,7 +35,7 @@ test('gives a refusal as a value with its number', async () => {
 })
 
 test('gives what is no answer of plantstore as a value with the number 0', async () => {
-  await using page = await servePage()
+  await using page = serve(() => new Response('<!doctype html>'))
   const lost = createClient({ url: 'http://127.0.0.1:1', token, retries: 0 })
 
   const missing = await lost.readPlant(1n)
@@ -337,5 +337,3 @@ function serve(answer: (request: Request) => Response | Promise<Response>) {
     [Symbol.asyncDispose]: () => server.stop(true),
   }
 }
-
-const servePage = async () => serve(() => new Response('<!doctype html>'))

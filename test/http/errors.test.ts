@@ -168,6 +168,6 @@ test('has a test for every error but those of a failing storage', () => {
     .map(Number)
     .filter((error) => !tested.has(error as ErrorNumber))
 
-  // 40403 and 41001 are in changes.test.ts, 41201 in precondition.test.ts, 42901 in limits.test.ts, 50001 in conflict.test.ts, 50301 above.
+  // 40403 and 41001 are in changes.test.ts, 41201 in precondition.test.ts, 42901 in rate-limit.test.ts, 50001 in conflict.test.ts, 50301 above.
   expect(rest).toEqual([40403, 41001, 41201, 42901, 50001, 50301, 50302, 50701])
 })
