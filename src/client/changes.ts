@@ -110,7 +110,7 @@ export async function* changesAfter(
 }
 
 /** The requests that a copy needs. */
-export type CopyRequests = {
+type CopyRequests = {
   readonly end: () => Promise<Result<ChangePage>>
   readonly page: (after: string | undefined) => Promise<Result<PlantPage>>
   readonly changesAfter: (cursor: string) => AsyncGenerator<Change, void, void>

@@ -10,7 +10,7 @@ const INNER_WORKINGS =
   /\bat .*:\d+|\.[jt]s\b|node_modules|SELECT |INSERT |DELETE FROM|SQLITE|UNIQUE|\/(tmp|home|root|src|usr)\/|Error:/
 
 /** A piece of the request that the message repeats; null if there is none. */
-export function findEcho(message: string, sent: Uint8Array): string | null {
+function findEcho(message: string, sent: Uint8Array): string | null {
   if (messages.has(message)) return null
   const texts = [Buffer.from(sent).toString('latin1'), Buffer.from(sent).toString('utf8')]
   for (let at = 0; at + ECHO <= message.length; at++) {

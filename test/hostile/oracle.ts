@@ -16,7 +16,7 @@ class NumberText {
 }
 
 /** The int64 that a JSON number means, in exact arithmetic; null if it is not one. */
-export function int64Of(text: string): bigint | null {
+function int64Of(text: string): bigint | null {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = BigInt(whole + fraction)
