@@ -41,7 +41,8 @@ type EventPage = { readonly events: Uint8Array | null; readonly next: string }
 
 type Follower = {
   readonly request: Request
-  readonly token: Token
+  /** Of its token. */
+  readonly hash: string
   cursor: string
   /** When it was last sent something. */
   sentAt: number
@@ -111,7 +112,7 @@ export function createFollowers(deps: FollowerDeps) {
   const endAll = () => followers.forEach(end)
   stopping.addEventListener('abort', endAll)
 
-  async function isRefused({ hash }: Token): Promise<boolean> {
+  async function isRefused(hash: string): Promise<boolean> {
     try {
       const token = await findToken(deps, hash)
       return !token || !isValid(token, now())
@@ -130,8 +131,8 @@ export function createFollowers(deps: FollowerDeps) {
   async function endRefused(): Promise<void> {
     if (isChecking) return
     isChecking = true
-    for (const [, [first, ...others]] of Map.groupBy(followers, ({ token }) => token.hash)) {
-      if (first && (await isRefused(first.token))) [first, ...others].forEach(end)
+    for (const [hash, all] of Map.groupBy(followers, (it) => it.hash)) {
+      if (await isRefused(hash)) all.forEach(end)
     }
     isChecking = false
   }
@@ -199,10 +200,10 @@ export function createFollowers(deps: FollowerDeps) {
     }
   }
 
-  function streamFrom(log: ChangeLog, { events, next }: EventPage, request: Request, token: Token) {
+  function streamFrom(log: ChangeLog, { events, next }: EventPage, request: Request, hash: string) {
     const follower: Follower = {
       request,
-      token,
+      hash,
       cursor: next,
       sentAt: performance.now(),
       isEnded: false,
@@ -239,13 +240,12 @@ export function createFollowers(deps: FollowerDeps) {
       log: ChangeLog,
       after: string | undefined,
       request: Request,
-      token: Token,
+      { hash }: Token,
     ): Promise<Response> {
       if (followers.size >= most) throw new PlantError(50301, TOO_MANY)
       const page = await readPage(log, after)
       const isGone = request.signal.aborted || stopping.aborted
-      const body =
-        request.method === 'HEAD' || isGone ? null : streamFrom(log, page, request, token)
+      const body = request.method === 'HEAD' || isGone ? null : streamFrom(log, page, request, hash)
       return new Response(body, { headers: streamHeaders })
     },
   }
