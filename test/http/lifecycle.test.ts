@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type Daemon, PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
+import { PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { storedPlants } from '../harness/plants'
 
@@ -12,10 +12,6 @@ const post = (length: number) =>
     'content-type': 'application/json',
     'content-length': String(length),
   })
-
-async function event(daemon: Daemon, name: string): Promise<void> {
-  while (!daemon.events().some((line) => line.event === name)) await Bun.sleep(2)
-}
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
   'stops on %s, and leaves one database file',
@@ -50,7 +46,7 @@ test('answers a request whose body was still coming in', async () => {
   await daemon.fetch('/plants')
 
   const stopped = daemon.stop()
-  await event(daemon, 'stopping')
+  await daemon.event('stopping')
   await Bun.sleep(300)
   connection.write(body.slice(10))
   const answer = await connection.receive(/\{"name":"Rose"\}$/)
@@ -122,7 +118,7 @@ test.each([
   await daemon.fetch('/plants')
 
   const stopped = daemon.stop()
-  await event(daemon, 'stopping')
+  await daemon.event('stopping')
   // What comes within some milliseconds is taken for the same signal.
   await Bun.sleep(100)
   process.kill(daemon.pid, signal)
@@ -193,7 +189,7 @@ test.skipIf(!canBePid1)('stops on SIGTERM as process 1 of a container', async ()
   const children = readFileSync(`/proc/${daemon.pid}/task/${daemon.pid}/children`, 'utf8')
 
   process.kill(Number(children.trim()), 'SIGTERM')
-  await event(daemon, 'stopped')
+  await daemon.event('stopped')
 
   expect(await daemon.exited).toBe(0)
   expect(storedPlants(database)).toHaveLength(1)
