@@ -3,7 +3,7 @@
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
 import { backOff, type Opened, open, pause, type Sender, SILENT_MS } from './send.ts'
-import type { Change, ChangePage, Plant, PlantPage } from './types.ts'
+import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
 
 const PAUSE_SECONDS = { first: 0.25, longest: 30 }
 const GONE = 41001
@@ -38,6 +38,8 @@ async function persist<T>(
   }
   return undefined
 }
+
+export type FollowQuery = CallOptions & Pick<ChangesQuery, 'after'>
 
 type Event = { readonly id: string; readonly data: string }
 
@@ -85,9 +87,9 @@ function readChange(data: string): Change | null | undefined {
 /** Yields every change after a cursor, for ever. Throws a {@link ClientError} if it cannot go on; ends if it is aborted. */
 export async function* changesAfter(
   sender: Sender,
-  after: string | undefined,
-  options: CallOptions,
+  query: FollowQuery,
 ): AsyncGenerator<Change, void, void> {
+  const { after, ...options } = query
   const tries = { count: 0 }
   for (let cursor = after; !options.signal?.aborted; ) {
     const query = cursor === undefined ? '' : String(new URLSearchParams({ after: cursor }))

@@ -1,7 +1,7 @@
 // A client of plantstore for browsers, Node, Deno and Bun: exact ids, errors as values.
 
 import { createInBatches, type Plants } from './batches.ts'
-import { changesAfter, copyOf } from './changes.ts'
+import { changesAfter, copyOf, type FollowQuery } from './changes.ts'
 import {
   digitsOf,
   plantText,
@@ -133,8 +133,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
      * Every change after a cursor, and every one to come, over any loss of connection. `after: 'now'`: only those to come;
      * without `after`: all that are kept. Throws a {@link ClientError} if it cannot go on; ends when it is aborted.
      */
-    changes: ({ after, ...options }: CallOptions & Pick<ChangesQuery, 'after'> = {}) =>
-      changesAfter(sender, after, options),
+    changes: (query: FollowQuery = {}) => changesAfter(sender, query),
 
     /** A page of the changes of one plant, the newest first; of a deleted plant too. */
     history: async (id: bigint, query: ChangesQuery = {}, options: CallOptions = {}) =>
@@ -150,7 +149,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         {
           end: () => listChanges({ after: 'now' }, options),
           page: (after) => listPlants({ after, limit: 1000 }, options),
-          changesAfter: (cursor) => changesAfter(sender, cursor, options),
+          changesAfter: (cursor) => changesAfter(sender, { ...options, after: cursor }),
         },
         options,
       ),
