@@ -175,14 +175,6 @@ export function createFollowers(deps: FollowerDeps) {
     release()
   }
 
-  const wait = (follower: Follower): Promise<void> =>
-    new Promise((resolve) => {
-      follower.resume = () => {
-        follower.resume = null
-        resolve()
-      }
-    })
-
   async function run(follower: Follower, controller: ReadableStreamDirectController) {
     while (!follower.isEnded) {
       const own = round
@@ -193,7 +185,10 @@ export function createFollowers(deps: FollowerDeps) {
       if (follower.isEnded) return
       if (events) await sendTo(follower, controller, events)
       else if (own === round) {
-        await wait(follower)
+        const { promise, resolve } = Promise.withResolvers<void>()
+        follower.resume = resolve
+        await promise
+        follower.resume = null
         const isQuiet = performance.now() - follower.sentAt >= keepAliveMs
         if (isQuiet && !follower.isEnded) await sendTo(follower, controller, KEEP_ALIVE)
       }
