@@ -58,14 +58,9 @@ type Exchange = Caller & {
   readonly started: number | undefined
 }
 
-/** The methods that each path has, for `Allow` (RFC 9110, section 10.2.1). */
-function methodsByPath(app: AnyElysia): [path: string, allow: string][] {
-  const byPath = Map.groupBy(app.routes, ({ path }) => path)
-  return [...byPath].map(([path, routes]) => {
-    const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    return [path, methods.join(', ')]
-  })
-}
+/** The methods of the routes of a path, for `Allow` (RFC 9110, section 10.2.1). */
+const methodsOf = (routes: AnyElysia['routes']): string =>
+  routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
 
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, hsts, stopping } = deps
@@ -136,7 +131,8 @@ export function createApp(deps: AppDeps) {
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
-  for (const [path, allow] of methodsByPath(app)) {
+  for (const [path, routes] of Map.groupBy(app.routes, (route) => route.path)) {
+    const allow = methodsOf(routes)
     app.all(path, ({ request }) =>
       refuseRoute(request, new PlantError(40501, undefined, { headers: { allow } })),
     )

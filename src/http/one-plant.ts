@@ -22,8 +22,8 @@ import { type PlantDeps, storedExample } from './plants'
 import { readPrecondition, type SentHeaders } from './precondition'
 import { PlantPath } from './schemas'
 
-const example = storedExample
-const tagged = { example, headers: { etag: entityTagOf({ ...example, id: 1n }) } }
+const etag = entityTagOf({ ...storedExample, id: 1n })
+const tagged = { example: storedExample, headers: { etag } }
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id)
