@@ -63,7 +63,7 @@ export type OpenFiles = {
 }
 
 /** What is kept for clients; null where it cannot be counted. */
-export type Kept = {
+type Kept = {
   readonly unsentBytes: number
   /** Streams of the log of changes. */
   readonly followers: number
@@ -146,8 +146,6 @@ export type About = {
   readonly backups: BackupStats | null
 }
 
-const NOTHING: Kept = { unsentBytes: 0, followers: 0, files: null, changes: null, plants: null }
-
 /** The counters of a daemon. */
 export function createMetrics(about: Partial<About> = {}) {
   const { version = 'unknown', droppedLogLines, certificateExpiry = null, backups = null } = about
@@ -179,7 +177,7 @@ export function createMetrics(about: Partial<About> = {}) {
       failedCredentials++
     },
     /** All metrics in the Prometheus text format, version 0.0.4. */
-    render(stats: StoreStats, kept: Kept = NOTHING): string {
+    render(stats: StoreStats, kept: Partial<Kept> = {}): string {
       const all = [...routes].flatMap(([route, methods]) =>
         [...methods].map(([method, it]) => ({
           ...it,
