@@ -136,7 +136,7 @@ function write(name: Name, value: Value): string[] {
 const NAMES = Object.keys(FAMILIES).filter((name): name is Name => name in FAMILIES)
 
 /** Facts about the process. */
-export type About = {
+type About = {
   /** Of plantstore. */
   readonly version: string
   readonly droppedLogLines: () => number

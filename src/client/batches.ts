@@ -31,7 +31,7 @@ export type BatchOutcome<P extends NewPlant = NewPlant> = {
 }
 
 /** The requests that a run sends. */
-export type Requests = {
+type Requests = {
   /** Takes plants as JSON text. */
   readonly createPlants: (texts: readonly string[]) => Promise<Result<Created>>
   readonly listPlants: (query: ListQuery) => Promise<Result<PlantPage>>

@@ -19,7 +19,7 @@ const QUIET_MS = 100
 const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
 
 /** An address and a port of this machine, 0 for a free one; or the path of a unix socket. */
-export type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
+type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
 
 /** A certificate chain and the private key of its first certificate, in PEM. */
 type KeyPair = { readonly cert: string; readonly key: string }

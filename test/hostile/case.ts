@@ -46,7 +46,7 @@ export const tokens = {
   revoked: `test_revoked_${'v'.repeat(34)}`,
 } as const
 
-export const bearer = `Bearer ${TOKEN}`
+const bearer = `Bearer ${TOKEN}`
 
 export type Body = string | Uint8Array
 
@@ -99,7 +99,7 @@ export const bare = (line: string, parts: RequestParts = {}): Uint8Array =>
   request({ line: `${line} HTTP/1.1`, ...parts })
 
 /** The answer to a create. */
-export const created = ([, name, tag]: Row): Expected => [200, JSON.stringify({ name, tag })]
+const created = ([, name, tag]: Row): Expected => [200, JSON.stringify({ name, tag })]
 
 /** The outcome of a create: an error number, or the plant stored. */
 export type Outcome = number | Row

@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer'
 export type OraclePlant = { readonly id: bigint; readonly name: string; readonly tag?: string }
 
 /** What a create must answer; null if the body is nested too deep to say. */
-export type Verdict = OraclePlant | 40001 | 40002 | null
+type Verdict = OraclePlant | 40001 | 40002 | null
 
 const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)

@@ -11,7 +11,7 @@ import {
 } from './case'
 
 /** The limit of a body where no other is configured. */
-export const LIMIT = 1_048_576
+const LIMIT = 1_048_576
 
 const START = '{"id":10,"name":"'
 
