@@ -110,8 +110,8 @@ function setCondition(headers: Headers, name: string, value: string | undefined)
 
 function headersOf<T>(sender: Sender, call: Call<T>): Headers {
   const headers = new Headers(sender.headers)
-  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
+  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value)
   if ('ifMatch' in call) setCondition(headers, 'If-Match', call.ifMatch)
   if ('ifNoneMatch' in call) setCondition(headers, 'If-None-Match', call.ifNoneMatch)
   return headers

@@ -196,6 +196,17 @@ test('sends the headers of a call, and gives the id of its request, refused or n
   expect(unnamed).toMatchObject({ error: 40402, requestId: expect.stringMatching(/^.{8,}$/) })
 })
 
+test('sends the headers of a call in the place of its own of the same name', async () => {
+  await using echo = serve(({ headers }) =>
+    Response.json({ error: 40002, message: `${headers.get('content-type')}` }, { status: 400 }),
+  )
+  const headers = { 'Content-Type': 'application/merge-patch+json' }
+
+  const patched = await createClient({ url: echo.url, token }).patchPlant(1n, {}, { headers })
+
+  expect(patched).toMatchObject({ message: 'application/merge-patch+json' })
+})
+
 test('guards a change by the etag of what was read', async () => {
   await client.createPlant({ id: 50n, name: 'a' })
   const read = await client.readPlant(50n)
