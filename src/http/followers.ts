@@ -221,6 +221,8 @@ export function createFollowers(deps: FollowerDeps) {
           if (!(error instanceof PlantError)) throw error
         } finally {
           remove(follower)
+          // The connection is kept for another request, but not without an end.
+          timeOut(request, UNREAD_SECONDS)
         }
         await controller.end()
       },

@@ -88,6 +88,21 @@ test('one too many is refused with 50301, until another has gone', async () => {
   await Promise.all([second, third].map((events) => events.return()))
 })
 
+test('the connection of a stream that has ended may not stay idle for ever', async () => {
+  const seconds: number[] = []
+  let known: typeof token | null = token
+  const followers = create({
+    timeOut: (_, limit) => seconds.push(limit),
+    store: { findToken: async () => known, changes: log },
+  })
+  const events = await open(followers)
+  expect(seconds).toEqual([0])
+
+  known = null
+  expect((await events.next()).done).toBeTrue()
+  expect(seconds).toEqual([0, 20])
+})
+
 test.each([
   ['has a comment from time to time', store.findToken],
   ['has it even while the store does not answer', () => new Promise<null>(() => {})],
