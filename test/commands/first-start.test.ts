@@ -234,7 +234,8 @@ test('says at the start that PLANTSTORE_TOKEN is a token of the store', async ()
     '--database',
     database,
   ])
-  const line = (daemon: Daemon) => daemon.events().find(({ event }) => event === 'token-also-stored')
+  const line = (daemon: Daemon) =>
+    daemon.events().find(({ event }) => event === 'token-also-stored')
 
   await using daemon = await startDaemon({ database, env: { PLANTSTORE_TOKEN: made.out.trim() } })
   expect(line(daemon)).toMatchObject({ level: 'warn', token: 'reader', source: 'PLANTSTORE_TOKEN' })
