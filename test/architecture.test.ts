@@ -80,7 +80,7 @@ describe('the source', () => {
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],
     ['daemon', ['ROOT', 'terminal/invocation', 'daemon/']],
-    ['terminal', ['ROOT', 'files/write-all', 'terminal/']],
+    ['terminal', ['ROOT', 'terminal/']],
     [
       'web/console',
       ['web/console/', 'web/kept-token', 'client/', 'errors', 'format', 'formats/', 'plant'],

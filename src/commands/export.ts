@@ -7,11 +7,11 @@ import { engineOf, type PlantParts } from '../engine/engine'
 import { explainWriting, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
 import { isPlanted, targetOf } from '../files/target'
-import { writeAll } from '../files/write-all'
 import { formatOf } from '../format'
 import { type Writer, writers } from '../formats/plants'
 import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
+import { writeAll } from '../terminal/output'
 import { plants as countOf, createProgress } from '../terminal/progress'
 
 /** Writes text; false if the reader has gone. */
@@ -43,10 +43,7 @@ async function writePlants(
 async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Promise<T> {
   const fd = openSync(path, 'w')
   try {
-    return await write((text) => {
-      writeAll(fd, text)
-      return true
-    })
+    return await write((text) => writeAll(fd, text))
   } finally {
     closeSync(fd)
   }
@@ -55,7 +52,8 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
 /** Whether a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
 function isReplaced(path: string, files: readonly string[]): boolean {
   const target = targetOf(path)
-  const there = statSync(target, { throwIfNoEntry: false })
+  // Not of the target: a pipe that /dev/stdout or >(gzip) leads to has no path.
+  const there = statSync(path, { throwIfNoEntry: false })
   if (!there) return true
   if (there.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
   for (const file of files) {

@@ -37,18 +37,37 @@ test.each([1, 5000])(
   },
 )
 
-test('ends where nobody reads any more', async () => {
+test.each([
+  ['standard output', '| head -n 1'],
+  ['a pipe that has a name', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
+])('ends where nobody reads any more: %s', async (_, to) => {
   using folder = temporaryFolder()
   await makeDatabase(folder.file('plants.db'), 20_000)
 
   const { out, err, code } = await runProgram(['export', '--database', folder.file('plants.db')], {
-    under: inShell('| head -n 1'),
+    under: inShell(to),
   })
 
   expect({ out, code }).toEqual({ out: '{"id":0,"name":"plant 0"}\n', code: 0 })
   expect(
     Number(/^exported (\d+) plants; the reader closed the pipe$/m.exec(err)?.[1]),
   ).toBeLessThan(20_000)
+})
+
+test.each([
+  ['a process', '>(cat > out.ndjson); wait $!'],
+  ['standard output', '/dev/stdout | cat > out.ndjson'],
+])('writes to a pipe that has a name: %s', async (_, to) => {
+  using folder = temporaryFolder()
+  await makeDatabase(folder.file('plants.db'), 2)
+  const words = ['export', '--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const { err, code } = await runProgram(words, { cwd: folder.path, under: inShell(to) })
+
+  expect({ err, code }).toEqual({ err: 'exported 2 plants\n', code: 0 })
+  expect(readFileSync(folder.file('out.ndjson'), 'utf8')).toBe(
+    '{"id":0,"name":"plant 0"}\n{"id":1,"name":"plant 1"}\n',
+  )
 })
 
 test('writes to standard output by its name', async () => {
