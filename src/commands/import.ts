@@ -9,7 +9,7 @@ import { type Entry, formatToRead } from '../format'
 import { csvHeaderForm } from '../formats/csv'
 import { grouped, readPlants } from '../formats/plants'
 import { databaseOptions } from '../options'
-import type { Int64, NewPlant } from '../plant'
+import type { Int64 } from '../plant'
 import type { Store } from '../store'
 import { attended } from '../terminal/attended'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
@@ -30,33 +30,40 @@ type Run = {
   readonly account: (entry: Entry, result: Result) => void
 }
 
-async function importEntry({ store, replaces }: Run, entry: Entry): Promise<Result> {
-  if ('problem' in entry) return { problem: entry.problem }
-  const { plant } = entry
+// The refusals of a plant whose id is taken.
+const TAKEN = [40901, 40902]
+
+/** Makes a change. Resolves to its refusal if that has one of these numbers; null: it is made. */
+async function refusalOf(
+  change: Promise<void>,
+  numbers: readonly number[],
+): Promise<PlantError | null> {
   try {
-    await store.createPlant(plant, { origin })
-    return 'created'
+    await change
+    return null
   } catch (error) {
-    if (!(error instanceof PlantError)) throw error
-    if (error.error === 40901) return 'skipped'
-    if (error.error !== 40902) throw error
-    if (!replaces) return { problem: `id ${plant.id}: ${error.message}` }
-    await store.replacePlant(plant, { origin })
-    return 'replaced'
+    if (error instanceof PlantError && numbers.includes(error.error)) return error
+    throw error
   }
+}
+
+async function importEntry(run: Run, entry: Entry): Promise<Result> {
+  if ('problem' in entry) return { problem: entry.problem }
+  const { store, replaces } = run
+  const { plant } = entry
+  const taken = await refusalOf(store.createPlant(plant, { origin }), TAKEN)
+  if (!taken) return 'created'
+  if (taken.error === 40901) return 'skipped'
+  if (!replaces) return { problem: `id ${plant.id}: ${taken.message}` }
+  const gone = await refusalOf(store.replacePlant(plant, { origin }), [40402])
+  // A client has deleted it meanwhile.
+  return gone ? importEntry(run, entry) : 'replaced'
 }
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
 async function createAll(store: Store, entries: readonly Entry[]): Promise<boolean> {
-  try {
-    const plants: NewPlant[] = []
-    for (const entry of entries) if ('plant' in entry) plants.push(entry.plant)
-    await store.createPlants(plants, { origin })
-    return true
-  } catch (error) {
-    if (!(error instanceof PlantError) || error.status !== 409) throw error
-    return false
-  }
+  const plants = entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
+  return (await refusalOf(store.createPlants(plants, { origin }), TAKEN)) === null
 }
 
 async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {

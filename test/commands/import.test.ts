@@ -163,6 +163,32 @@ test.each([
   expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
+test('goes on with --replace where a client deletes what it was about to replace', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  let isOver = false
+  const deleteAndCreate = async (id: number) => {
+    while (!isOver) {
+      await daemon.create(`{"id":${id},"name":"of a client"}`)
+      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    }
+  }
+  const clients = Array.from({ length: 8 }, (_, id) => deleteAndCreate(id))
+  const rounds = Array.from({ length: 50 }, (_, round) =>
+    lines(0, 8).replaceAll('plant', `plant of ${round},`),
+  )
+
+  const words = ['import', '-', '--format', 'ndjson', '--replace', '--database', database]
+  const { out, err, code } = await runProgram(words, { stdin: rounds.join('') })
+  isOver = true
+  await Promise.all(clients)
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  const counts = [...out.matchAll(/\d+/g)].map(Number)
+  expect(counts.reduce((sum, count) => sum + count)).toBe(400)
+})
+
 test.each([
   [1200, 10_000],
   [12, 1_000_000],
