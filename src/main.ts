@@ -45,13 +45,12 @@ const HELP = ['help', '--help', '-h']
 const withHint = (message: string, command: string): string =>
   message.endsWith('?') ? message : `${message}; see "plantstore ${command}--help"`
 
-function findCommand(word: string): Command {
+/** Finds a command. `others`: what else the word could have been meant to be. */
+function findCommand(word: string, others: readonly string[] = []): Command {
   const command = commands.find(({ name }) => name === word)
   if (command) return command
-  const names = commands.map(({ name }) => name)
-  throw new UsageError(
-    `unknown command ${JSON.stringify(word)}${suggest(word, [...names, 'help', 'version'])}`,
-  )
+  const names = [...commands.map(({ name }) => name), ...others]
+  throw new UsageError(`unknown command ${JSON.stringify(word)}${suggest(word, names)}`)
 }
 
 function exitCodeOf(error: unknown): number {
@@ -99,7 +98,7 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
       )
       return argv.length === 0 ? exitCodes.usage : exitCodes.ok
     }
-    return await runCommand(findCommand(name), rest, out, err)
+    return await runCommand(findCommand(name, ['help', 'version']), rest, out, err)
   } catch (error) {
     const [message, code] = [messageOf(error), exitCodeOf(error)]
     const isKnown = commands.some((it) => it.name === name)

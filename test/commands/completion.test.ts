@@ -152,7 +152,14 @@ test('prints the help of a command that follows the word help', async () => {
     runProgram(['restore', '--help']),
   ])
   expect(byWord).toEqual(byFlag)
-  expect((await runProgram(['help', 'restroe'])).err).toBe(
-    'plantstore: unknown command "restroe"; did you mean "restore"?\n',
-  )
+  for (const [word, hint] of [
+    ['restroe', 'did you mean "restore"?'],
+    // What is no command has no help, and is not suggested.
+    ['version', 'see "plantstore --help"'],
+    ['help', 'see "plantstore --help"'],
+  ]) {
+    expect((await runProgram(['help', `${word}`])).err).toBe(
+      `plantstore: unknown command "${word}"; ${hint}\n`,
+    )
+  }
 })
