@@ -3,7 +3,15 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from './errors'
 import { suggest } from './nearest'
-import { type OptionName, type Options, options, variableOf, type Wording } from './options'
+import {
+  flagName,
+  isFlag,
+  type OptionName,
+  type Options,
+  options,
+  toFlag,
+  variableOf,
+} from './options'
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
@@ -15,19 +23,9 @@ type Parsed = {
   readonly help: boolean
 }
 
-/** Whether an option has a flag. */
-export const isFlag = (name: OptionName): boolean => !options[name].isSecret
-
-const toLongFlag = (name: string): string =>
-  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-
-/** The flag of an option as help shows it: `--no-console` for one that is set by default. */
-export const toFlag = (name: OptionName): string =>
-  options[name].default === true ? `--no-${toLongFlag(name).slice(2)}` : toLongFlag(name)
-
 /** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
-  const flags = new Map(names.filter(isFlag).map((name) => [toLongFlag(name).slice(2), name]))
+  const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
   const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
   for (const [flag, name] of flags) {
     known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
@@ -94,31 +92,4 @@ export function parseConfig(
     throw new UsageError('give --unix or --port, not both (or the variables of their names)')
   }
   return { config, args, help }
-}
-
-/** An option as help and the manual show it; `notes`: its default, and its variable if it has a flag too. */
-export function describeOption(name: OptionName, wording: Wording = {}) {
-  const { value, help, default: preset } = { ...options[name], ...wording[name] }
-  const env = variableOf(name)
-  const flag = isFlag(name) ? `${toFlag(name)}${value ? ` ${value}` : ''}` : (env ?? '')
-  const isShown = preset !== null && typeof preset !== 'boolean'
-  const notes = [isShown ? `default: ${preset}` : '', isFlag(name) && env ? env : '']
-  return { flag, help, notes: notes.filter(Boolean).join('; ') }
-}
-
-// A longer flag gets its own line.
-const LONGEST_COLUMN = 24
-
-/** The help of a command's options, in lines of 80 characters at most. */
-export function describeOptions(names: readonly OptionName[], wording?: Wording): string {
-  const rows = names.map((name) => describeOption(name, wording))
-  const widths = rows.map(({ flag }) => flag.length).filter((it) => it <= LONGEST_COLUMN)
-  const width = Math.max(...widths, '-h, --help'.length)
-  const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
-  return [...rows, { flag: '-h, --help', help: 'show this help', notes: '' }]
-    .flatMap(({ flag, help, notes }) => [
-      ...(flag.length > width ? [`  ${flag}`, line('', help)] : [line(flag, help)]),
-      ...(notes ? [line('', `(${notes})`)] : []),
-    ])
-    .join('\n')
 }

@@ -1,7 +1,7 @@
 // The help of the program and of its commands.
 
 import type { Command } from './command'
-import { describeOptions } from './config'
+import { describeOption, helpFlag } from './options'
 
 /** The help of the program. */
 export function helpOfAll(commands: readonly Command[], version: string): string {
@@ -34,14 +34,33 @@ function wrapParagraph(paragraph: string): string {
 /** Wraps the paragraphs of a text; lines that are indented stay as they are. */
 const wrap = (text: string): string => text.replace(/^\S.*(\n\S.*)*$/gm, wrapParagraph)
 
+// A longer flag gets its own line.
+const LONGEST_COLUMN = 24
+
+/** The options of a command, in lines of at most 80 characters. */
+function listOptions({ options, wording }: Command): string {
+  const rows = [...options.map((name) => describeOption(name, wording)), helpFlag]
+  const widths = rows.map(({ head }) => head.length).filter((it) => it <= LONGEST_COLUMN)
+  const width = Math.max(...widths)
+  const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
+  return rows
+    .flatMap(({ head, help, notes }) => [
+      ...(head.length > width ? [`  ${head}`, line('', help)] : [line(head, help)]),
+      ...(notes ? [line('', `(${notes})`)] : []),
+    ])
+    .join('\n')
+}
+
 /** The help of one command. */
-export const helpOf = ({ name, usage, summary, help, options, wording }: Command): string =>
-  `plantstore ${name}: ${summary}
+export const helpOf = (command: Command): string => {
+  const { name, usage, summary, help } = command
+  return `plantstore ${name}: ${summary}
 
 Usage: plantstore ${[name, usage].filter(Boolean).join(' ')} [OPTIONS]
 
 ${wrap(help)}
 
 Options (a flag wins over its environment variable):
-${describeOptions(options, wording)}
+${listOptions(command)}
 `
+}

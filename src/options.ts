@@ -193,12 +193,21 @@ export type Options = typeof options
 export type OptionName = keyof Options
 
 /** The options of the daemon, in the order of its help. */
-export const daemonOptions = Object.keys(ofDaemon).filter(
-  (name): name is keyof typeof ofDaemon => name in ofDaemon,
-)
+export const daemonOptions = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
 
 /** What a command needs to open any database. */
 export const databaseOptions = ['database', 'databasePasswordFile', 'databasePassword'] as const
+
+/** Whether an option has a flag. */
+export const isFlag = (name: OptionName): boolean => !options[name].isSecret
+
+/** The name of an option's flag, without its dashes. */
+export const flagName = (name: OptionName): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** The flag of an option as help shows it: `--no-console` for one that is set by default. */
+export const toFlag = (name: OptionName): string =>
+  `--${options[name].default === true ? 'no-' : ''}${flagName(name)}`
 
 /** The environment variable that sets an option if no flag does; null: it has none. */
 export function variableOf(name: OptionName): string | null {
@@ -209,3 +218,30 @@ export function variableOf(name: OptionName): string | null {
 
 /** What options are for a command, where that differs from what they are for most. */
 export type Wording = { readonly [Name in OptionName]?: Partial<Record<'value' | 'help', string>> }
+
+/**
+ * An option as help, the manual and completions show it. `head`: what sets it, its flag with its value, or the variable of one
+ * without a flag. `notes`: its default, and its variable if it has a flag too.
+ */
+export function describeOption(name: OptionName, wording: Wording = {}) {
+  const option: Option<unknown> = { ...options[name], ...wording[name] }
+  const { value, choices, help, default: preset } = option
+  const flag = toFlag(name)
+  const variable = variableOf(name) ?? ''
+  const isShown = preset !== null && typeof preset !== 'boolean'
+  const notes = [isShown ? `default: ${preset}` : '', isFlag(name) ? variable : '']
+  const head = isFlag(name) ? [flag, value].filter(Boolean).join(' ') : variable
+  return { head, flag, value, choices, help, notes: notes.filter(Boolean).join('; ') }
+}
+
+export type Description = ReturnType<typeof describeOption>
+
+/** The flag of every command. */
+export const helpFlag: Description = {
+  head: '-h, --help',
+  flag: '--help',
+  value: null,
+  choices: undefined,
+  help: 'show this help',
+  notes: '',
+}

@@ -4,10 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { exitCodes } from '../src/command'
-import { isFlag, toFlag } from '../src/config'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
-import { type OptionName, options, variableOf } from '../src/options'
+import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/options'
 import { program, root, startDaemon, temporaryFolder } from './harness/daemon'
 
 const MOST_WORDS = 600

@@ -1,56 +1,48 @@
 // plantstore completion: scripts that complete commands, options and files in a shell.
 
 import { type Command, exitCodes } from '../command'
-import { describeOption, isFlag } from '../config'
 import { UsageError } from '../errors'
-import { options } from '../options'
+import { type Description, describeOption, helpFlag, isFlag } from '../options'
 
-/** What a flag's value can be; `none`: it takes no value, or one that nobody can guess. */
-type Values = readonly string[] | 'files' | 'folders' | 'none'
+/** A command as a shell completes it. */
+const toCompletion = ({ name, summary, usage, options, wording }: Command) => ({
+  name,
+  summary,
+  flags: [...options.filter(isFlag).map((option) => describeOption(option, wording)), helpFlag],
+  /** The first words after it, from a usage such as `create NAME | list`. */
+  actions: usage
+    .split(' | ')
+    .flatMap((it) => it.match(/^[a-z]+/) ?? [])
+    .join(' '),
+  takesFile: usage.includes('FILE'),
+})
 
-type Flag = {
-  readonly name: string
-  readonly value: string | null
-  readonly values: Values
-  readonly help: string
+type Completion = ReturnType<typeof toCompletion>
+
+/** How a shell is told what completes the value of a flag: a word of a few, a file, a folder, or nothing that can be guessed. */
+function offer(
+  { value, choices }: Description,
+  toWords: (words: string) => string,
+  kinds: Readonly<Record<'files' | 'folders' | 'none', string>>,
+): string {
+  if (choices) return toWords(choices.join(' '))
+  if (value === 'DIR') return kinds.folders
+  return /FILE|PATH/.test(value ?? '') ? kinds.files : kinds.none
 }
-
-function flagsOf({ options: names, wording }: Command): Flag[] {
-  const flags = names.filter(isFlag).map((name): Flag => {
-    const { flag, help } = describeOption(name, wording)
-    const { value, choices } = options[name]
-    const kind = value === 'DIR' ? 'folders' : /FILE|PATH/.test(value ?? '') ? 'files' : 'none'
-    return { name: flag.split(' ')[0] ?? flag, value, values: choices ?? kind, help }
-  })
-  return [...flags, { name: '--help', value: null, values: 'none', help: 'show this help' }]
-}
-
-/** The first words after a command, from a usage such as `create NAME | list`. */
-const actionsOf = ({ usage }: Command): string[] =>
-  usage.split(' | ').flatMap((it) => it.match(/^[a-z]+/) ?? [])
-
-const takesFile = ({ usage }: Command): boolean => usage.includes('FILE')
 
 const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-const namesOf = (commands: readonly Command[]): string[] => commands.map(({ name }) => name)
+const namesOf = (commands: readonly Completion[]): string[] => commands.map(({ name }) => name)
 
-function bash(commands: readonly Command[]): string {
-  const valued = new Map(
-    commands.flatMap(flagsOf).flatMap((it) => (it.value ? [[it.name, it.values]] : [])),
-  )
-  const values = [...valued].map(([flag, it]) => {
-    const shown = { files: 'kind=-f', folders: 'kind=-d', none: ':' }
-    return `    ${flag}) ${typeof it === 'string' ? shown[it] : `words=${single(it.join(' '))}`} ;;`
-  })
-  const cases = commands.map((command) => {
-    const flags = `flags=${single(
-      flagsOf(command)
-        .map(({ name }) => name)
-        .join(' '),
-    )}`
-    const actions = actionsOf(command)
-    const words = actions.length > 0 ? `; words=${single(actions.join(' '))}` : ''
-    return `      ${command.name}) ${flags}${words}${takesFile(command) ? '; kind=-f' : ''} ;;`
+function bash(commands: readonly Completion[]): string {
+  const kinds = { files: 'kind=-f', folders: 'kind=-d', none: ':' }
+  const values = commands
+    .flatMap(({ flags }) => flags)
+    .filter(({ value }) => value)
+    .map((it) => `    ${it.flag}) ${offer(it, (words) => `words=${single(words)}`, kinds)} ;;`)
+  const cases = commands.map(({ name, flags, actions, takesFile }) => {
+    const own = `flags=${single(flags.map(({ flag }) => flag).join(' '))}`
+    const words = actions && `; words=${single(actions)}`
+    return `      ${name}) ${own}${words}${takesFile ? '; kind=-f' : ''} ;;`
   })
   return `# bash completion of plantstore. To keep it:
 #   plantstore completion bash > ~/.local/share/bash-completion/completions/plantstore
@@ -61,7 +53,7 @@ _plantstore() {
   [[ $before == = ]] && before=\${COMP_WORDS[COMP_CWORD-2]}
   [[ $word == = ]] && word=
   case $before in
-${values.join('\n')}
+${[...new Set(values)].join('\n')}
     *) case \${COMP_WORDS[1]} in
 ${cases.join('\n')}
       help) words=${single(namesOf(commands).join(' '))} ;;
@@ -78,20 +70,18 @@ complete -o filenames -F _plantstore plantstore
 
 const zshText = (text: string): string => text.replace(/[[\]:\\]/g, '\\$&')
 
-function zsh(commands: readonly Command[]): string {
+function zsh(commands: readonly Completion[]): string {
+  const kinds = { files: '_files', folders: '_files -/', none: ' ' }
   const list = commands.map(({ name, summary }) => `    ${single(`${name}:${zshText(summary)}`)}`)
-  const cases = commands.map((command) => {
-    const flags = flagsOf(command).map(({ name, value, values, help }) => {
-      const shown = { files: '_files', folders: '_files -/', none: ' ' }
-      const offered = typeof values === 'string' ? shown[values] : `(${values.join(' ')})`
-      return single(
-        `${name}${value ? '=' : ''}[${zshText(help)}]${value ? `:${value}:${offered}` : ''}`,
-      )
+  const cases = commands.map(({ name, flags, actions, takesFile }) => {
+    const own = flags.map((it) => {
+      const { flag, value, help } = it
+      const offered = value ? `:${value}:${offer(it, (words) => `(${words})`, kinds)}` : ''
+      return single(`${flag}${value ? '=' : ''}[${zshText(help)}]${offered}`)
     })
-    const actions = actionsOf(command)
-    const first = actions.length > 0 ? [single(`1:action:(${actions.join(' ')})`)] : []
-    const files = takesFile(command) ? [single('*:file:_files')] : []
-    return `    ${command.name}) _arguments ${[...first, ...flags, ...files].join(' ')} ;;`
+    const first = actions ? [single(`1:action:(${actions})`)] : []
+    const files = takesFile ? [single('*:file:_files')] : []
+    return `    ${name}) _arguments ${[...first, ...own, ...files].join(' ')} ;;`
   })
   return `#compdef plantstore
 # zsh completion of plantstore. To keep it: mkdir -p ~/.zfunc && plantstore completion zsh > ~/.zfunc/_plantstore
@@ -117,22 +107,19 @@ if [[ $funcstack[1] == _plantstore ]]; then _plantstore "$@"; else compdef _plan
 `
 }
 
-function fish(commands: readonly Command[]): string {
-  const lines = commands.flatMap((command) => {
-    const { name, summary } = command
+function fish(commands: readonly Completion[]): string {
+  const kinds = { files: '-r -F', folders: "-x -a '(__fish_complete_directories)'", none: '-x' }
+  const lines = commands.flatMap(({ name, summary, flags, actions, takesFile }) => {
     const when = `complete -c plantstore -n '__fish_seen_subcommand_from ${name}`
-    const actions = actionsOf(command).join(' ')
-    const shown = { files: '-r -F', folders: "-x -a '(__fish_complete_directories)'", none: '-x' }
     return [
       `complete -c plantstore -n __fish_use_subcommand -a ${name} -d ${single(summary)}`,
       ...(actions
         ? [`${when}; and not __fish_seen_subcommand_from ${actions}' -a ${single(actions)}`]
         : []),
-      ...(takesFile(command) ? [`${when}' -F`] : []),
-      ...flagsOf(command).map(({ name: flag, value, values, help }) => {
-        const offered =
-          typeof values === 'string' ? shown[values] : `-x -a ${single(values.join(' '))}`
-        return `${when}' -l ${flag.slice(2)}${value ? ` ${offered}` : ''} -d ${single(help)}`
+      ...(takesFile ? [`${when}' -F`] : []),
+      ...flags.map((it) => {
+        const offered = it.value ? ` ${offer(it, (all) => `-x -a ${single(all)}`, kinds)}` : ''
+        return `${when}' -l ${it.flag.slice(2)}${offered} -d ${single(it.help)}`
       }),
     ]
   })
@@ -164,7 +151,7 @@ export const completion: Command = {
     if (!Object.hasOwn(shells, name) || rest.length > 0) {
       throw new UsageError('give one shell: bash, zsh or fish')
     }
-    out.write(shells[name as keyof typeof shells](commands))
+    out.write(shells[name as keyof typeof shells](commands.map(toCompletion)))
     return exitCodes.ok
   },
 }

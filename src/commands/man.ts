@@ -2,8 +2,7 @@
 
 import packageJson from '../../package.json'
 import { type Command, exitCodes } from '../command'
-import { describeOption, isFlag, toFlag } from '../config'
-import { options, variableOf } from '../options'
+import { describeOption, isFlag, options, toFlag, variableOf } from '../options'
 
 /** When the page last changed beyond the list of options. */
 const CHANGED = '2026-11-23'
@@ -28,8 +27,8 @@ const item = (head: string, text: string): string =>
 
 const optionsOf = ({ options: names, wording }: Command): string[] =>
   names.map((name) => {
-    const { flag, help, notes } = describeOption(name, wording)
-    return item(flag, notes ? `${help} (${notes})` : help)
+    const { head, help, notes } = describeOption(name, wording)
+    return item(head, notes ? `${help} (${notes})` : help)
   })
 
 const sectionOf = (command: Command): string =>

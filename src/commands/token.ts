@@ -1,11 +1,10 @@
 // plantstore token: creates, lists, revokes and prunes the tokens that clients send.
 
 import { type Command, type CommandContext, exitCodes } from '../command'
-import { toFlag } from '../config'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { UsageError } from '../errors'
-import { databaseOptions, options } from '../options'
+import { databaseOptions, options, toFlag } from '../options'
 import type { Store } from '../store'
 import { attended } from '../terminal/attended'
 import { issueToken, isTokenName, stateOf, type Token } from '../token'
