@@ -23,8 +23,10 @@ export type CommandContext = {
 /** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
 
-/** The exit codes after a signal, as a shell counts them: 128 plus the signal's number. */
+/** The exit codes after the signals to stop, as a shell counts them: 128 plus the signal's number. */
 export const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+export type StopSignal = keyof typeof signalExitCodes
+export const stopSignals = Object.keys(signalExitCodes) as StopSignal[]
 
 /** One command of the program. */
 export type Command = {

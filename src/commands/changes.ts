@@ -17,9 +17,9 @@ export const changes: Command = {
   wording: sourceWording,
   async run({ config, out }) {
     const source = await openSource(config)
-    const { signal, end } = watchInterrupt()
-    let after = config.after ?? undefined
     try {
+      using signal = watchInterrupt()
+      let after = config.after ?? undefined
       // What happens meanwhile is not printed: there may be no end of it.
       const { next: lastCursor } = await source.page('now')
       if (config.follow) {
@@ -35,9 +35,8 @@ export const changes: Command = {
         after = next
         isMore = last < 0 && changes.length > 0
       }
-      return signal.aborted ? interruptCode(signal.reason) : exitCodes.ok
+      return signal.aborted ? interruptCode(signal) : exitCodes.ok
     } finally {
-      end()
       await source.close()
     }
   },

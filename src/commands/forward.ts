@@ -40,10 +40,10 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   // Its path may be a secret.
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
-  const source = await openSource(config)
-  const { signal, end } = watchInterrupt()
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
+  const source = await openSource(config)
   try {
+    using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
       cursor = config.after === 'now' ? (await source.page('now')).next : config.after
       await keepCursor(cursorFile, cursor)
@@ -59,7 +59,6 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
     }
     return exitCodes.ok
   } finally {
-    end()
     await source.close()
   }
 }

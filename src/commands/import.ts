@@ -152,7 +152,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     }
     if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
     const input = openInput(path)
-    const { signal, end } = watchInterrupt()
+    using signal = watchInterrupt()
     const progress = createProgress(err, countOf)
     let read = 0
     // Replaces the progress bar with a line.
@@ -168,7 +168,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     const groups = grouped(readPlants(format, bytes, config.delimiter, (it) => notices.push(it)))
     // A file without any plants creates no database.
     let group = await groups.next()
-    if (signal.aborted) return interruptCode(signal.reason)
+    if (signal.aborted) return interruptCode(signal)
     const { name, isNew } = engineOf(config.database).locate(config.database)
     const store = await openStore(
       config.database,
@@ -194,7 +194,8 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     } finally {
       // Even an import that fails or is interrupted says what it has done.
       await before.catch(() => {})
-      end()
+      // What is left need not be interrupted in order.
+      signal[Symbol.dispose]()
       progress.end()
       tally.end()
       notices.forEach(report)
@@ -206,7 +207,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     }
     if (signal.aborted) {
       err.write('interrupted; run it again to complete it\n')
-      return interruptCode(signal.reason)
+      return interruptCode(signal)
     }
     return tally.counts.refused > 0 ? exitCodes.failure : exitCodes.ok
   },

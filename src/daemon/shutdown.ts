@@ -1,14 +1,11 @@
 // The signals that stop a daemon, and how long a stop may take.
 
-import { exitCodes, signalExitCodes } from '../command'
+import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../command'
 import { IN_DOUBT, messageOf } from '../errors'
 import type { Log } from '../log'
 
-const STOP = ['SIGTERM', 'SIGINT'] as const
 // By default they would end the process at once.
 const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
-
-export type StopSignal = (typeof STOP)[number]
 
 // timeout(1) signals a process and then its group, and npm repeats what the terminal has sent: both count as one signal.
 const SAME_SIGNAL_MS = 20
@@ -22,7 +19,7 @@ export function watchSignals(reload: () => void) {
   const first = Promise.withResolvers<StopSignal>()
   const second = Promise.withResolvers<StopSignal>()
   let firstAt: number | undefined
-  for (const signal of STOP) {
+  for (const signal of stopSignals) {
     process.on(signal, () => {
       firstAt ??= performance.now()
       if (performance.now() >= firstAt + SAME_SIGNAL_MS) second.resolve(signal)

@@ -1,24 +1,23 @@
 // Ctrl-C: the first one ends a command cleanly, the second at once.
 
-import { signalExitCodes } from '../command'
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+import { type StopSignal, signalExitCodes, stopSignals } from '../command'
 
 /** The exit code of a command that was interrupted. */
-export const interruptCode = (signal: (typeof SIGNALS)[number]): number => signalExitCodes[signal]
+export const interruptCode = ({ reason }: AbortSignal): number =>
+  signalExitCodes[reason as StopSignal]
 
-/** Watches for the first signal to stop. `end` restores the default behaviour of the signals. */
-export function watchInterrupt() {
+/** Is aborted by the first signal to stop. From then on, or once it is disposed of, the signals have their default behaviour. */
+export function watchInterrupt(): AbortSignal & Disposable {
   const controller = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
     end()
     controller.abort(signal)
   }
   const end = () => {
-    for (const signal of SIGNALS) process.off(signal, stop)
+    for (const signal of stopSignals) process.off(signal, stop)
   }
-  for (const signal of SIGNALS) process.on(signal, stop)
-  return { signal: controller.signal, end }
+  for (const signal of stopSignals) process.on(signal, stop)
+  return Object.assign(controller.signal, { [Symbol.dispose]: end })
 }
 
 /**
@@ -26,13 +25,11 @@ export function watchInterrupt() {
  * if one came.
  */
 export async function interruptible(act: (check: () => void) => Promise<number>): Promise<number> {
-  const { signal, end } = watchInterrupt()
+  using signal = watchInterrupt()
   try {
     return await act(() => signal.throwIfAborted())
   } catch (error) {
     if (!signal.aborted) throw error
-    return interruptCode(signal.reason)
-  } finally {
-    end()
+    return interruptCode(signal)
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type StopSignal, shutDown } from '../../src/daemon/shutdown'
+import type { StopSignal } from '../../src/command'
+import { shutDown } from '../../src/daemon/shutdown'
 import { createLog } from '../../src/log'
 
 const never = new Promise<never>(() => {})
