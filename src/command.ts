@@ -1,6 +1,7 @@
 // What a command of the program is, and how another process runs one.
 
 import type { Config } from './config'
+import { UsageError } from './errors'
 import type { OptionName, Wording } from './options'
 
 /** Where a command writes: text to a stream of the process. */
@@ -18,6 +19,12 @@ export type CommandContext = {
   readonly commands: readonly Command[]
   readonly out: Output
   readonly err: Output
+}
+
+/** The only argument of a command; `what` names it. Throws a {@link UsageError} for none, and for more. */
+export function onlyArgument([word, ...rest]: readonly string[], what: string): string {
+  if (word === undefined || rest.length > 0) throw new UsageError(`give exactly one ${what}`)
+  return word
 }
 
 /** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */

@@ -1,7 +1,7 @@
 // plantstore backup: copies the database; the copy is checked and on disk before it gets its name.
 
 import { lstatSync } from 'node:fs'
-import type { Command } from '../command'
+import { type Command, onlyArgument } from '../command'
 import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
@@ -16,10 +16,10 @@ export const backup: Command = {
 it gets its name. Run "plantstore restore FILE" to put it back.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
-  async run({ config, args: [path, ...rest], out, err }) {
+  async run({ config, args, out, err }) {
     const { backup: copyDatabase } = engineOf(config.database)
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
-    if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
+    const path = onlyArgument(args, 'FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     if (lstatSync(path, { throwIfNoEntry: false })) {
       throw new OpenError(`${path} already exists; give a new FILE`)

@@ -1,6 +1,6 @@
 // plantstore import: creates the plants of a file, as clients would.
 
-import { type Command, exitCodes } from '../command'
+import { type Command, exitCodes, onlyArgument } from '../command'
 import { engineOf, openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { PlantError, UsageError } from '../errors'
@@ -142,10 +142,8 @@ which are not used. Creates the database if there is none. A plant that is alrea
 first ${REFUSED_SHOWN} of them are shown. Reading stops at an unterminated quote. After Ctrl-C or a failure, run it again to
 complete it. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
   options: [...databaseOptions, 'format', 'delimiter', 'strict', 'replace'],
-  async run({ config, args: [path, ...rest], out, err }) {
-    if (path === undefined || rest.length > 0) {
-      throw new UsageError('give exactly one FILE, or - for standard input')
-    }
+  async run({ config, args, out, err }) {
+    const path = onlyArgument(args, 'FILE, or - for standard input')
     const format = config.format ?? formatToRead(path)
     if (!format) {
       throw new UsageError(`unknown format: add --format ndjson or csv (a JSON array: jq -c '.[]')`)

@@ -1,9 +1,8 @@
 // plantstore restore: replaces the database with a backup, and keeps the old one.
 
-import type { Command } from '../command'
+import { type Command, onlyArgument } from '../command'
 import { worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
-import { UsageError } from '../errors'
 import { copying } from '../terminal/attended'
 
 export const restore: Command = {
@@ -14,12 +13,12 @@ export const restore: Command = {
 database is kept beside it, under the name that is printed.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
-  async run({ config, args: [path, ...rest], out, err }) {
+  async run({ config, args, out, err }) {
     const { restore: restoreDatabase } = engineOf(config.database)
     if (!restoreDatabase) {
       throw worksOnFiles('restore', 'pg_restore, point-in-time recovery, or "plantstore import"')
     }
-    if (path === undefined || rest.length > 0) throw new UsageError('give exactly one FILE')
+    const path = onlyArgument(args, 'FILE')
     const suffix = `replaced-${new Date().toISOString().replace(/[:.]/g, '-')}`
     return copying(out, err, async (onBytes) => {
       const { plants, kept } = await restoreDatabase(path, config.database, suffix, onBytes)

@@ -1,6 +1,6 @@
 // plantstore token: creates, lists, revokes and prunes the tokens that clients send.
 
-import { type Command, type CommandContext, exitCodes } from '../command'
+import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { UsageError } from '../errors'
@@ -36,8 +36,8 @@ function toJson(token: Token, now: number) {
   }
 }
 
-function oneName([, name, ...rest]: readonly string[]): string {
-  if (name === undefined || rest.length > 0) throw new UsageError('give exactly one token NAME')
+function oneName(args: readonly string[]): string {
+  const name = onlyArgument(args.slice(1), 'token NAME')
   if (!isTokenName(name)) {
     throw new UsageError(
       'name: 1–64 letters, digits, spaces or ._@-; starts with a letter or digit',
