@@ -3,7 +3,7 @@
 import type { Config } from './config'
 import { UsageError } from './errors'
 import type { Log } from './log'
-import { hashToken, isToken, LONGEST_TOKEN, type Token } from './token'
+import { issueToken, isToken, LONGEST_TOKEN, type Token } from './token'
 
 type ReadFile = (path: string) => string
 
@@ -29,15 +29,7 @@ function readConfiguredToken(config: Config, read: ReadFile): Token | null {
       `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
     )
   }
-  return {
-    name: source,
-    hash: hashToken(text),
-    scope: 'write',
-    createdAt: 0,
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-  }
+  return issueToken(source, 'write', null, 0, text).token
 }
 
 /** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one stays. */

@@ -34,18 +34,27 @@ const MILLISECONDS = {
   y: 31_536_000_000,
 } as const
 
-/** A new token, the prefix `pst_` and 256 random bits, and what the store keeps of it. Times are milliseconds. */
+const randomToken = (): string =>
+  `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
+
+/** A token, by default a new one of 256 random bits, and what the store keeps of it. Times are milliseconds. */
 export function issueToken(
   name: string,
   scope: Scope,
   expiresIn: number | null,
   now: number,
-): { readonly text: string; readonly token: Token } {
-  const text = `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
-  const expiresAt = expiresIn === null ? null : now + expiresIn
-  const hash = hashToken(text)
-  const ended = { expiresAt, revokedAt: null }
-  return { text, token: { name, hash, scope, createdAt: now, ...ended, lastUsedAt: null } }
+  text = randomToken(),
+) {
+  const token: Token = {
+    name,
+    hash: hashToken(text),
+    scope,
+    createdAt: now,
+    expiresAt: expiresIn === null ? null : now + expiresIn,
+    revokedAt: null,
+    lastUsedAt: null,
+  }
+  return { text, token }
 }
 
 /** SHA-256 of a token, 64 hexadecimal digits. The token is random, so it needs no salt and no stretching. */

@@ -3,13 +3,11 @@ import { type AppDeps, createApp } from '../src/http/app.ts'
 import { listen } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
 import type { Store } from '../src/store.ts'
-import { hashToken, issueToken, type Token } from '../src/token.ts'
+import { issueToken, type Token } from '../src/token.ts'
 
 /** A token that may write, as PLANTSTORE_TOKEN gives it. */
-export const configured = (text: string): Token => ({
-  ...issueToken('configured', 'write', null, 0).token,
-  hash: hashToken(text),
-})
+export const configured = (text: string): Token =>
+  issueToken('configured', 'write', null, 0, text).token
 
 /** What an app is made of: nothing is logged or limited, there are no pages, and the clock is that of the machine. */
 export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
