@@ -18,22 +18,18 @@ export type LocalAddress = {
   readonly unix: string | null
 }
 
-/** The URL of a daemon that listens on a port, for a client on the same machine. */
-function localUrl(scheme: 'http' | 'https', host: string, port: number): string {
-  const address = localHost(host)
-  return `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`
-}
-
 /** The host at which a client on the same machine reaches a daemon with this `--host`. */
 export const localHost = (host: string): string => wildcards.get(host) ?? host
 
 type Listening = Pick<Config, 'host' | 'port' | 'unix' | 'tlsCert'>
 
 /** Where a client on the same machine finds the daemon of a configuration. */
-export const localAddress = ({ host, port, unix, tlsCert }: Listening): LocalAddress =>
-  unix === null
-    ? { url: localUrl(tlsCert === null ? 'http' : 'https', host, port), unix }
-    : { url: 'http://localhost', unix }
+export function localAddress({ host, port, unix, tlsCert }: Listening): LocalAddress {
+  if (unix !== null) return { url: 'http://localhost', unix }
+  const scheme = tlsCert === null ? 'http' : 'https'
+  const address = localHost(host)
+  return { url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`, unix }
+}
 
 /** An address; an IPv4-mapped IPv6 address as plain IPv4 (RFC 4291, section 2.5.5.2). */
 export const unmapped = (address: string): string =>
