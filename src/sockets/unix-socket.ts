@@ -11,7 +11,7 @@ const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
 // Only one daemon at a time may look for a stale socket and remove it.
-async function waitForLock(path: string): Promise<number> {
+async function waitForLock(path: string): Promise<Disposable> {
   const fd = openSync(dirname(path), 'r')
   for (let tries = 1; !tryLock(fd); tries++) {
     if (tries === LOCK_TRIES) {
@@ -20,7 +20,7 @@ async function waitForLock(path: string): Promise<number> {
     }
     await Bun.sleep(LOCK_PAUSE_MS)
   }
-  return fd
+  return { [Symbol.dispose]: () => closeSync(fd) }
 }
 
 async function isListening(path: string): Promise<boolean> {
@@ -69,9 +69,8 @@ function explain(error: unknown, path: string): OpenError {
 export async function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
   const full = resolve(path)
   const inode = watchInode(full)
-  let lock: number | undefined
   try {
-    lock = await waitForLock(full)
+    using _lock = await waitForLock(full)
     await removeStale(full)
     // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
     await using own = await makePrivateFolder(dirname(full))
@@ -84,14 +83,11 @@ export async function listenAtPath<T>(path: string, mode: number, listen: (path:
       listener,
       /** To be called before it stops listening: until then, no other file can have the socket's inode. */
       async removeSocket() {
-        const held = await waitForLock(full)
+        using _lock = await waitForLock(full)
         if (inode() === bound) unlinkSync(full)
-        closeSync(held)
       },
     }
   } catch (error) {
     throw explain(error, full)
-  } finally {
-    if (lock !== undefined) closeSync(lock)
   }
 }
