@@ -12,7 +12,7 @@ import { type Writer, writers } from '../formats/plants'
 import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
-import { plants as countOf, createProgress } from '../terminal/progress'
+import { createProgress, inPlants } from '../terminal/progress'
 
 /** Writes text; false if the reader has gone. */
 type Put = (text: string) => boolean
@@ -90,23 +90,23 @@ the database.`,
     const writer = writers[config.escapeFormulas ? 'inert' : format]
     const engine = engineOf(database)
     const { files } = engine.locate(database)
-    const progress = createProgress(err, countOf)
-    let check = () => {}
-    const onPlants = (plants: number) => {
-      check()
-      progress.update(plants)
-    }
+    const progress = createProgress(err, inPlants)
+
+    /** Writes plants; `check` throws once the user has interrupted it. */
+    const write = (put: Put, parts: PlantParts, check = () => {}): Promise<Written> =>
+      writePlants(put, writer, parts, (plants) => {
+        check()
+        progress.update(plants)
+      })
 
     /** Writes to what cannot be restarted: the reader already has what was written. */
     const stream = (put: Put): Promise<Written> =>
-      engine.readAll(database, config, 'once', (plants) =>
-        writePlants(put, writer, plants, onPlants),
-      )
+      engine.readAll(database, config, 'once', (parts) => write(put, parts))
 
-    const produce = (file: string): Promise<Written> =>
+    const produce = (file: string, check: () => void): Promise<Written> =>
       produceFile(file, 'replace', (temporary) =>
-        engine.readAll(database, config, 'repeatable', (plants) =>
-          writeFile(temporary, (put) => writePlants(put, writer, plants, onPlants)),
+        engine.readAll(database, config, 'repeatable', (parts) =>
+          writeFile(temporary, (put) => write(put, parts, check)),
         ),
       )
 
@@ -119,10 +119,7 @@ the database.`,
     try {
       if (path === undefined) return tell(await stream((text) => out.write(text)))
       if (!isReplaced(path, files)) return tell(await writeFile(path, stream))
-      return await interruptible(async (checkInterrupt) => {
-        check = checkInterrupt
-        return tell(await produce(path))
-      })
+      return await interruptible(async (check) => tell(await produce(path, check)))
     } catch (error) {
       throw explainWriting(error, path ?? 'standard output')
     } finally {

@@ -13,7 +13,7 @@ import type { Int64 } from '../plant'
 import type { Store } from '../store'
 import { attended } from '../terminal/attended'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
-import { plants as countOf, createProgress } from '../terminal/progress'
+import { createProgress, inPlants } from '../terminal/progress'
 
 // For the log of changes.
 const origin = { token: null, address: null, request: 'import' }
@@ -151,7 +151,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
     const input = openInput(path)
     using signal = watchInterrupt()
-    const progress = createProgress(err, countOf)
+    const progress = createProgress(err, inPlants)
     let read = 0
     // Replaces the progress bar with a line.
     const report = (line: string) => {

@@ -3,7 +3,7 @@
 import { exitCodes, type Output } from '../command'
 import type { Log } from '../log'
 import { interruptible } from './interrupt'
-import { createProgress, megabytes } from './progress'
+import { createProgress, inMegabytes } from './progress'
 
 /** From now on, Ctrl-Z (SIGTSTP) stops this process outside the commits that the returned function runs, one at a time. */
 function suspendBetweenCommits() {
@@ -53,7 +53,7 @@ export const copying = (
   copy: (onBytes: (done: number, total: number) => void) => Promise<string>,
 ): Promise<number> =>
   interruptible(async (check) => {
-    const progress = createProgress(err, megabytes)
+    const progress = createProgress(err, inMegabytes)
     const onBytes = (done: number, total: number) => {
       check()
       progress.update(done, done, total)

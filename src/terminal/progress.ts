@@ -24,8 +24,8 @@ export function layOut(part: number | null, facts: readonly string[], columns: n
 }
 
 /** Formats a count, such as `12 plants`; a rate has `/s` appended. */
-export const plants = (count: number): string => `${Math.round(count)} plants`
-export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
+export const inPlants = (count: number): string => `${Math.round(count)} plants`
+export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** A bar on a terminal, with rate and time left; nothing elsewhere. */
 export function createProgress(output: Output, show: (count: number) => string) {
