@@ -16,13 +16,6 @@ import {
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
-/** What a command line and an environment say. */
-type Parsed = {
-  readonly config: Config
-  readonly args: readonly string[]
-  readonly help: boolean
-}
-
 /** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
@@ -45,9 +38,9 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
     if (token.kind !== 'option') continue
     const { rawName, value, inlineValue } = token
     const name = flags.get(token.name)
-    const takesValue = known[token.name]?.type === 'string'
+    const takesValue = name !== undefined && options[name].value !== null
     const isNegated = rawName === `--no-${token.name}`
-    if (!known[token.name] || (isNegated && (takesValue || !name))) {
+    if ((!name && token.name !== 'help') || (isNegated && (takesValue || !name))) {
       throw new UsageError(
         `unknown option ${rawName}${suggest(rawName, [...names.filter(isFlag).map(toFlag), '--help'])}`,
       )
@@ -71,7 +64,7 @@ export function parseConfig(
   argv: readonly string[],
   names: readonly OptionName[],
   env: Readonly<Record<string, string | undefined>> = Bun.env,
-): Parsed {
+) {
   const { texts, args, help } = parseFlags(argv, names)
   const entries = Object.entries(options).map(([key, it]) => {
     const name = key as OptionName

@@ -82,6 +82,8 @@ test.concurrent.each([
   [['constructor'], 'constructor'],
   [['serve', '--prot', '3'], '--prot'],
   [['serve', '-p', '3'], '-p'],
+  [['serve', '--constructor'], '--constructor'],
+  [['serve', '--no-help'], '--no-help'],
   [['serve', 'now'], 'now'],
   [['serve', '--port'], '--port'],
   [['serve', '--port', ''], '--port'],
