@@ -136,6 +136,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
 
     async function start(): Promise<void> {
       const store = await opening
+      const countFiles = await watchOpenFiles(log)
       if (stop.signal.aborted) return
       await warnOfStoredToken(store, token.current(), log)
       const app = createApp({
@@ -147,7 +148,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
         maxBodyBytes,
         logRequests,
         rateLimit,
-        countFiles: await watchOpenFiles(log),
+        countFiles,
         cors,
         hsts: config.hsts,
         loadPages: config.console ? loadPages : null,
