@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { importLines, lines } from '../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -7,19 +8,12 @@ setDefaultTimeout(PATIENCE_MS)
 // The program within a line of the shell: its standard output goes where that says.
 const inShell = (line: string) => ['bash', '-c', `set -o pipefail; "$0" "$@" ${line}`]
 
-async function makeDatabase(database: string, plants: number): Promise<void> {
-  const stdin = Array.from({ length: plants }, (_, id) => `{"id":${id},"name":"plant ${id}"}\n`)
-  await runProgram(['import', '-', '--format', 'ndjson', '--database', database], {
-    stdin: stdin.join(''),
-  })
-}
-
 test.each([1, 5000])(
   'ends with 74 where the output cannot be written: %d plants',
   async (plants) => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
-    await makeDatabase(database, plants)
+    await importLines(database, lines(0, plants))
 
     const args = ['--database', database]
     for (const words of [
@@ -42,7 +36,7 @@ test.each([
   ['a pipe that has a name', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
 ])('ends where nobody reads any more: %s', async (_, to) => {
   using folder = temporaryFolder()
-  await makeDatabase(folder.file('plants.db'), 20_000)
+  await importLines(folder.file('plants.db'), lines(0, 20_000))
 
   const { out, err, code } = await runProgram(['export', '--database', folder.file('plants.db')], {
     under: inShell(to),
@@ -59,7 +53,7 @@ test.each([
   ['standard output', '/dev/stdout | cat > out.ndjson'],
 ])('writes to a pipe that has a name: %s', async (_, to) => {
   using folder = temporaryFolder()
-  await makeDatabase(folder.file('plants.db'), 2)
+  await importLines(folder.file('plants.db'), lines(0, 2))
   const words = ['export', '--format', 'ndjson', '--database', folder.file('plants.db')]
 
   const { err, code } = await runProgram(words, { cwd: folder.path, under: inShell(to) })
@@ -72,7 +66,7 @@ test.each([
 
 test('writes to standard output by its name', async () => {
   using folder = temporaryFolder()
-  await makeDatabase(folder.file('plants.db'), 1)
+  await importLines(folder.file('plants.db'), lines(0, 1))
   const args = ['--format', 'csv', '--database', folder.file('plants.db')]
 
   const { out, code } = await runProgram(['export', '-', ...args], { cwd: folder.path })
@@ -99,7 +93,7 @@ test('never writes over the database', async () => {
 
 test('replaces the file behind a link, and keeps the link', async () => {
   using folder = temporaryFolder()
-  await makeDatabase(folder.file('plants.db'), 1)
+  await importLines(folder.file('plants.db'), lines(0, 1))
   mkdirSync(folder.file('exports'))
   await Bun.write(folder.file('exports/plants.ndjson'), 'of yesterday')
   symlinkSync(folder.file('exports/plants.ndjson'), folder.file('link.ndjson'))

@@ -1,24 +1,12 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { lines } from '../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
-import { plantsCounted } from '../harness/plants'
+import { plantsCounted, storedPlants } from '../harness/plants'
 import { unprivileged } from '../harness/unprivileged'
 
 const asNobody = unprivileged()
-
-const plantsOf = (path: string) => {
-  const db = new Database(path, { readonly: true, safeIntegers: true })
-  try {
-    return db
-      .query<{ id: bigint; name: string; tag: string | null }, []>('SELECT * FROM plants')
-      .all()
-  } finally {
-    db.close()
-  }
-}
 
 test('imports NDJSON into a new database, and skips what is there when it is run again', async () => {
   using folder = temporaryFolder()
@@ -38,7 +26,7 @@ test('imports NDJSON into a new database, and skips what is there when it is run
     code: 0,
   })
   expect(again).toEqual({ out: 'created 0, skipped 2, replaced 0, refused 0\n', err: '', code: 0 })
-  expect(plantsOf(folder.file('plants.db'))).toEqual([
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
     { id: -1n, name: 'b', tag: null },
     { id: 9223372036854775807n, name: 'a', tag: '' },
   ])
@@ -77,7 +65,7 @@ test.each([
 
   expect(out).toBe('created 1, skipped 0, replaced 0, refused 1\n')
   expect(err).toEndWith('\nline 2: not JSON\n')
-  expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'né🌵', tag: null }])
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'né🌵', tag: null }])
 })
 
 test('takes the byte order mark that some editors put before a text', async () => {
@@ -130,7 +118,7 @@ test('stops at the first plant that conflicts with --strict, and keeps none afte
 
   expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
   expect(err).toContain('\nline 2: ')
-  expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
 test('replaces plants that differ with --replace', async () => {
@@ -143,7 +131,7 @@ test('replaces plants that differ with --replace', async () => {
   })
 
   expect({ out, code }).toEqual({ out: 'created 0, skipped 1, replaced 1, refused 0\n', code: 0 })
-  expect(plantsOf(folder.file('plants.db'))).toEqual([
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
     { id: 1n, name: 'a', tag: 'x' },
     { id: 2n, name: 'c', tag: null },
   ])
@@ -160,7 +148,7 @@ test.each([
   const { code } = await runProgram(['import', '-', ...args, ...flags], { stdin })
 
   expect(code).toBe(0)
-  expect(plantsOf(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
 test('goes on with --replace where a client deletes what it was about to replace', async () => {
@@ -275,7 +263,7 @@ test('ends with a summary when it is interrupted, also where nothing comes', asy
   child.stdin.flush()
   const stored = () => {
     try {
-      return plantsOf(folder.file('plants.db')).length
+      return storedPlants(folder.file('plants.db')).length
     } catch {
       return 0
     }
@@ -326,7 +314,7 @@ test('exports what it imports, for every string that JSON can hold', async () =>
   const file = folder.file('plants.ndjson')
   await Bun.write(file, lines.join('\n'))
   await runProgram(['import', file, '--database', folder.file('a.db')])
-  expect(plantsOf(folder.file('a.db'))).toHaveLength(unique.length)
+  expect(storedPlants(folder.file('a.db'))).toHaveLength(unique.length)
 
   for (const format of ['ndjson', 'csv']) {
     const exported = folder.file(`out.${format}`)
@@ -335,7 +323,7 @@ test('exports what it imports, for every string that JSON can hold', async () =>
     expect(code).toBe(0)
     const { out } = await runProgram(['import', exported, '--database', made])
     expect(out).toBe(`created ${unique.length}, skipped 0, replaced 0, refused 0\n`)
-    expect(plantsOf(made)).toEqual(plantsOf(folder.file('a.db')))
+    expect(storedPlants(made)).toEqual(storedPlants(folder.file('a.db')))
   }
 })
 
