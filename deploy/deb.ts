@@ -1,5 +1,5 @@
 // Makes a Debian package of an executable with dpkg-deb: the same input gives the same bytes.
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { run } from './run'
@@ -95,9 +95,7 @@ export async function makeDeb(options: DebOptions): Promise<void> {
       await Bun.write(join(root, to), content)
       chmodSync(join(root, to), mode)
     }
-    mkdirSync(join(root, 'usr/bin'), { recursive: true })
-    cpSync(options.executable, join(root, 'usr/bin/plantstore'))
-    chmodSync(join(root, 'usr/bin/plantstore'), 0o755)
+    await add('usr/bin/plantstore', Bun.file(options.executable), 0o755)
     for (const unit of ['plantstore.service', 'plantstore-forward@.service']) {
       await add(join('usr/lib/systemd/system', unit), Bun.file(join(here, unit)))
     }
@@ -127,7 +125,7 @@ export async function makeDeb(options: DebOptions): Promise<void> {
       await add(`DEBIAN/${name}`, Bun.file(join(here, 'debian', name)), 0o755)
     }
     // Folders have the mode of the package, not of the umask here.
-    for (const folder of new Set([...filesBelow(root)].flatMap(ancestors))) {
+    for (const folder of new Set(filesBelow(root).flatMap(ancestors))) {
       chmodSync(join(root, folder), 0o755)
     }
 

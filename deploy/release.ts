@@ -85,8 +85,15 @@ try {
     const executable = join(dist, `${name}-${version}-linux-${target}`)
     const outfile = add(`${name}_${version}_${architecture}.deb`)
     return makeDeb({
-      ...{ version, architecture, description, maintainer, homepage, executable, texts },
-      ...{ outfile, epoch },
+      version,
+      architecture,
+      description,
+      maintainer,
+      homepage,
+      executable,
+      texts,
+      outfile,
+      epoch,
     })
   })
   await Promise.all(debs)
