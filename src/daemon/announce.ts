@@ -23,7 +23,7 @@ function curl({ url, unix, needsTrust }: Target, token: string): string {
     `-H 'Content-Type: application/json'`,
     `-d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,
   ]
-  return `curl ${flags.join(' ')} ${url}/plants`
+  return `curl ${flags.join(' ')} ${quote(`${url}/plants`)}`
 }
 
 /** Prints a first token if the store has none; revokes it if nobody can have read it. */

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { realpathSync, writeFileSync } from 'node:fs'
 import packageJson from '../../package.json'
-import { importLines, lines } from '../harness/commands'
+import { hasIpv6, importLines, lines } from '../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
@@ -46,6 +46,17 @@ test('prints the first token of a new store, with a curl line that works as past
   expect(daemon.out()).toContain(daemon.url)
   expect(daemon.err()).not.toContain(token)
 })
+
+test.skipIf(!hasIpv6)(
+  'prints an IPv6 address so that no shell takes its brackets for a pattern',
+  async () => {
+    using folder = temporaryFolder()
+    const args = ['--host', '::1']
+    await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
+
+    expect(await printed(daemon, CURL_LINE)).toEndWith(` '${daemon.url}/plants'`)
+  },
+)
 
 test('serves if standard output cannot be written, and revokes the token that nobody saw', async () => {
   using folder = temporaryFolder()

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { networkInterfaces } from 'node:os'
+import { hasIpv6 } from '../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -36,10 +36,6 @@ test('ignores the proxy of the environment', async () => {
   const env = { HTTP_PROXY: String(proxy.url), http_proxy: String(proxy.url) }
   expect(await runProgram(['health', '--port', port], { env })).toMatchObject({ code: 0, err: '' })
 })
-
-const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
-  all?.some(({ address }) => address === '::1'),
-)
 
 test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async () => {
   using folder = temporaryFolder()

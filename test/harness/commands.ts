@@ -1,7 +1,8 @@
-// What the tests of the commands share: databases made by import, and fingerprints of folders.
+// What the tests of the commands share: databases made by import, fingerprints of folders, and what this machine has.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { runProgram } from './daemon'
 
@@ -19,6 +20,11 @@ export const check = (database: string) => runProgram(['check', '--database', da
 
 /** Runs a command as a user who is not root. */
 export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
+
+/** Whether this machine can be reached by `::1`. */
+export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
 
 /** Content, mode, owner and time of every file of a folder, and of the folder itself. */
 export function fingerprint(folder: string): Record<string, string> {
