@@ -79,41 +79,38 @@ type Component = {
 
 const licensed = (id: string): License[] => [{ license: { id } }]
 
+type Named = Pick<Component, 'name' | 'purl'> & { readonly license: string }
+
+function component(
+  { name, license, purl }: Named,
+  version: string | undefined,
+  more: Pick<Component, 'cpe' | 'hashes'> = {},
+): Component {
+  const versioned = version === undefined ? { name } : { name, version }
+  const licenses = licensed(license)
+  return { type: 'library', 'bom-ref': purl, ...versioned, licenses, purl, ...more }
+}
+
+function nativeComponent({ name, license, repository, folder }: Native, version?: string) {
+  const place = repository ? `github/${repository.toLowerCase()}` : `generic/${name.toLowerCase()}`
+  const revision = version === undefined ? '' : `@${version}`
+  const purl = `pkg:${place}${revision}${folder ? `#${folder}` : ''}`
+  const cpe = name === 'SQLite' ? { cpe: `cpe:2.3:a:sqlite:sqlite:${version}:*:*:*:*:*:*:*` } : {}
+  return component({ name, license, purl }, version, cpe)
+}
+
 function nativeComponents(): Component[] {
-  const without = unnamed.map(({ name, license, repository }): Component => {
-    const purl = `pkg:github/${repository}`
-    return { type: 'library', 'bom-ref': purl, name, licenses: licensed(license), purl }
+  const versioned = Object.entries(natives).flatMap(([key, native]) => {
+    const version = process.versions[key]
+    return version === undefined ? [] : [nativeComponent(native, version)]
   })
-  const versioned = Object.entries(natives).flatMap(
-    ([key, { name, license, repository, folder }]) => {
-      const version = process.versions[key]
-      if (version === undefined) return []
-      const purl = repository
-        ? `pkg:github/${repository.toLowerCase()}@${version}${folder ? `#${folder}` : ''}`
-        : `pkg:generic/${name.toLowerCase()}@${version}`
-      const cpe =
-        key === 'sqlite' ? { cpe: `cpe:2.3:a:sqlite:sqlite:${version}:*:*:*:*:*:*:*` } : {}
-      const licenses = licensed(license)
-      const component: Component = {
-        type: 'library',
-        'bom-ref': purl,
-        name,
-        version,
-        licenses,
-        purl,
-        ...cpe,
-      }
-      return [component]
-    },
-  )
-  return [...versioned, ...without]
+  return [...versioned, ...unnamed.map((native) => nativeComponent(native))]
 }
 
 function bun(): Component {
   const { version } = Bun
   const purl = `pkg:github/oven-sh/bun@bun-v${version}`
-  const licenses = licensed('MIT')
-  return { type: 'platform', 'bom-ref': purl, name: 'Bun', version, licenses, purl }
+  return { ...component({ name: 'Bun', license: 'MIT', purl }, version), type: 'platform' }
 }
 
 type Lock = { readonly packages: Readonly<Record<string, readonly unknown[]>> }
@@ -125,9 +122,8 @@ async function npmComponent(name: string, lock: Lock): Promise<Component> {
   if (locked !== `${name}@${version}`) throw new Error(`bun.lock has ${locked}, not ${version}`)
   const content = Buffer.from(String(integrity).replace(/^sha512-/, ''), 'base64').toString('hex')
   const purl = `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
-  const licenses = licensed(String(manifest.license))
-  const hashes = [{ alg: 'SHA-512', content }]
-  return { type: 'library', 'bom-ref': purl, name, version, licenses, purl, hashes }
+  const license = String(manifest.license)
+  return component({ name, license, purl }, version, { hashes: [{ alg: 'SHA-512', content }] })
 }
 
 /** The names of the npm packages whose files a build read, by its metafile. */
