@@ -27,17 +27,12 @@ const { values } = parseArgs({
 
 const inRoot = (...command: string[]): string => Buffer.from(run(command, { cwd: root })).toString()
 
-/** The time of a release is that of its commit. */
-function sourceEpoch(): number {
-  const given = Bun.env.SOURCE_DATE_EPOCH
-  return Number(given || inRoot('git', 'log', '-1', '--format=%ct'))
-}
-
 // The executables hold the Bun that builds them.
 const wanted = packageJson.packageManager.replace('bun@', '')
 if (Bun.version !== wanted) throw new Error(`a release needs Bun ${wanted}, not ${Bun.version}`)
 
-const epoch = sourceEpoch()
+// The time of a release is that of its commit.
+const epoch = Number(Bun.env.SOURCE_DATE_EPOCH || inRoot('git', 'log', '-1', '--format=%ct'))
 // Whoever makes the release again from the same commit gives the same, or nothing.
 const maintainer = values.maintainer ?? inRoot('git', 'log', '-1', '--format=%cn <%ce>').trim()
 const homepage = values.homepage ?? null
