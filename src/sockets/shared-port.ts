@@ -28,6 +28,13 @@ export function createSharedPort() {
   const { setsockopt } = openLibc({
     setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
   })
+  // struct sock_filter { u16 code; u8 jt, jf; u32 k } and struct sock_fprog { u16 len; struct sock_filter *filter }. Here,
+  // not where they are used: the second has the address of the first, which must stay.
+  const filter = new DataView(new ArrayBuffer(8))
+  filter.setUint16(0, RETURN_CONSTANT, true)
+  const program = new DataView(new ArrayBuffer(16))
+  program.setUint16(0, 1, true)
+  program.setBigUint64(8, BigInt(ptr(filter.buffer)), true)
   // In the kernel's order: new ones are added at the end; the last one replaces one that closes (sock_reuseport.c).
   const fds: number[] = []
   let newest = -1
@@ -38,13 +45,7 @@ export function createSharedPort() {
   }
 
   function directToNewest(): void {
-    // struct sock_filter { u16 code; u8 jt, jf; u32 k } and struct sock_fprog { u16 len; struct sock_filter *filter }.
-    const filter = new DataView(new ArrayBuffer(8))
-    filter.setUint16(0, RETURN_CONSTANT, true)
     filter.setUint32(4, fds.indexOf(newest), true)
-    const program = new DataView(new ArrayBuffer(16))
-    program.setUint16(0, 1, true)
-    program.setBigUint64(8, BigInt(ptr(filter.buffer)), true)
     setOption(newest, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(program.buffer))
   }
 
