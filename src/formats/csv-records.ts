@@ -86,7 +86,7 @@ const isEmpty = ({ fields, quoted }: CsvRecord): boolean =>
  * Returns a function that takes the next part of a text, and returns the records that end in it, without empty lines.
  * Nothing follows a fault. A record has at most `limit` characters. `delimiter`: one character.
  */
-export function createCsvReader(limit: number, delimiter = ',') {
+export function createCsvReader(limit: number, delimiter: string) {
   let rest = ''
   let line = 1
   let enough = 0
