@@ -14,7 +14,7 @@ const plain = (value: unknown): string =>
 
 /**
  * The line of an event: JSON (`time` in RFC 3339, UTC), or readable text for a terminal.
- * Either way a client's text cannot break the line: JSON escapes all control characters.
+ * Either way a client's text cannot break the line: JSON escapes line ends.
  */
 export function formatEvent(
   format: LogFormat,
