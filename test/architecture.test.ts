@@ -75,7 +75,7 @@ describe('the source', () => {
     ['engine/sqlite', ['ROOT', 'files/', ...SHARED_BY_ENGINES, 'engine/sqlite/']],
     ['engine/postgres', ['ROOT', ...SHARED_BY_ENGINES, 'engine/postgres/']],
     ['http', ['ROOT', 'http/', '../package.json']],
-    ['sockets', ['ROOT', 'files/']],
+    ['sockets', ['ROOT', 'files/', 'sockets/']],
     ['follow', ['ROOT', 'client/', 'engine/engine', 'engine/role', 'follow/', '../package.json']],
     ['backups', ['ROOT', 'files/', 'backups/']],
     ['formats', ['ROOT', 'formats/']],

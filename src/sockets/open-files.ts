@@ -1,17 +1,29 @@
 // The files and connections that this process has open, and how many it may have.
 
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { codeOf } from '../errors'
-import { isSocket, OPEN_FILES } from '../files/descriptors'
 import type { Log } from '../log'
 import type { OpenFiles } from '../metrics'
+
+/** The folder that lists the open files of this process. */
+export const OPEN_FILES = '/proc/self/fd'
 
 const LIMIT = /^Max open files +(\d+)/m
 // Looking at a file takes about a microsecond: requests have their turn in between.
 const AT_ONCE = 500
 const LOOK_EVERY_MS = 1000
 const REPEAT_AFTER_MS = 60_000
+
+/** Whether an open file of this process is a socket. */
+export function isSocket(fd: string): boolean {
+  try {
+    return fstatSync(Number(fd)).isSocket()
+  } catch {
+    // It was closed meanwhile.
+    return false
+  }
+}
 
 const isExhausted = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(codeOf(error))
 

@@ -3,8 +3,8 @@
 
 import { ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
-import { isSocket, OPEN_FILES } from '../files/descriptors'
 import { openLibc } from '../files/libc'
+import { isSocket, OPEN_FILES } from './open-files'
 
 const SOL_SOCKET = 1
 const SO_REUSEPORT = 15
