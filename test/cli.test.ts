@@ -6,7 +6,20 @@ import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from './harness
 
 setDefaultTimeout(PATIENCE_MS)
 
-const COMMANDS = ['serve', 'token', 'import', 'export', 'backup', 'restore', 'check', 'health']
+const COMMANDS = [
+  'serve',
+  'token',
+  'import',
+  'export',
+  'backup',
+  'restore',
+  'check',
+  'changes',
+  'forward',
+  'health',
+  'completion',
+  'man',
+]
 
 const toFlag = (name: string) =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`

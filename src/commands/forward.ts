@@ -74,7 +74,7 @@ A change is sent again until the answer is 2xx: after 1 second, then ever more r
 Make a secret: (printf whsec_; openssl rand -base64 32) > secret`,
   options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
   wording: {
-    after: { help: 'without a cursor file: begin after this cursor, or "now"' },
+    after: { help: 'without a cursor file: after this cursor, or "now"' },
     ...sourceWording,
   },
   run: forwardChanges,
