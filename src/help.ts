@@ -52,7 +52,7 @@ function listOptions({ options, wording }: Command): string {
 }
 
 /** The help of one command. */
-export const helpOf = (command: Command): string => {
+export function helpOf(command: Command): string {
   const { name, usage, summary, help } = command
   return `plantstore ${name}: ${summary}
 
