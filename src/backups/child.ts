@@ -3,15 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { ownProgram } from '../command'
 
-export type Child = {
-  readonly pid: number
-  /** Resolves to null if the command succeeds, else to the reason; also if it hangs, and has been sent SIGKILL. */
-  readonly problem: Promise<string | null>
-  /** Resolves when the process is gone; one that waits for a disk that hangs may outlive SIGKILL. */
-  readonly exited: Promise<unknown>
-  /** Ends it at once; resolves when it is gone. */
-  kill(): Promise<void>
-}
+export type Child = ReturnType<typeof startChild>
 
 export type ChildOptions = {
   /** The program; default: this one. */
@@ -53,7 +45,7 @@ function watchWork(pid: number, hangsAfterMs: number, onHang: () => void): () =>
 export function startChild(
   args: readonly string[],
   { program = ownProgram(), hangsAfterMs = HANGS_AFTER_MS }: ChildOptions = {},
-): Child {
+) {
   const child = Bun.spawn([...program, ...args], {
     env: {},
     detached: true,
@@ -74,8 +66,11 @@ export function startChild(
   }
   return {
     pid: child.pid,
+    /** Resolves to null if the command succeeds, else to the reason; also if it hangs, and has been sent SIGKILL. */
     problem: Promise.race([end(), hung.promise]).finally(endWatch),
+    /** Resolves when the process is gone; one that waits for a disk that hangs may outlive SIGKILL. */
     exited: child.exited,
+    /** Ends it at once; resolves when it is gone. */
     async kill() {
       child.kill('SIGKILL')
       await child.exited
