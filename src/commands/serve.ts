@@ -133,6 +133,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
     const stop = new AbortController()
+    const drain = async (milliseconds: number) => server?.drain(milliseconds)
 
     async function start(): Promise<void> {
       const store = await opening
@@ -185,7 +186,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       stop.abort()
       const ended = backups?.stop()
       const code = await shutDown({
-        drain: async (milliseconds) => server?.drain(milliseconds),
+        drain,
         close: async () => {
           await ended
           await (await opening).close()
@@ -197,6 +198,9 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       await lines.flush(LAST_LINES_MS)
       return code
     } catch (error) {
+      // It may have begun to listen.
+      stop.abort()
+      await drain(0)
       await backups?.stop()
       const store = await opening.catch(() => null)
       await store?.close()
