@@ -32,11 +32,19 @@ export function isInDoubt(error: unknown): boolean {
 /** Whether the server has become read-only, as after a failover: another host has to be found. */
 export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
+/** The name of an index. REINDEX CONCURRENTLY has two of it for a while: the other's name ends with "_ccnew" or "_ccold". */
+export const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
+
+// Another process made the plant after this one had looked for it. A unique index of another program never gives way.
+function isIdTaken(error: unknown): boolean {
+  const { constraint } = error as { constraint?: unknown }
+  return typeof constraint === 'string' && indexNamed(constraint) === 'plants_pkey'
+}
+
 /** Whether the transaction conflicted with another, and may succeed when it is tried again. */
 export function isRetried(error: unknown): boolean {
   const state = sqlStateOf(error)
-  // Another process made the plant after this one had looked for it. A unique index of another program never gives way.
-  if (state === '23505') return (error as { constraint?: unknown }).constraint === 'plants_pkey'
+  if (state === '23505') return isIdTaken(error)
   return state === '40P01' || state === '40001'
 }
 

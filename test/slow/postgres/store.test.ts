@@ -1,6 +1,7 @@
 // The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
+import { connect } from '../../../src/engine/postgres/connection'
 import { command } from '../../../src/engine/role'
 import { messageOf } from '../../../src/errors'
 import type { NewPlant } from '../../../src/plant'
@@ -9,7 +10,14 @@ import { hashToken, type Token } from '../../../src/token'
 import { testStore } from '../../engine/store-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { NO_SECRETS, newDatabase, openAt, openTested } from '../../harness/postgres-store'
+import {
+  errorOf,
+  NO_SECRETS,
+  newDatabase,
+  openAt,
+  openTested,
+  targetOf,
+} from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -213,6 +221,36 @@ describeServers('%s', (started, it) => {
       expect(refused).toEqual([40902, 40902])
     }
     for (const store of stores) await store.close()
+  })
+
+  test('finds what another process makes of an id while REINDEX CONCURRENTLY has two indexes of the ids', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    const target = targetOf(url)
+    const [store, reader, writer] = [
+      await openAt(url),
+      await connect(target),
+      await connect(target),
+    ]
+    const exists = async (query: string) => (await server.query(query, url)).length > 0
+    // The old index stays, under another name, until whoever uses the table has ended.
+    await reader.sql.unsafe('BEGIN; SELECT FROM plants')
+    const reindexing = server.query('REINDEX INDEX CONCURRENTLY plants_pkey', url)
+    while (!(await exists(`SELECT FROM pg_class WHERE relname = 'plants_pkey_ccold'`))) {
+      await Bun.sleep(5)
+    }
+    await writer.sql.unsafe(`BEGIN; INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
+
+    const error = errorOf(store.createPlants([{ id: 1n, name: 'mine' }]))
+    while (!(await exists(`SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`)))
+      await Bun.sleep(5)
+    await writer.sql.unsafe('COMMIT')
+
+    expect(await error).toBe(40902)
+    await reader.close()
+    await reindexing
+    await writer.close()
+    await store.close()
   })
 
   test('counts every change of a plant that processes contend for', async () => {
