@@ -5,7 +5,7 @@ import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
 import { logProblems } from './change-log'
 import { type Ask, connect } from './connection'
-import { sqlStateOf } from './errors'
+import { indexNamed, sqlStateOf } from './errors'
 import { SCHEMA_VERSION } from './migrations'
 import { countPlants } from './plants'
 import { statementsOf } from './rehearsal'
@@ -52,17 +52,10 @@ const COLUMNS: Readonly<Record<string, string>> = {
   'change_log.timeline': 'text not null',
 }
 const TABLES = [...new Set(Object.keys(COLUMNS).map((name) => name.replace(/\..*/, '')))]
+const UNIQUE = ['plants_pkey', 'tokens_pkey', 'tokens_by_name', 'lanes_pkey', 'changes_pkey']
+const INDEXES = [...UNIQUE, 'plants_by_tag', 'changes_by_plant']
 /** What may refuse a row. */
-const CONSTRAINTS = ['constraint tokens_scope_check', 'unique index tokens_by_name']
-const INDEXES = [
-  'plants_pkey',
-  'plants_by_tag',
-  'tokens_pkey',
-  'tokens_by_name',
-  'lanes_pkey',
-  'changes_pkey',
-  'changes_by_plant',
-]
+const CONSTRAINTS = ['constraint tokens_scope_check', ...UNIQUE.map((it) => `unique index ${it}`)]
 
 const OURS = '(SELECT to_regclass(it) FROM unnest($1::text[]) AS it)'
 
@@ -112,7 +105,7 @@ async function checkSchema(ask: Ask): Promise<string[]> {
       (name) => `index ${name} is missing or invalid`,
     ),
     ...constraints
-      .filter(({ name }) => !CONSTRAINTS.includes(name))
+      .filter(({ name }) => !CONSTRAINTS.includes(indexNamed(name)))
       .map(({ name, table }) => `${name} on ${table} is not plantstore's; writes may fail`),
   ]
 }

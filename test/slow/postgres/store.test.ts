@@ -1,6 +1,7 @@
 // The contract of a store, in PostgreSQL, and what several processes do to one another in one database.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
+import { checkServer } from '../../../src/engine/postgres/check'
 import { connect } from '../../../src/engine/postgres/connection'
 import { command } from '../../../src/engine/role'
 import { messageOf } from '../../../src/errors'
@@ -239,6 +240,7 @@ describeServers('%s', (started, it) => {
     while (!(await exists(`SELECT FROM pg_class WHERE relname = 'plants_pkey_ccold'`))) {
       await Bun.sleep(5)
     }
+    const { problems } = await checkServer(target)
     await writer.sql.unsafe(`BEGIN; INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
 
     const error = errorOf(store.createPlants([{ id: 1n, name: 'mine' }]))
@@ -247,6 +249,7 @@ describeServers('%s', (started, it) => {
     await writer.sql.unsafe('COMMIT')
 
     expect(await error).toBe(40902)
+    expect(problems).toEqual([])
     await reader.close()
     await reindexing
     await writer.close()
