@@ -197,14 +197,16 @@ export class Primary {
           await closeAll(Object.values(connections))
           return
         }
-        this.#begin(connections)
         this.counts.reconnects += 1
         const host = addressOf(connections.writer.host)
         const milliseconds = Math.round(performance.now() - this.#lostAt)
         log('info', 'server-found', { host, milliseconds })
-        if (host === from) return
-        this.counts.failovers += 1
-        log('warn', 'server-moved', { from, to: host })
+        if (host !== from) {
+          this.counts.failovers += 1
+          log('warn', 'server-moved', { from, to: host })
+        }
+        // Last: it sends what waits, and may find them lost again.
+        this.#begin(connections)
         return
       } catch (error) {
         this.#reason = messageOf(error)

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
 import { openStore } from '../../../src/engine/engine'
 import { connect } from '../../../src/engine/postgres/connection'
-import { command } from '../../../src/engine/role'
+import { Primary } from '../../../src/engine/postgres/primary'
+import { Refusals } from '../../../src/engine/postgres/refusals'
+import { command, daemon } from '../../../src/engine/role'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -101,6 +103,25 @@ describeServers('an outage of %s', (started, it) => {
     it.proxy.release()
 
     expect(await change).toBeNull()
+  })
+
+  test('is logged as over before anything is sent to the server that was found', async () => {
+    const target = targetOf(await newDatabase(await started()))
+    const order: string[] = []
+    const role = daemon(
+      (_, event) => order.push(event),
+      () => {},
+    )
+    const nothing = async () => {}
+    const found = () => order.push('found')
+    const primary = new Primary(target, role, new Refusals(role), nothing, nothing, found)
+    await primary.open()
+
+    primary.lose(await primary.ready(0), new Error('cut'))
+    await primary.ready(5000)
+
+    expect(order).toEqual(['found', 'server-lost', 'server-found', 'found'])
+    await primary.close()
   })
 
   test('is over for a command once its commit in doubt is settled', async () => {
