@@ -39,6 +39,7 @@ async function persist<T>(
   return undefined
 }
 
+/** Where to begin to follow the log, and how. */
 export type FollowQuery = CallOptions & Pick<ChangesQuery, 'after'>
 
 type Event = { readonly id: string; readonly data: string }
@@ -87,9 +88,9 @@ function readChange(data: string): Change | null | undefined {
 /** Yields every change after a cursor, for ever. Throws a {@link ClientError} if it cannot go on; ends if it is aborted. */
 export async function* changesAfter(
   sender: Sender,
-  query: FollowQuery,
+  from: FollowQuery,
 ): AsyncGenerator<Change, void, void> {
-  const { after, ...options } = query
+  const { after, ...options } = from
   const tries = { count: 0 }
   for (let cursor = after; !options.signal?.aborted; ) {
     const query = cursor === undefined ? '' : String(new URLSearchParams({ after: cursor }))
