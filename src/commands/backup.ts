@@ -6,6 +6,7 @@ import { SERVER_BACKUPS, worksOnFiles } from '../database-url'
 import { engineOf } from '../engine/engine'
 import { OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
+import { targetOf } from '../files/target'
 import { copying } from '../terminal/attended'
 
 export const backup: Command = {
@@ -17,12 +18,16 @@ it gets its name. Run "plantstore restore FILE" to put it back.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
-    const { backup: copyDatabase } = engineOf(config.database)
+    const { backup: copyDatabase, locate } = engineOf(config.database)
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
     const path = onlyArgument(args, 'FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
     if (lstatSync(path, { throwIfNoEntry: false })) {
       throw new OpenError(`${path} already exists; give a new FILE`)
+    }
+    // SQLite would take it for a file of its own, and remove it.
+    if (locate(config.database).files.includes(targetOf(path))) {
+      throw new UsageError(`${path} is a name that the database needs; give another FILE`)
     }
     return copying(out, err, async (onBytes) => {
       const write = (to: string) => copyDatabase(config.database, to, onBytes)

@@ -6,7 +6,7 @@ import { type Command, exitCodes } from '../command'
 import { engineOf, type PlantParts } from '../engine/engine'
 import { explainWriting, OpenError, UsageError } from '../errors'
 import { produceFile } from '../files/replace-file'
-import { isPlanted, targetOf } from '../files/target'
+import { descriptorOf, isPlanted, targetOf } from '../files/target'
 import { formatOf } from '../format'
 import { type Writer, writers } from '../formats/plants'
 import { databaseOptions } from '../options'
@@ -52,16 +52,14 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
 /** Whether a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
 function isReplaced(path: string, files: readonly string[]): boolean {
   const target = targetOf(path)
-  // Not of the target: a pipe that /dev/stdout or >(gzip) leads to has no path.
-  const there = statSync(path, { throwIfNoEntry: false })
+  const there = statSync(target, { throwIfNoEntry: false })
+  const isOwn = (file: string): boolean => {
+    const own = statSync(file, { throwIfNoEntry: false })
+    return file === target || (own !== undefined && own.ino === there?.ino && own.dev === there.dev)
+  }
+  if (files.some(isOwn)) throw new UsageError(`${path} is the database itself; name another file`)
   if (!there) return true
   if (there.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
-  for (const file of files) {
-    const own = statSync(file, { throwIfNoEntry: false })
-    if (own?.ino === there.ino && own.dev === there.dev) {
-      throw new UsageError(`${path} is the database itself; name another file`)
-    }
-  }
   if (there.isFile()) return true
   if (isPlanted(there, lstatSync(dirname(target)))) {
     throw new OpenError(`${path} belongs to user ${there.uid}, in a shared folder; not written to`)
@@ -118,6 +116,9 @@ the database.`,
 
     try {
       if (path === undefined) return tell(await stream((text) => out.write(text)))
+      // Opened anew, a file of the shell would be truncated, or written from its start.
+      const descriptor = descriptorOf(path)
+      if (descriptor !== null) return tell(await stream((text) => writeAll(descriptor, text)))
       if (!isReplaced(path, files)) return tell(await writeFile(path, stream))
       return await interruptible(async (check) => tell(await produce(path, check)))
     } catch (error) {

@@ -18,8 +18,17 @@ export const isPlanted = (it: Stats, folder: Stats): boolean =>
   it.uid !== folder.uid &&
   it.uid !== process.getuid?.()
 
+// The open files of a process (proc_pid_fd(5)).
+const OPEN_FILE = /^\/proc\/(\d+)\/fd\/(\d+)$/
+
+/** The number of an open file of this process that a path names, as /dev/stdout does; null: it names no such file. */
+export function descriptorOf(path: string): number | null {
+  const [, pid, fd] = OPEN_FILE.exec(targetOf(path)) ?? []
+  return Number(pid) === process.pid ? Number(fd) : null
+}
+
 /**
- * The path that links lead to, whether there is a file or not. Throws an `OpenError` for a link that another user has put
+ * The path that links lead to, whether there is a file or not; the link of an open file leads no further. Throws an `OpenError` for a link that another user has put
  * into a shared folder, and for too many links.
  */
 export function targetOf(path: string, links = 0): string {
@@ -29,7 +38,7 @@ export function targetOf(path: string, links = 0): string {
   const folder = targetOf(parent, links)
   const at = join(folder, basename(full))
   const stat = lstatSync(at, { throwIfNoEntry: false })
-  if (!stat?.isSymbolicLink()) return at
+  if (!stat?.isSymbolicLink() || OPEN_FILE.test(at)) return at
   if (isPlanted(stat, lstatSync(folder))) {
     throw new OpenError(
       `${at} is a link that user ${stat.uid} made in a shared folder; not followed`,

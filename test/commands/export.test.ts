@@ -91,6 +91,42 @@ test('never writes over the database', async () => {
   expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(200)
 })
 
+test.each(['export', 'backup'])('%s takes no name of a file that SQLite may keep', async (name) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  const names = readdirSync(folder.path)
+
+  for (const suffix of ['-journal', '-wal', '-shm']) {
+    const words = [name, database + suffix, '--database', database]
+    if (name === 'export') words.push('--format', 'csv')
+    const { code, err } = await runProgram(words)
+    expect({ suffix, code }).toEqual({ suffix, code: 2 })
+    expect(err).toContain(`${database}${suffix} is `)
+  }
+  expect(readdirSync(folder.path)).toEqual(names)
+})
+
+test.each([
+  ['appends to a file that the shell appends to', '/dev/stdout', '>> all', 'before\n'],
+  ['writes on where the shell writes', '/dev/fd/7', '7>> all', 'before\n'],
+])('%s', async (_, path, to, before) => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 1))
+  await Bun.write(folder.file('all'), before)
+  const words = ['export', path, '--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const { code } = await runProgram(words, {
+    cwd: folder.path,
+    under: inShell(`${to}; code=$?; echo after >> all; exit $code`),
+  })
+
+  expect(code).toBe(0)
+  expect(readFileSync(folder.file('all'), 'utf8')).toBe(
+    `${before}{"id":0,"name":"plant 0"}\nafter\n`,
+  )
+})
+
 test('replaces the file behind a link, and keeps the link', async () => {
   using folder = temporaryFolder()
   await importLines(folder.file('plants.db'), lines(0, 1))
