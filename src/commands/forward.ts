@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { NOW } from '../changes'
 import { type Command, type CommandContext, exitCodes } from '../command'
 import { OpenError, UsageError } from '../errors'
 import { readText } from '../files/input'
@@ -45,7 +46,9 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
-      cursor = config.after === 'now' ? (await source.page('now')).next : config.after
+      // Read before it is kept: what is no cursor is refused.
+      const { next } = await source.page(config.after)
+      cursor = config.after === NOW ? next : config.after
       await keepCursor(cursorFile, cursor)
     }
     tell(`forwarding to ${host}, from ${cursor ?? 'the oldest change'}`)

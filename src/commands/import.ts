@@ -164,7 +164,7 @@ complete it. Works while the daemon runs. Exit code 1 if any line was refused, 1
     })
     const notices: string[] = []
     const groups = grouped(readPlants(format, bytes, config.delimiter, (it) => notices.push(it)))
-    // A file without any plants creates no database.
+    // A file that cannot be read creates no database.
     let group = await groups.next()
     if (signal.aborted) return interruptCode(signal)
     const { name, isNew } = engineOf(config.database).locate(config.database)

@@ -13,7 +13,7 @@ t.TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseIn
 // Elysia fills in the default as a number.
 t.TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
 
-t.TypeRegistry.Set('NamePart', (_, text) => isText(text) && text.length <= LONGEST_PART)
+t.TypeRegistry.Set('NamePart', (_, text) => isText(text) && [...text].length <= LONGEST_PART)
 
 // An int64 as text, as in a path or a query.
 const DIGITS = { [t.Kind]: 'Int64Text', error: String(Int64.error) }
@@ -78,7 +78,12 @@ const LogCursor = t.String({
 /** The parameters of a list of changes. */
 export const ChangeList = t.Object(
   {
-    limit: t.Optional(Limit),
+    limit: t.Optional(
+      t.Unsafe<string | number>({
+        ...Limit,
+        description: `The most changes on a page, which may have fewer; default: ${DEFAULT_LIMIT}.`,
+      }),
+    ),
     after: t.Optional(LogCursor),
   },
   { additionalProperties: false, error: 'unknown parameter; use limit or after' },

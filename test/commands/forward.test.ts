@@ -177,6 +177,18 @@ test('--after now keeps where it began, so that a restart misses nothing', async
   expect(receiver.ids()).toEqual([2_000_002_000])
 })
 
+test('keeps no cursor of --after that nobody gave out', async () => {
+  using receiver = receive()
+  const { child, cursorFile } = forward(
+    receiver.url,
+    ['--database', database, '--after', 'nwo'],
+    null,
+  )
+  expect(await child.finished).toBe(1)
+  expect(child.err()).toContain('expected a cursor, or "now"')
+  expect(existsSync(cursorFile)).toBe(false)
+})
+
 test('refuses wrong usage in one line', async () => {
   const weak = folder.file('weak')
   writeFileSync(weak, 'whsec_c2hvcnQ=\n')

@@ -93,11 +93,18 @@ test.each(['name=%FF', 'name=%ED%A0%80', 'name=a%F0%9F', 'tag=%C3', 'limit=1&nam
 test.each([
   ['name=%00', 'name: expected a string'],
   [`name=${'a'.repeat(201)}`, 'name: expected a string'],
+  [`name=${encodeURIComponent('🌱'.repeat(201))}`, 'name: expected a string'],
   ['name=a&after=5.YWI', 'after: expected an integer'],
   ['after=9223372036854775808', 'after: expected an integer'],
   ['name=a&name=b', 'given more than once: name'],
 ])('refuses %s', async (query, message) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(message)
+})
+
+test('looks for up to 200 characters, be they one or two units of UTF-16', async () => {
+  const name = '🌱'.repeat(200)
+  await daemon.fetch('/plants', { json: { id: 91_000, name } })
+  expect((await list(`name=${encodeURIComponent(name)}&after=90999`)).ids).toEqual([91_000])
 })
 
 test('drops the index of names that a database of an earlier version has', async () => {
