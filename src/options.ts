@@ -98,7 +98,7 @@ const delimiter = {
 const url = {
   parse: (text: string) =>
     /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : undefined,
-  rule: 'must begin with http:// or https://',
+  rule: 'must be a URL that begins with http:// or https://, without a user',
 }
 
 const database = { ...nonEmpty, parse: parseDatabase }

@@ -72,9 +72,9 @@ export const newLogName = (): string => crypto.randomUUID().replaceAll('-', '').
 const toCursor = (log: string, number: number | bigint): string => `${log}-${number}`
 
 /** The number that a cursor names; 40002, or 41001 if it is of another log or beyond the end of this one. */
-function numberOf(cursor: string, { log, last }: LogState): number {
+function numberOf(cursor: string, { log, last }: LogState, orElse = ''): number {
   const [, name, digits] = CURSOR.exec(cursor) ?? []
-  if (digits === undefined) throw new PlantError(40002, 'after: expected a cursor, or "now"')
+  if (digits === undefined) throw new PlantError(40002, `after: expected a cursor${orElse}`)
   const number = Number(digits)
   if (name !== log || number > last) throw gone(log, last)
   return number
@@ -91,7 +91,7 @@ export function placeOf(after: string | undefined, state: LogState): number {
   const { log, first, last } = state
   if (after === undefined) return first - 1
   if (after === NOW) return last
-  const number = numberOf(after, state)
+  const number = numberOf(after, state, ', or "now"')
   if (number < first - 1) throw gone(log, last)
   return number
 }

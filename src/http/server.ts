@@ -193,6 +193,7 @@ function explainListening({ code, message }: NodeJS.ErrnoException, host: string
       return new OpenError(`${host} is not an address of this machine; choose another --host`)
     // Bun's codes for a name without an address: whatever came before, or none.
     case 'ENOENT':
+    case 'ENOTFOUND':
     case 'EINVAL':
     case undefined:
       return new OpenError(`cannot resolve host ${host}`)

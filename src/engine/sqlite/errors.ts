@@ -4,7 +4,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { codeOf, type ErrorNumber, messageOf, OpenError, PlantError } from '../../errors'
-import { noFreeInodes } from '../../files/target'
+import { noFreeInodes, targetOf } from '../../files/target'
 import { filesOf } from './sidecars'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
@@ -71,6 +71,9 @@ function statOf(path: string): Stats | undefined {
 export const lockedByAnother = (path: string): OpenError =>
   new OpenError(`${path} is locked by another program`)
 
+const noFolder = (folder: string): OpenError =>
+  new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
+
 /** Why a database could not be opened for writing. */
 export function explain(error: unknown, path: string): OpenError {
   if (error instanceof OpenError) return error
@@ -78,10 +81,9 @@ export function explain(error: unknown, path: string): OpenError {
   if (refusal) return refusal
   switch (codeOf(error)) {
     case 'ENOENT':
+      return noFolder(dirname(targetOf(path)))
     case 'ENOTDIR':
-      return new OpenError(
-        `folder ${dirname(path)} does not exist; create it, or name another file with --database`,
-      )
+      return noFolder(dirname(path))
     case 'EISDIR':
       return new OpenError(`${path} is a folder; name a file with --database`)
     case 'EACCES':
@@ -89,11 +91,20 @@ export function explain(error: unknown, path: string): OpenError {
     case 'EROFS':
     case 'SQLITE_READONLY':
     case 'SQLITE_READONLY_DIRECTORY':
-    case 'SQLITE_CANTOPEN':
       return (
         denied([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
       )
+    case 'SQLITE_CANTOPEN':
+      return (
+        denied([...filesOf(path), dirname(path)], 'write') ??
+        new OpenError(
+          `cannot open ${path} and its log: the file system is read-only, or too few files may be open (ulimit -n)`,
+        )
+      )
+    case 'ELOOP':
+    case 'ENAMETOOLONG':
+      return new OpenError(`cannot open ${path}: ${messageOf(error).replace(/, \w+ '.*$/, '')}`)
     case 'SQLITE_READONLY_DBMOVED':
       return new OpenError(`${path} was just replaced; try again`)
     case 'SQLITE_NOTADB':

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { explainWriting } from '../../errors'
 import { copyBytes } from '../../files/copy-bytes'
 import { makePrivateFolder } from '../../files/private-folder'
+import { checkFolder } from '../../files/target'
 import { fileSize } from './database-file'
 import { atOneMoment, LOG_SUFFIXES, openUri } from './moment'
 import { filesOf } from './sidecars'
@@ -85,6 +86,7 @@ export async function readDatabase<T>(
   })
   if (seen) return seen.result
   const temporary = tmpdir()
+  checkFolder(temporary)
   // Only of the copy: what is read may be written elsewhere.
   const refuse = (error: unknown): never => {
     throw explainWriting(error, `a copy of ${path} in ${temporary}`)
