@@ -46,17 +46,24 @@ export function closeDatabase(db: Database): void {
   syncFolder(dirname(db.filename))
 }
 
-/** Prepares the serving thread's connection; see {@link shareReads}. */
-export const prepareServing = (
+/** Prepares the serving thread's connection; see {@link shareReads}. Closes it if that fails. */
+export function prepareServing(
   db: Database,
   mayShare: () => boolean,
   onFailure: (error: unknown) => void,
-) => ({
-  db,
-  shared: shareReads(db, mayShare, onFailure),
-  plants: preparePlants(db),
-  tokens: prepareTokens(db),
-  changes: prepareLogReader(db),
-})
+) {
+  try {
+    return {
+      db,
+      shared: shareReads(db, mayShare, onFailure),
+      plants: preparePlants(db),
+      tokens: prepareTokens(db),
+      changes: prepareLogReader(db),
+    }
+  } catch (error) {
+    db.close(true)
+    throw error
+  }
+}
 
 export type ServingConnection = ReturnType<typeof prepareServing>

@@ -7,6 +7,7 @@ import { connect, prepareServing } from '../../../src/engine/sqlite/connection'
 import { type StorageFailure, toClientError } from '../../../src/engine/sqlite/errors'
 import { Outage } from '../../../src/engine/sqlite/outage'
 import { messageOf } from '../../../src/errors'
+import type { Log } from '../../../src/log'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { temporaryFolder } from '../../harness/folder'
 
@@ -72,6 +73,31 @@ test('a store that is closed while it recovers leaves nothing open', async () =>
   other.run('ROLLBACK')
   other.close(true)
   await closed
+
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test('attempts to recover in vain leave nothing open', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  let attempts = 0
+  const log: Log = (_, event) => {
+    if (event === 'storage-still-fails') attempts += 1
+  }
+  const store = await openStore(
+    path,
+    daemon(log, () => {}),
+  )
+  const other = new Database(path)
+  other.run('ALTER TABLE plants RENAME TO hidden')
+  await expect(store.createPlant({ id: 1n, name: 'lost' })).rejects.toHaveProperty('error', 50302)
+  // Only the thread that reads needs this column.
+  other.run('ALTER TABLE tokens RENAME COLUMN created_at TO made_at')
+  other.run('ALTER TABLE hidden RENAME TO plants')
+
+  while (attempts < 2) await Bun.sleep(10)
+  await store.close()
+  other.close(true)
 
   expect(readdirSync(folder.path)).toEqual(['plants.db'])
 })
