@@ -8,7 +8,7 @@ import { growthOf } from '../plant-count'
 import { prepareChanges, probe } from './apply-change'
 import { type LastEntry, prepareLogWriter } from './change-log'
 import { createCheckpointer } from './checkpoint'
-import { closeDatabase, connect } from './connection'
+import { closeDatabase, connect, prepareOrClose } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
 import { type StorageFailure, toFailure } from './errors'
 import { SCHEMA_VERSION, schemaVersion } from './migrations'
@@ -32,7 +32,7 @@ export function openCommitter(
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
-  try {
+  return prepareOrClose(db, () => {
     const commit = prepareCommits(db, path, mayLog)
     const { afterCommit, stop } = createCheckpointer(db, report)
     function close(): void {
@@ -40,10 +40,7 @@ export function openCommitter(
       closeDatabase(db)
     }
     return { commit, afterCommit, close }
-  } catch (error) {
-    db.close(true)
-    throw error
-  }
+  })
 }
 
 function prepareCommits(db: Database, path: string, mayLog: boolean) {

@@ -8,21 +8,24 @@ import { preparePlants } from './plants'
 import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'
 
-/** Sets up a new connection as every one is, and then by `act`. Closes it if that fails: SQLite would leave a log beside the file. */
-export function setUp(db: Database, act: () => void): Database {
+/** Prepares a connection. If that fails, closes it: SQLite would keep the file, and leave a log beside it. */
+export function prepareOrClose<T>(db: Database, prepare: () => T): T {
   try {
-    // How long to wait for another process that is writing: 0 by default in Bun.
-    db.run('PRAGMA busy_timeout = 10000')
-    db.run('PRAGMA temp_store = MEMORY')
-    // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
-    db.run('PRAGMA trusted_schema = OFF')
-    db.run('PRAGMA cell_size_check = ON')
-    act()
-    return db
+    return prepare()
   } catch (error) {
     db.close(true)
     throw error
   }
+}
+
+/** What every connection has, one that only reads too. */
+export function setPragmas(db: Database): void {
+  // How long to wait for another process that is writing: 0 by default in Bun.
+  db.run('PRAGMA busy_timeout = 10000')
+  db.run('PRAGMA temp_store = MEMORY')
+  // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
+  db.run('PRAGMA trusted_schema = OFF')
+  db.run('PRAGMA cell_size_check = ON')
 }
 
 /**
@@ -31,12 +34,14 @@ export function setUp(db: Database, act: () => void): Database {
  */
 export function connect(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
-  return setUp(db, () => {
+  return prepareOrClose(db, () => {
+    setPragmas(db)
     // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')
     // An automatic checkpoint hides its errors: see checkpoint.ts.
     db.run('PRAGMA wal_autocheckpoint = 0')
     db.run('PRAGMA cache_size = -8000')
+    return db
   })
 }
 
@@ -52,18 +57,13 @@ export function prepareServing(
   mayShare: () => boolean,
   onFailure: (error: unknown) => void,
 ) {
-  try {
-    return {
-      db,
-      shared: shareReads(db, mayShare, onFailure),
-      plants: preparePlants(db),
-      tokens: prepareTokens(db),
-      changes: prepareLogReader(db),
-    }
-  } catch (error) {
-    db.close(true)
-    throw error
-  }
+  return prepareOrClose(db, () => ({
+    db,
+    shared: shareReads(db, mayShare, onFailure),
+    plants: preparePlants(db),
+    tokens: prepareTokens(db),
+    changes: prepareLogReader(db),
+  }))
 }
 
 export type ServingConnection = ReturnType<typeof prepareServing>

@@ -9,7 +9,7 @@ import { Database, constants as sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
-import { setUp } from './connection'
+import { prepareOrClose, setPragmas } from './connection'
 import { checkFile, fileSize } from './database-file'
 import { denied, explainReading } from './errors'
 import { requireKnown, schemaVersion } from './migrations'
@@ -54,10 +54,12 @@ export function openUri(path: string, query: string): Database {
     `${pathToFileURL(path).href}?${query}`,
     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
   )
-  return setUp(db, () => {
+  return prepareOrClose(db, () => {
+    setPragmas(db)
     db.run('BEGIN')
     // SQLite opens the file at the first read. The header of the file may be older than its log.
     requireKnown(schemaVersion(db), path)
+    return db
   })
 }
 
