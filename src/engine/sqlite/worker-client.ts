@@ -2,7 +2,7 @@
 
 import type { Change } from '../change'
 import { Confirmations } from '../health'
-import type { StorageFailure } from './errors'
+import { type StorageFailure, toFailure } from './errors'
 import {
   type Answer,
   type CheckpointReport,
@@ -58,7 +58,9 @@ export class WorkerClient {
   }
 
   async #open(isDistrusted: boolean): Promise<StorageFailure | null> {
-    const failure = failureOf(await this.#ask({ open: this.database, isDistrusted }))
+    // Rejects if the thread cannot be started.
+    const asked = Promise.try(() => this.#ask({ open: this.database, isDistrusted }))
+    const failure = await asked.then(failureOf, toFailure)
     if (failure) this.#opening = undefined
     return failure
   }

@@ -112,21 +112,34 @@ test('a store that is closed refuses changes and reads', async () => {
   await expect(store.readPlant(1n)).rejects.toHaveProperty('error', 50302)
 })
 
-test('a change is not in doubt if the committing thread dies before it has opened the database', async () => {
-  using folder = temporaryFolder()
-  const store = await openStore(folder.file('plants.db'), command({ makesDatabase: true }))
-  const { Worker } = globalThis
-  class Dying {
-    onerror = (_: { readonly message: string }) => {}
-    postMessage() {
-      setImmediate(() => this.onerror({ message: 'EMFILE' }))
-    }
-    terminate() {}
+class DyingWorker {
+  onerror = (_: { readonly message: string }) => {}
+  postMessage() {
+    setImmediate(() => this.onerror({ message: 'EMFILE' }))
   }
-  Object.assign(globalThis, { Worker: Dying })
-  const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
-  Object.assign(globalThis, { Worker })
-  await store.close()
+  terminate() {}
+}
 
-  expect(reason).toBe('cannot write to the database: the committing thread died: EMFILE')
-})
+class UnstartableWorker {
+  constructor() {
+    throw new Error('EAGAIN')
+  }
+}
+
+test.each([
+  ['dies before it has opened the database', DyingWorker, 'the committing thread died: EMFILE'],
+  ['cannot be started', UnstartableWorker, 'EAGAIN'],
+])(
+  'a change is refused, and not in doubt, if the committing thread %s',
+  async (_, fake, detail) => {
+    using folder = temporaryFolder()
+    const store = await openStore(folder.file('plants.db'), command({ makesDatabase: true }))
+    const { Worker } = globalThis
+    Object.assign(globalThis, { Worker: fake })
+    const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
+    await store.close()
+    Object.assign(globalThis, { Worker })
+
+    expect(reason).toBe(`cannot write to the database: ${detail}`)
+  },
+)
