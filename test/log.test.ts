@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createLog } from '../src/log'
+import { hasScript } from './harness/commands'
 import {
   PATIENCE_MS,
   program,
@@ -111,8 +112,6 @@ test('logs warnings and errors at the level warn, and no more', () => {
 
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(['warn', 'error'])
 })
-
-const hasScript = Bun.spawnSync(['sh', '-c', 'script --version']).stdout.includes('util-linux')
 
 test.skipIf(!hasScript)('logs readable text on a terminal', async () => {
   using folder = temporaryFolder()

@@ -37,8 +37,8 @@ export function createProgress(output: Output, show: (count: number) => string) 
     const percent = part === null ? '' : `${Math.floor(part * 100)}%`
     const left = part ? `${clock((seconds / part) * (1 - part))} left` : ''
     const facts = [percent, show(count), `${show(count / seconds)}/s`, left]
-    // The last column stays free: a terminal may wrap the line after it.
-    const columns = (process.stderr.columns ?? USUAL_COLUMNS) - 1
+    // The last column stays free: a terminal may wrap the line after it. One that does not know its size has 0 columns.
+    const columns = (process.stderr.columns || USUAL_COLUMNS) - 1
     output.write(`\r\x1b[K${layOut(part, facts, columns)}`)
   }
 

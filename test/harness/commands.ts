@@ -21,6 +21,11 @@ export const check = (database: string) => runProgram(['check', '--database', da
 /** Runs a command as a user who is not root. */
 export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
 
+/** Whether a program can be run on a terminal, by script(1) of util-linux. */
+export const hasScript = Bun.spawnSync(['sh', '-c', 'script --version']).stdout.includes(
+  'util-linux',
+)
+
 /** Whether this machine can be reached by `::1`. */
 export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
