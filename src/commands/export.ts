@@ -88,7 +88,9 @@ the database.`,
     const writer = writers[config.escapeFormulas ? 'inert' : format]
     const engine = engineOf(database)
     const { files } = engine.locate(database)
-    const progress = createProgress(err, inPlants)
+    // No bar among plants that go to a terminal.
+    const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
+    const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
 
     /** Writes plants; `check` throws once the user has interrupted it. */
     const write = (put: Put, parts: PlantParts, check = () => {}): Promise<Written> =>

@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { importLines, lines } from '../harness/commands'
-import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { hasScript, importLines, lines, onTerminal } from '../harness/commands'
+import { PATIENCE_MS, program, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -62,6 +62,19 @@ test.each([
   expect(readFileSync(folder.file('out.ndjson'), 'utf8')).toBe(
     '{"id":0,"name":"plant 0"}\n{"id":1,"name":"plant 1"}\n',
   )
+})
+
+test.skipIf(!hasScript)('draws no bar among plants that go to a terminal', async () => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 3000))
+
+  const words = ['export', '--database', folder.file('plants.db')]
+  const { stdout } = onTerminal([...program, ...words])
+
+  const [first, ...rest] = stdout.toString().split('\r\n')
+  expect(first).toBe('{"id":0,"name":"plant 0"}')
+  expect(rest.slice(2998)).toEqual(['{"id":2999,"name":"plant 2999"}', 'exported 3000 plants', ''])
+  expect(stdout.toString()).not.toContain('plants/s')
 })
 
 test('writes to standard output by its name', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync } from 'node:fs'
 import fc from 'fast-check'
-import { hasScript, lines } from '../harness/commands'
+import { hasScript, lines, onTerminal } from '../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 import { plantsCounted, storedPlants } from '../harness/plants'
 import { unprivileged } from '../harness/unprivileged'
@@ -284,10 +284,7 @@ test.skipIf(!hasScript)('draws a bar on a terminal that does not know its size',
   await Bun.write(folder.file('plants.ndjson'), lines(0, 10))
   const words = ['import', folder.file('plants.ndjson'), '--database', folder.file('plants.db')]
 
-  const command = [...program, ...words].map((word) => `'${word}'`).join(' ')
-  // Standard input has no size that the terminal could have.
-  const terminal = ['script', '--quiet', '--return', '--command', command, '/dev/null']
-  const { stdout } = Bun.spawnSync(terminal, { stdin: 'ignore' })
+  const { stdout } = onTerminal([...program, ...words])
 
   expect(stdout.toString()).toMatch(/\[#+\] 100% {2}0 plants/)
 })

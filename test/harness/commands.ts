@@ -26,6 +26,13 @@ export const hasScript = Bun.spawnSync(['sh', '-c', 'script --version']).stdout.
   'util-linux',
 )
 
+/** Runs a program on a terminal that does not know its size. */
+export function onTerminal(words: readonly string[]) {
+  const command = words.map((word) => `'${word}'`).join(' ')
+  const script = ['script', '--quiet', '--return', '--command', command, '/dev/null']
+  return Bun.spawnSync(script, { stdin: 'ignore' })
+}
+
 /** Whether this machine can be reached by `::1`. */
 export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
