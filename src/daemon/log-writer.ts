@@ -10,6 +10,14 @@ const NEWLINE = 10
 
 export type LogWriter = ReturnType<typeof createLogWriter>
 
+/** Writes some of the bytes to an open file, in one of Bun's threads; resolves to how many. */
+const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(fd, bytes, 0, bytes.length, null, (error, written) =>
+      error ? reject(error) : resolve(written),
+    )
+  })
+
 /**
  * Writes lines to an open file, pipe, socket or terminal, in order, and never waits: one of Bun's threads does. A line is
  * dropped if a megabyte is waiting already, or if it cannot be written, as on a full disk. `describeDropped` makes a line
@@ -20,9 +28,9 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   let queuedBytes = 0
   let dropped = 0
   let reported = 0
-  let isWriting = false
   let isMidLine = false
-  const waiting: (() => void)[] = []
+  // Settles when the queue is empty; null: it is.
+  let writing: Promise<void> | null = null
 
   function take(): Buffer[] {
     let bytes = 0
@@ -35,35 +43,32 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
     return lines
   }
 
-  function writeNext(): void {
-    isWriting = queue.length > 0
-    if (!isWriting) {
-      for (const resolve of waiting.splice(0)) resolve()
-      return
+  /** Writes all bytes; false if they cannot be written. */
+  async function send(bytes: Buffer): Promise<boolean> {
+    for (let rest = bytes; rest.length > 0; ) {
+      try {
+        const written = await writeSome(fd, rest)
+        if (written > 0) isMidLine = rest[written - 1] !== NEWLINE
+        rest = rest.subarray(written)
+      } catch (error) {
+        // Another program that shares the pipe may have made it non-blocking.
+        if (codeOf(error) !== 'EAGAIN') return false
+        await Bun.sleep(RETRY_MS)
+      }
     }
-    const lines = take()
-    const total = dropped
-    const notice = total > reported ? Buffer.from(describeDropped(total - reported)) : null
-    const bytes = Buffer.concat(notice ? [notice, ...lines] : lines)
-    send(isMidLine ? Buffer.concat([Buffer.of(NEWLINE), bytes]) : bytes, (isWritten) => {
-      if (isWritten) reported = total
-      else dropped += lines.length
-      writeNext()
-    })
+    return true
   }
 
-  function send(bytes: Buffer, onEnd: (isWritten: boolean) => void): void {
-    write(fd, bytes, 0, bytes.length, null, (error, written) => {
-      if (error) {
-        // Another program that shares the pipe may have made it non-blocking.
-        if (codeOf(error) === 'EAGAIN') setTimeout(() => send(bytes, onEnd), RETRY_MS)
-        else onEnd(false)
-        return
-      }
-      if (written > 0) isMidLine = bytes[written - 1] !== NEWLINE
-      if (written < bytes.length) send(bytes.subarray(written), onEnd)
-      else onEnd(true)
-    })
+  async function writeQueue(): Promise<void> {
+    while (queue.length > 0) {
+      const lines = take()
+      const total = dropped
+      const notice = total > reported ? [Buffer.from(describeDropped(total - reported))] : []
+      const end = isMidLine ? [Buffer.of(NEWLINE)] : []
+      if (await send(Buffer.concat([...end, ...notice, ...lines]))) reported = total
+      else dropped += lines.length
+    }
+    writing = null
   }
 
   return {
@@ -75,19 +80,18 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
       }
       queue.push(bytes)
       queuedBytes += bytes.length
-      if (!isWriting) writeNext()
+      writing ??= writeQueue()
     },
     /** How many lines were dropped so far. */
     dropped: (): number => dropped,
     /** Resolves to true once everything is written, or to false after this many milliseconds. */
     async flush(milliseconds: number): Promise<boolean> {
-      if (!isWriting) return true
-      const { promise, resolve } = Promise.withResolvers<boolean>()
-      const timer = setTimeout(() => resolve(false), milliseconds)
-      waiting.push(() => resolve(true))
-      await promise
+      if (!writing) return true
+      const late = Promise.withResolvers<boolean>()
+      const timer = setTimeout(() => late.resolve(false), milliseconds)
+      const isWritten = await Promise.race([writing.then(() => true), late.promise])
       clearTimeout(timer)
-      return promise
+      return isWritten
     },
   }
 }
