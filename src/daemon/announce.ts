@@ -12,46 +12,6 @@ const NAME = 'first'
 // How long to wait for a reader of the token.
 const SHOW_MS = 5000
 
-/** Where to send the first request, and whether the client must be told to trust the certificate. */
-type Target = LocalAddress & { readonly needsTrust: boolean }
-
-function curl({ url, unix, needsTrust }: Target, token: string): string {
-  const flags = [
-    ...(needsTrust ? ['-k'] : []),
-    ...(unix === null ? [] : [`--unix-socket ${quote(unix)}`]),
-    `-H 'Authorization: Bearer ${token}'`,
-    `-H 'Content-Type: application/json'`,
-    `-d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,
-  ]
-  return `curl ${flags.join(' ')} ${quote(`${url}/plants`)}`
-}
-
-/** Prints a first token if the store has none; revokes it if nobody can have read it. */
-async function showFirstToken(
-  store: Store,
-  target: Target,
-  out: LogWriter,
-  log: Log,
-): Promise<void> {
-  if ((await store.listTokens()).length > 0) return
-  const { text, token } = issueToken(NAME, 'write', null, Date.now())
-  if (!(await store.createToken(token))) return
-  const before = out.dropped()
-  out.write(`
-The first token, shown only once:
-
-  ${text}
-
-Create a plant:
-
-  ${curl(target, text)}
-
-`)
-  if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
-  await store.revokeToken(NAME, Date.now())
-  log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
-}
-
 type Started = {
   readonly version: string
   readonly at: LocalAddress
@@ -67,6 +27,43 @@ type Started = {
   readonly hasToken: boolean
   /** Whether clients must be told to trust the certificate. */
   readonly needsTrust: boolean
+}
+
+function curl({ at: { url, unix }, needsTrust }: Started, token: string): string {
+  const flags = [
+    ...(needsTrust ? ['-k'] : []),
+    ...(unix === null ? [] : [`--unix-socket ${quote(unix)}`]),
+    `-H 'Authorization: Bearer ${token}'`,
+    `-H 'Content-Type: application/json'`,
+    `-d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,
+  ]
+  return `curl ${flags.join(' ')} ${quote(`${url}/plants`)}`
+}
+
+/** Prints a first token if the store has none; revokes it if nobody can have read it. */
+async function showFirstToken(
+  store: Store,
+  started: Started,
+  out: LogWriter,
+  log: Log,
+): Promise<void> {
+  if ((await store.listTokens()).length > 0) return
+  const { text, token } = issueToken(NAME, 'write', null, Date.now())
+  if (!(await store.createToken(token))) return
+  const before = out.dropped()
+  out.write(`
+The first token, shown only once:
+
+  ${text}
+
+Create a plant:
+
+  ${curl(started, text)}
+
+`)
+  if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
+  await store.revokeToken(NAME, Date.now())
+  log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
 }
 
 /** Logs that the daemon listens, and prints how to use it. A store without tokens gets its first one. */
@@ -85,7 +82,7 @@ export async function announce(
   if (started.hasConsole && at.unix === null) out.write(`console: ${at.url}/\n`)
   if (started.isNew) out.write(`created the database ${database}\n`)
   if (started.hasToken) return
-  await showFirstToken(store, { ...at, needsTrust: started.needsTrust }, out, log)
+  await showFirstToken(store, started, out, log)
   const secret =
     passwordFile === null ? '' : `PLANTSTORE_DATABASE_PASSWORD_FILE=${quote(resolve(passwordFile))}`
   const program = invocation(surroundings(), secret)
