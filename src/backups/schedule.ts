@@ -20,11 +20,6 @@ const RETRY_MS = 3_600_000
 
 type Plan = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
 
-function checkBackupFolder(folder: string): void {
-  checkFolder(folder)
-  if (!statSync(folder).isDirectory()) throw new OpenError(`${folder} is not a folder`)
-}
-
 /**
  * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if it cannot be written.
  */
@@ -41,7 +36,8 @@ export function scheduleBackups(
   const database = resolve(plan.database)
   const every = plan.backupEvery ?? DAY_MS
   const keep = plan.backupKeep ?? KEEP
-  checkBackupFolder(folder)
+  checkFolder(folder)
+  if (!statSync(folder).isDirectory()) throw new OpenError(`${folder} is not a folder`)
 
   const stats = { lastAt: 0, lastBytes: 0, failures: 0 }
   let child: Child | undefined
