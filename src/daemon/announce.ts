@@ -32,7 +32,7 @@ type Started = {
 function curl({ at: { url, unix }, needsTrust }: Started, token: string): string {
   const flags = [
     ...(needsTrust ? ['-k'] : []),
-    ...(unix === null ? [] : [`--unix-socket ${quote(unix)}`]),
+    ...(unix === null ? [] : [`--unix-socket ${quote(resolve(unix))}`]),
     `-H 'Authorization: Bearer ${token}'`,
     `-H 'Content-Type: application/json'`,
     `-d '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,

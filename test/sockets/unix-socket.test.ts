@@ -1,7 +1,15 @@
 // The daemon on a unix socket: --unix and --unix-mode.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { importLines, lines } from '../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
@@ -30,6 +38,18 @@ test('listens on the socket, and says so', async () => {
     expect(stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
   }
   expect(await daemon.stop()).toBe(0)
+})
+
+test('prints a curl line that works in any folder', async () => {
+  using folder = temporaryFolder()
+  const env = { PLANTSTORE_TOKEN: '' }
+  const args = ['--unix', 'plants.sock']
+  await using daemon = await startDaemon({ cwd: folder.path, args, env })
+  await daemon.prints(() => daemon.out().includes('to make another token'))
+
+  const [curl = ''] = /^ {2}curl .*$/m.exec(daemon.out()) ?? []
+
+  expect(curl).toContain(` --unix-socket ${realpathSync(folder.path)}/plants.sock `)
 })
 
 test('is found by health, by flag and by environment', async () => {
