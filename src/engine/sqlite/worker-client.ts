@@ -81,6 +81,8 @@ export class WorkerClient {
       else this.#asking.shift()?.(reply)
     }
     thread.onerror = ({ message }) => {
+      // What the next thread was asked is not in doubt.
+      if (this.#thread !== thread) return
       const detail = `the committing thread died: ${message}`
       this.#thread = undefined
       this.#opening = undefined
