@@ -137,9 +137,9 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
 
     async function start(): Promise<void> {
       const store = await opening
+      await warnOfStoredToken(store, token.current(), log)
       const countFiles = await watchOpenFiles(log)
       if (stop.signal.aborted) return
-      await warnOfStoredToken(store, token.current(), log)
       const app = createApp({
         store,
         metrics,
