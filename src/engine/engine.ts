@@ -32,6 +32,8 @@ export type PlantParts = Iterable<readonly NewPlant[]> | AsyncIterable<readonly 
  * to do, or with a `UsageError` for a malformed URL.
  */
 type Engine = {
+  /** Whether a database is this engine's; the first that claims it has it. */
+  claims(database: string): boolean
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, role: Role): Promise<Store>
   /** Reads a whole store, and writes nothing to it. */
@@ -52,6 +54,8 @@ type Engine = {
 }
 
 const sqlite: Engine = {
+  // A path can be any text.
+  claims: () => true,
   locate(database) {
     const isNew = !existsSync(database)
     const name = isNew ? resolve(database) : realpathSync(database)
@@ -70,6 +74,7 @@ const targetOf = async (database: string, secrets: DatabaseSecrets) =>
   (await import('./postgres/url')).parsePostgresUrl(database, secrets)
 
 const postgres: Engine = {
+  claims: isPostgresUrl,
   locate: (database) => ({ name: withoutPassword(database), files: [], isNew: false }),
   async open(database, secrets, role) {
     const target = await targetOf(database, secrets)
@@ -87,7 +92,8 @@ const postgres: Engine = {
 }
 
 /** The engine of a database. */
-export const engineOf = (database: string): Engine => (isPostgresUrl(database) ? postgres : sqlite)
+export const engineOf = (database: string): Engine =>
+  [postgres, sqlite].find((it) => it.claims(database)) ?? sqlite
 
 const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFile: null }
 
