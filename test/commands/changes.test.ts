@@ -1,9 +1,6 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { closeSync, openSync, readSync } from 'node:fs'
-import { program, runProgram, startDaemon, startProgram, TOKEN } from '../harness/daemon'
+import { runProgram, startDaemon, startProgram, TOKEN } from '../harness/daemon'
 import { startOwnDaemon } from '../harness/own-daemon'
-import { startProcess } from '../harness/process'
 
 const KEEP = ['--keep-changes', '1d']
 const { daemon, database, folder } = await startOwnDaemon({ args: KEEP })
@@ -121,30 +118,4 @@ test('says what is wrong in one line', async () => {
     code: 2,
   })
   expect(await run([...ofFile, '--after', 'x'])).toMatchObject({ code: 1 })
-})
-
-test.each([
-  ['changes', []],
-  ['changes --follow', ['--follow']],
-])('%s lets the daemon empty its log while its reader pauses', async (_, words) => {
-  const plants = Array.from({ length: 1000 }, (_, at) => ({
-    id: 7000 + 1000 * words.length + at,
-    name: 'a'.repeat(100),
-  }))
-  await daemon.fetch('/plants/batch', { json: { plants } })
-  const pipe = folder.file(`pipe${words.length}`)
-  Bun.spawnSync(['mkfifo', pipe])
-  const args = [...program, 'changes', ...words, ...ofFile]
-  await using child = startProcess(['sh', '-c', 'exec "$@" > "$0"', pipe, ...args])
-  const reader = openSync(pipe, 'r')
-  try {
-    // More than the pipe holds is still to come.
-    readSync(reader, Buffer.alloc(1))
-    await Bun.sleep(500)
-    using db = new Database(database)
-    const [row] = db.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
-    expect({ ...row, isAlive: child.alive() }).toMatchObject({ busy: 0, isAlive: true })
-  } finally {
-    closeSync(reader)
-  }
 })

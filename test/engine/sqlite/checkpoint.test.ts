@@ -1,7 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { statSync } from 'node:fs'
-import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { PATIENCE_MS, program, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { startProcess } from '../../harness/process'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -74,4 +75,29 @@ test('counts the commits that changed something, and no others', async () => {
   await Bun.sleep(1100)
   expect((await daemon.fetch('/health')).status).toBe(200)
   expect(await commits()).toBe(1)
+})
+
+test.each([
+  ['changes', []],
+  ['changes --follow', ['--follow']],
+])('%s lets the daemon empty its log while its reader pauses', async (_, words) => {
+  using folder = temporaryFolder()
+  const [database, pipe] = [folder.file('plants.db'), folder.file('pipe')]
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  const plants = Array.from({ length: 1000 }, (_, id) => ({ id, name: 'a'.repeat(100) }))
+  await daemon.fetch('/plants/batch', { json: { plants } })
+  Bun.spawnSync(['mkfifo', pipe])
+  const args = [...program, 'changes', ...words, '--database', database]
+  await using child = startProcess(['sh', '-c', 'exec "$@" > "$0"', pipe, ...args])
+  const reader = openSync(pipe, 'r')
+  try {
+    // More than the pipe holds is still to come.
+    readSync(reader, Buffer.alloc(1))
+    await Bun.sleep(500)
+    using db = new Database(database)
+    const [row] = db.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').all()
+    expect({ ...row, isAlive: child.alive() }).toMatchObject({ busy: 0, isAlive: true })
+  } finally {
+    closeSync(reader)
+  }
 })
