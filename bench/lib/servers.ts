@@ -125,6 +125,7 @@ const part = (name: string, description: string): Server => ({
 
 /** plantstore with more and more of its parts, for `bun run ledger`. */
 export const ledgerParts: Server[] = [
+  part('request', 'bare, and what a create needs of its request read'),
   part('validation', 'Elysia, and the body validated'),
   part('credentials', 'and credentials'),
   part('metrics', 'and metrics, log and errors'),

@@ -5,12 +5,15 @@ import { openStore } from '../../src/engine/engine.ts'
 import { GroupCommit } from '../../src/engine/group-commit.ts'
 import { LIMITS, plantChanges } from '../../src/engine/plant-changes.ts'
 import { daemon } from '../../src/engine/role.ts'
+import { jsonHeaders } from '../../src/http/answer.ts'
 import { createApp } from '../../src/http/app.ts'
 import { authenticate } from '../../src/http/auth.ts'
 import { createBodies } from '../../src/http/body.ts'
 import { plants } from '../../src/http/plants.ts'
 import { listen } from '../../src/http/server.ts'
 import { createUnsent } from '../../src/http/unsent.ts'
+import type { NewPlant } from '../../src/plant.ts'
+import { parseBody } from '../../src/plant-json.ts'
 import type { Store } from '../../src/store.ts'
 import { configured, depsOf } from '../../tools/service.ts'
 
@@ -39,6 +42,16 @@ const routes = plants({
   unsent: createUnsent(deps.timeOut),
   optionsOf: ({ request: { signal } }) => ({ signal }),
 })
+
+// What a create needs of a request and its answer, without Elysia: its headers, its bytes, whether its client has gone.
+async function echo(request: Request): Promise<Response> {
+  const { signal } = request
+  const { authorization } = request.headers.toJSON()
+  const plant = parseBody(await request.bytes()) as NewPlant
+  if (signal.aborted || authorization === undefined) throw new Error('the client has gone')
+  return new Response(JSON.stringify({ ...plant, id: undefined }), { headers: jsonHeaders })
+}
+
 const apps = {
   validation: () => new Elysia().use(routes),
   credentials: () => new Elysia().use(authenticate({ ...deps, rateLimit: null })).use(routes),
@@ -46,4 +59,6 @@ const apps = {
   'group-commit': () => createApp({ ...deps, store: grouping }),
   storage: () => createApp(deps),
 }
-listen(apps[part as keyof typeof apps](), { host: '127.0.0.1', port: Number(port) }, log)
+const at = { hostname: '127.0.0.1', port: Number(port) }
+if (part === 'request') Bun.serve({ ...at, routes: { '/plants': { POST: echo } } })
+else listen(apps[part as keyof typeof apps](), { host: at.hostname, port: at.port }, log)
