@@ -38,15 +38,15 @@ export const CANNOT_READ = 'cannot read from the database'
 export type ErrorNumber = keyof typeof catalogue
 
 /** The refusal of a request: a number of the catalogue, and a message that is safe to show to any client. */
-export class PlantError extends Error {
-  override readonly name = 'PlantError'
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
   /** Headers of the answer, besides those of every answer with this number. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
     readonly error: ErrorNumber,
     message: string = catalogue[error],
-    { headers = {}, ...options }: ErrorOptions & Partial<Pick<PlantError, 'headers'>> = {},
+    { headers = {}, ...options }: ErrorOptions & Partial<Pick<ApiError, 'headers'>> = {},
   ) {
     super(message, options)
     this.headers = headers

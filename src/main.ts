@@ -2,26 +2,26 @@
 // The program: finds the command, runs it, and ends the process with its exit code.
 
 import packageJson from '../package.json'
-import { type Command, exitCodes, type Output } from './command'
-import { backup } from './commands/backup'
-import { changes } from './commands/changes'
-import { check } from './commands/check'
-import { completion } from './commands/completion'
-import { exportPlants } from './commands/export'
-import { forward } from './commands/forward'
-import { health } from './commands/health'
-import { importPlants } from './commands/import'
-import { man } from './commands/man'
-import { restore } from './commands/restore'
-import { serve } from './commands/serve'
-import { token } from './commands/token'
-import { parseConfig } from './config'
-import { refusePasswords } from './database-url'
-import { messageOf, OpenError, PlantError, UsageError } from './errors'
+import { type Command, exitCodes, type Output } from './cli/command'
+import { backup } from './cli/commands/backup'
+import { changes } from './cli/commands/changes'
+import { check } from './cli/commands/check'
+import { completion } from './cli/commands/completion'
+import { exportPlants } from './cli/commands/export'
+import { forward } from './cli/commands/forward'
+import { health } from './cli/commands/health'
+import { importPlants } from './cli/commands/import'
+import { man } from './cli/commands/man'
+import { restore } from './cli/commands/restore'
+import { serve } from './cli/commands/serve'
+import { token } from './cli/commands/token'
+import { parseConfig } from './cli/config'
+import { helpOf, helpOfAll } from './cli/help'
+import { suggest } from './cli/nearest'
+import { standardError, standardOutput } from './cli/terminal/output'
+import { refusePasswords } from './engine/database-url'
+import { ApiError, messageOf, OpenError, UsageError } from './errors'
 import { exitAtOnce } from './files/libc'
-import { helpOf, helpOfAll } from './help'
-import { suggest } from './nearest'
-import { standardError, standardOutput } from './terminal/output'
 
 const commands: readonly Command[] = [
   serve,
@@ -56,7 +56,7 @@ function findCommand(word: string, others: readonly string[] = []): Command {
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage
   const isStorage =
-    error instanceof PlantError
+    error instanceof ApiError
       ? error.error === 50302 || error.error === 50701
       : error instanceof OpenError && error.storage
   return isStorage ? exitCodes.storage : exitCodes.failure

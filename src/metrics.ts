@@ -1,7 +1,6 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
-import type { LogStats } from './changes'
-import type { StoreStats } from './store'
+import type { LogStats, StoreStats } from './store'
 
 // Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]

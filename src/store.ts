@@ -1,6 +1,5 @@
-import type { ChangeLog, Origin } from './changes'
-import type { Precondition } from './entity-tag'
-import type { ChangedTexts, Int64, NewPlant } from './plant'
+import type { Precondition } from './plant/entity-tag'
+import type { ChangedTexts, Int64, NewPlant, Plant } from './plant/plant'
 import type { Token } from './token'
 
 /** The plants of a page: at most `limit`, with ids above `after`, and with the tag and the part of a name if given. */
@@ -69,7 +68,7 @@ export type ServerStats = {
 /**
  * A store of plants: the contract of every engine.
  *
- * Each method may reject with a {@link PlantError}: 50301 if too much is queued, 50302 if the storage fails, 50701 if the
+ * Each method may reject with a {@link ApiError}: 50301 if too much is queued, 50302 if the storage fails, 50701 if the
  * disk is full, or an error that the method documents. A rejection means that nothing was stored, with one exception: a
  * command does not wait for failed storage to heal, so its last changes may have been stored.
  * A method that changes something resolves when the change is durable: it survives the end of the process and a loss of
@@ -127,4 +126,70 @@ export interface Store {
   stats(): StoreStats
   /** Commits what is queued, if the storage works, then closes it. */
   close(): Promise<void>
+}
+
+/** Who asked for a change. A command gives its name as `request`. */
+export type Origin = {
+  /** The name of the token. */
+  readonly token: string | null
+  readonly address: string | null
+  readonly request: string | null
+}
+
+export const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
+export type Action = (typeof ACTIONS)[number]
+
+/** A change that took effect. `before` of a create and `after` of a delete are null. */
+export type Change = Origin & {
+  /** Its place in the log; see {@link ChangeLog}. */
+  readonly cursor: string
+  /** RFC 3339, in UTC. */
+  readonly at: string
+  readonly action: Action
+  readonly id: Int64
+  readonly before: Plant | null
+  readonly after: Plant | null
+}
+
+/** How long changes are kept, in milliseconds; `off`: no log is kept; null: as the store has it. */
+export type KeepChanges = number | 'off' | null
+
+/** The state of a log, for metrics. */
+export type LogStats = {
+  readonly entries: number
+  /** When the oldest change took effect, in milliseconds since 1970; null: the log is empty. */
+  readonly oldestAt: number | null
+  readonly bytes: number
+}
+
+/** The cursor that stands for the end of the log. */
+export const NOW = 'now'
+
+/**
+ * The log of changes of a store. A change is in it from the moment it is durable, exactly once; who has seen one never later
+ * sees a new one before it.
+ *
+ * A cursor names a log and a place in it. 40002: it is malformed. 41001: it is of another log, or its place was removed.
+ * 40403: another process has ended the log.
+ */
+export interface ChangeLog {
+  /**
+   * The changes after a cursor, the oldest first: at most `limit`, and fewer if they are long. Without `after`: from the
+   * oldest that is kept; {@link NOW}: none. `next` is the cursor of the last one; of where it began, if there is none.
+   */
+  read(options: {
+    readonly after?: string | undefined
+    readonly limit: number
+  }): Promise<{ readonly changes: readonly Change[]; readonly next: string }>
+  /** The changes of one plant, the newest first: those before the cursor `after`, if given. No `next`: no more follow. */
+  history(
+    id: Int64,
+    options: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<{ readonly changes: readonly Change[]; readonly next?: string }>
+  /**
+   * Calls `listener` when there may be changes that it has not seen: at once for those of this process, within half a second
+   * for others. Returns a function that ends it.
+   */
+  watch(listener: () => void): () => void
+  stats(): Promise<LogStats>
 }

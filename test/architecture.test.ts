@@ -7,22 +7,6 @@ import { root } from './harness/daemon'
 
 const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
 
-// What every engine is made of; it knows no database.
-const SHARED_BY_ENGINES = [
-  'engine/change',
-  'engine/decide',
-  'engine/group-commit',
-  'engine/health',
-  'engine/log-entry',
-  'engine/log-retention',
-  'engine/plant-count',
-  'engine/plant-changes',
-  'engine/token-row',
-  'engine/role',
-  'engine/page',
-  'engine/row',
-] as const
-
 type Import = { readonly from: string; readonly to: string; readonly names: string }
 
 const IMPORT =
@@ -59,54 +43,21 @@ describe('the source', () => {
     expect(imports.map(show)).toContain('engine/sqlite/database-file.ts imports bun:sqlite')
   })
 
-  test('root files import only each other, and schemas', () => {
-    const wrong = ofFiles(isRoot).filter(({ from, to }) => {
-      if (isOurs(to)) return !isRoot(`${to}.ts`)
-      // parseArgs
-      return to !== '@sinclair/typebox' && !(from === 'config.ts' && to === 'node:util')
-    })
-
-    expect(wrong.map(show)).toEqual([])
-  })
-
   test.each([
+    ['ROOT', ['ROOT', 'plant/']],
+    ['plant', ['errors', 'plant/']],
     ['files', ['errors', 'files/']],
-    ['engine', ['ROOT', 'files/', 'engine/']],
-    ['engine/sqlite', ['ROOT', 'files/', ...SHARED_BY_ENGINES, 'engine/sqlite/']],
-    ['engine/postgres', ['ROOT', ...SHARED_BY_ENGINES, 'engine/postgres/']],
-    ['http', ['ROOT', 'http/', '../package.json']],
+    ['formats', ['errors', 'plant/', 'formats/']],
+    ['engine', ['ROOT', 'plant/', 'files/', 'engine/']],
+    ['http', ['ROOT', 'plant/', 'http/', '../package.json']],
     ['sockets', ['ROOT', 'files/', 'sockets/']],
-    ['follow', ['ROOT', 'client/', 'engine/engine', 'engine/role', 'follow/', '../package.json']],
-    ['backups', ['ROOT', 'files/', 'backups/']],
-    ['formats', ['ROOT', 'formats/']],
-    ['daemon', ['ROOT', 'terminal/invocation', 'daemon/']],
-    ['terminal', ['ROOT', 'terminal/']],
-    [
-      'web/console',
-      ['web/console/', 'web/kept-token', 'client/', 'errors', 'format', 'formats/', 'plant'],
-    ],
-    ['web/docs', ['web/docs/', 'web/kept-token']],
-    [
-      'commands',
-      [
-        'ROOT',
-        'backups/',
-        'files/',
-        'engine/engine',
-        'engine/role',
-        'client/client',
-        'daemon/',
-        'follow/',
-        'formats/',
-        'sockets/',
-        'terminal/',
-        'http/',
-        'web/built',
-        '../package.json',
-      ],
-    ],
-  ] as const)('%s/ imports only %j of ours', (room, allowed) => {
-    const wrong = ofFiles(inFolder(room)).filter(
+    ['backups', ['ROOT', 'files/', 'cli/command', 'backups/']],
+    ['daemon', ['ROOT', 'sockets/', 'cli/command', 'daemon/']],
+    ['client', ['client/']],
+    ['web/console', ['web/', 'client/', 'formats/', 'errors', 'plant/plant']],
+    ['web/docs', ['web/']],
+  ] as const)('%s imports only %j of ours', (room, allowed) => {
+    const wrong = ofFiles(room === 'ROOT' ? isRoot : inFolder(room)).filter(
       ({ to }) =>
         (isOurs(to) || to.startsWith('.')) &&
         !allowed.some((it) =>
@@ -138,7 +89,7 @@ describe('the source', () => {
 
   test('http/ imports no database, no system module and no options', () => {
     const wrong = ofFiles(inFolder('http')).filter(
-      ({ to }) => isSystem(to) || to.startsWith('bun:') || to === 'config' || to === 'options',
+      ({ to }) => isSystem(to) || to.startsWith('bun:') || to.startsWith('cli/'),
     )
 
     expect(wrong.map(show)).toEqual([])
@@ -162,16 +113,11 @@ describe('the source', () => {
     expect(wrong).toEqual([])
   })
 
-  test('client/ imports nothing but its own files: it runs wherever fetch does', () => {
-    const wrong = ofFiles(inFolder('client')).filter(({ to }) => !to.startsWith('client/'))
-
-    expect(wrong.map(show)).toEqual([])
-  })
-
-  test('only engine/engine.ts knows which engines there are', () => {
-    const isOfOne = (file: string) => /^engine\/(sqlite|postgres)\//.test(file)
+  test('only engine/engine.ts knows which engines there are, and neither engine knows the other', () => {
+    const engineOf = (file: string) => /^engine\/(sqlite|postgres)\//.exec(file)?.[1]
     const wrong = imports.filter(
-      ({ from, to }) => isOfOne(to) && !isOfOne(from) && from !== 'engine/engine.ts',
+      ({ from, to }) =>
+        engineOf(to) && engineOf(from) !== engineOf(to) && from !== 'engine/engine.ts',
     )
 
     expect(wrong.map(show)).toEqual([])
@@ -188,8 +134,8 @@ describe('the source', () => {
   test('only serve.ts imports http/, and only main.ts imports commands/', () => {
     const wrong = imports.filter(
       ({ from, to }) =>
-        (to.startsWith('http/') && !from.startsWith('http/') && from !== 'commands/serve.ts') ||
-        (to.startsWith('commands/') && from !== 'main.ts') ||
+        (to.startsWith('http/') && !from.startsWith('http/') && from !== 'cli/commands/serve.ts') ||
+        (to.startsWith('cli/commands/') && from !== 'main.ts') ||
         to === 'main',
     )
 
@@ -250,7 +196,7 @@ describe('the source', () => {
   test('only config.ts reads the environment', () => {
     const readers = files.filter((file) => /\b(process|Bun|meta)\.env\b/.test(textOf(file)))
 
-    expect(readers).toEqual(['config.ts'])
+    expect(readers).toEqual(['cli/config.ts'])
   })
 
   test('only main.ts ends the process', () => {

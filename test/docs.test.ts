@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
-import { exitCodes } from '../src/command'
+import { exitCodes } from '../src/cli/command'
+import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/cli/options'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
-import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/options'
 import { program, root, startDaemon, temporaryFolder } from './harness/daemon'
 
 const MOST_WORDS = 600

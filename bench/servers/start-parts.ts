@@ -1,5 +1,5 @@
 // The start of plantstore as far as one of its parts: its modules, the store, the service. `bun run start` builds it.
-import { serve } from '../../src/commands/serve.ts'
+import { serve } from '../../src/cli/commands/serve.ts'
 import { openStore } from '../../src/engine/engine.ts'
 import { daemon } from '../../src/engine/role.ts'
 import { serveStore } from '../../tools/service.ts'

@@ -1,7 +1,7 @@
 // Runs a command of this program as a separate process, which the daemon can end at any time.
 
 import { readFileSync } from 'node:fs'
-import { ownProgram } from '../command'
+import { ownProgram } from '../cli/command'
 
 export type Child = ReturnType<typeof startChild>
 

@@ -4,10 +4,9 @@
 import { statSync } from 'node:fs'
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config'
 import { messageOf, OpenError, UsageError } from '../errors'
 import { removeLeftovers } from '../files/private-folder'
-import { checkFolder } from '../files/target'
+import { checkFolder } from '../files/resolve-path'
 import type { Log } from '../log'
 import { type Child, type ChildOptions, startChild } from './child'
 import { type Backup, backupName, listBackups } from './folder'
@@ -18,7 +17,13 @@ const KEEP = 7
 const LONGEST_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
 
-type Plan = Pick<Config, 'database' | 'backupFolder' | 'backupEvery' | 'backupKeep'>
+/** Times are in milliseconds; null: the default. */
+type Plan = {
+  readonly database: string
+  readonly backupFolder: string | null
+  readonly backupEvery: number | null
+  readonly backupKeep: number | null
+}
 
 /**
  * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if it cannot be written.

@@ -1,11 +1,11 @@
 // The first lines of a daemon: where it listens, and how to get in.
 
 import { resolve } from 'node:path'
-import { isWildcard, type LocalAddress } from '../address'
 import type { Log } from '../log'
+import { isWildcard, type LocalAddress } from '../sockets/address'
 import type { Store } from '../store'
-import { invocation, quote, surroundings } from '../terminal/invocation'
 import { issueToken } from '../token'
+import { invocation, quote, surroundings } from './invocation'
 import type { LogWriter } from './log-writer'
 
 const NAME = 'first'

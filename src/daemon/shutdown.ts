@@ -1,6 +1,6 @@
 // The signals that stop a daemon, and how long a stop may take.
 
-import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../command'
+import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../cli/command'
 import { IN_DOUBT, messageOf } from '../errors'
 import type { Log } from '../log'
 

@@ -1,9 +1,9 @@
 // The changes of a store, and their outcomes. Every engine shares them; nothing here knows a database.
 
-import type { Origin } from '../changes'
-import type { Precondition } from '../entity-tag'
 import type { ErrorNumber } from '../errors'
-import type { ChangedTexts } from '../plant'
+import type { Precondition } from '../plant/entity-tag'
+import type { ChangedTexts } from '../plant/plant'
+import type { Origin } from '../store'
 import type { Row, RowId } from './row'
 
 // undefined becomes null in JSON.

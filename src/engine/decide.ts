@@ -1,9 +1,9 @@
 // Decides how a change ends and what it writes, for every engine.
 
-import type { Origin } from '../changes'
-import { holds } from '../entity-tag'
+import { holds } from '../plant/entity-tag'
+import type { Origin } from '../store'
 import type { Outcome, PlantChange, Refusal } from './change'
-import type { Entry } from './log-entry'
+import type { Entry } from './journal/entry'
 import { isSame, patchRow, type Row, type RowId, toPlant } from './row'
 
 /** The stored rows, as the changes before have left them. */

@@ -2,9 +2,9 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from '../database-url'
-import type { NewPlant } from '../plant'
+import type { NewPlant } from '../plant/plant'
 import type { Findings, Store } from '../store'
+import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
 import type { Role } from './role'
 import { copyDatabase } from './sqlite/backup'
 import { checkDatabase } from './sqlite/check'

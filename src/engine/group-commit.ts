@@ -1,6 +1,6 @@
 // Group commit: changes that wait together share one commit. It knows no database.
 
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 import { isDone, type Outcome } from './change'
 import type { Row } from './row'
 
@@ -42,7 +42,7 @@ function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
     if (isDone(outcome)) resolve(outcome?.row ?? null)
-    else reject(outcome ? new PlantError(outcome.error, outcome.message) : new PlantError(50001))
+    else reject(outcome ? new ApiError(outcome.error, outcome.message) : new ApiError(50001))
   }
 }
 
@@ -52,7 +52,7 @@ function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
   if (!signal?.aborted) return true
-  reject(new PlantError(50301, 'the client has gone'))
+  reject(new ApiError(50301, 'the client has gone'))
   return false
 }
 
@@ -109,7 +109,7 @@ export class GroupCommit<Change> {
     const { promise, resolve, reject } = Promise.withResolvers<Row | null>()
     this.#enqueue({ change, bytes, signal, resolve, reject })
     const row = await promise
-    if (!row) throw new PlantError(50001)
+    if (!row) throw new ApiError(50001)
     return row
   }
 
@@ -126,7 +126,7 @@ export class GroupCommit<Change> {
       this.#waiting.length >= queuedChanges ||
       (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
     if (isFull) {
-      reject(new PlantError(50301))
+      reject(new ApiError(50301))
       return
     }
     this.#waiting.push(waiting)

@@ -1,6 +1,6 @@
 // Whether a storage can write, as its commits show.
 
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 
 // A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
 const PROBE_EVERY_MS = 1000
@@ -46,7 +46,7 @@ type Watched = {
   readonly storage: string
   readonly stalledMs: number
   /** Why the storage is known not to write; null if it is not. */
-  readonly problem: () => PlantError | null
+  readonly problem: () => ApiError | null
   /** Writes something that changes nothing. */
   readonly write: () => Promise<unknown>
 }
@@ -64,11 +64,11 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
   }
 
   /** Why the storage cannot write, or confirms nothing for now; null if it can, or nobody knows yet. */
-  function current(): PlantError | null {
+  function current(): ApiError | null {
     const known = problem()
     const seconds = Math.floor(confirmations.stalledFor() / 1000)
     if (known || seconds * 1000 < stalledMs) return known
-    return new PlantError(50302, `${storage} has confirmed no write for ${seconds} s`)
+    return new ApiError(50302, `${storage} has confirmed no write for ${seconds} s`)
   }
 
   /** Rejects with the reason if the storage cannot write. It never waits long, be it for the queue or for a stall. */
@@ -83,7 +83,7 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
     const reason = current()
     if (reason) throw reason
     // A full queue is not the storage's fault.
-    if (refusal && !(refusal instanceof PlantError && refusal.error === 50301)) throw refusal
+    if (refusal && !(refusal instanceof ApiError && refusal.error === 50301)) throw refusal
   }
 
   return { problem: current, probe }

@@ -1,6 +1,6 @@
 // How long a page of plants is, and where it begins, in every engine.
 
-import { INT64_MAX, INT64_MIN, type Int64 } from '../plant'
+import { INT64_MAX, INT64_MIN, type Int64 } from '../plant/plant'
 
 /** A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory. */
 export const PAGE_LENGTH = 250_000

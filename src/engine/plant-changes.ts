@@ -1,12 +1,11 @@
 // What a store does by group commit, in every engine: the methods that change plants, and the records of uses of tokens.
 
-import type { ChangeLog } from '../changes'
-import { type ChangedTexts, charactersOf } from '../plant'
-import type { Store } from '../store'
+import { type ChangedTexts, charactersOf } from '../plant/plant'
+import type { ChangeLog, Store } from '../store'
 import type { Change } from './change'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
+import { createLogWatch } from './journal/watch'
 import { createUseRecorder } from './last-use'
-import { createLogWatch } from './log-watch'
 import { toPlant, toRow, toRowId } from './row'
 
 /** How much may wait for a commit, and share one. */

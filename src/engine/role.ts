@@ -1,7 +1,7 @@
 // Who opens a store: the daemon, which owns it, or a command, which works with or without a daemon beside it.
 
-import type { KeepChanges } from '../changes'
 import type { Log } from '../log'
+import type { KeepChanges } from '../store'
 import { type Change, isDone, isRequested, type Outcome } from './change'
 
 /** What the process that opens a store may do. Made by {@link daemon} or {@link command}, once per process. */

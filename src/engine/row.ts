@@ -10,7 +10,7 @@ import {
   type TEXTS,
   type Text,
   toNewPlant,
-} from '../plant'
+} from '../plant/plant'
 
 /** The columns of the table of plants, in the order of a {@link Row}. */
 export const COLUMNS = FIELDS.join(', ')

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { OpenError } from '../errors'
 import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
+import { checkFolder, explainMaking, targetOf } from './resolve-path'
 import { syncFile, syncFolder } from './sync'
-import { checkFolder, explainMaking, targetOf } from './target'
 
 /** What to do if the name is taken. */
 type Existing = 'replace' | 'refuse'

@@ -1,13 +1,13 @@
 // Where a command gets changes from: a daemon, or a database.
 
 import { readFileSync } from 'node:fs'
+import type { Config } from '../cli/config'
+import { readTokenText } from '../cli/configured-token'
+import { databaseOptions, type Wording } from '../cli/options'
 import { type Change, type ChangePage, ClientError, createClient } from '../client/client'
-import type { Config } from '../config'
-import { readTokenText } from '../configured-token'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
-import { explainRefused, OpenError, PlantError, UsageError } from '../errors'
-import { databaseOptions, type Wording } from '../options'
+import { ApiError, explainRefused, OpenError, UsageError } from '../errors'
 
 const LIMIT = 1000
 
@@ -47,7 +47,7 @@ async function openDatabase(config: Config): Promise<Source> {
   const store = await openStore(config.database, command({ makesDatabase: false }), config)
 
   function log() {
-    if (!store.changes) throw new PlantError(40403)
+    if (!store.changes) throw new ApiError(40403)
     return store.changes
   }
 

@@ -4,7 +4,7 @@ import packageJson from '../../package.json'
 import type { Change } from '../client/client'
 import { backOff, pause, retryAfterOf } from '../client/send'
 import { messageOf, UsageError } from '../errors'
-import { toJson } from '../plant-json'
+import { toJson } from '../plant/json'
 
 const PATIENCE_MS = 30_000
 const PAUSE_SECONDS = { first: 1, longest: 3600 }

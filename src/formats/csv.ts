@@ -1,10 +1,10 @@
 // Plants as comma-separated values (RFC 4180), with a header. Other delimiters are read, but not written.
 
 import { OpenError } from '../errors'
-import type { PlantToWrite, RawEntry } from '../format'
-import { FIELDS, parseInt64, TEXTS } from '../plant'
+import { FIELDS, parseInt64, TEXTS } from '../plant/plant'
 import { type CsvFault, type CsvRecord, createCsvReader } from './csv-records'
 import { decodeText } from './encoding'
+import type { PlantToWrite, RawEntry } from './format'
 
 /** What the header of a CSV file must be, as users read it. */
 export const csvHeaderForm = FIELDS.join(',').replace(/,(?!name)\w+/g, '[$&]')

@@ -1,10 +1,10 @@
 // Plants as JSON, one per line.
 
 import { OpenError } from '../errors'
-import type { PlantToWrite, RawEntry } from '../format'
-import { exactNumber } from '../plant'
-import { parseJson } from '../plant-json'
+import { parseJson } from '../plant/json'
+import { exactNumber } from '../plant/plant'
 import { concat, toUtf8 } from './encoding'
+import type { PlantToWrite, RawEntry } from './format'
 
 const ARRAY = 'expected one plant object per line, found an array'
 

@@ -1,11 +1,11 @@
 // Plants in files of either format, for commands and browsers alike.
 
 import { Kind, TypeRegistry } from '@sinclair/typebox'
-import type { Entry, Format, PlantToWrite, RawEntry } from '../format'
-import { explainField } from '../mismatch'
-import { charactersOf, FIELDS, NewPlant, toNewPlant } from '../plant'
-import { LONGEST_BODY_BYTES } from '../plant-json'
+import { LONGEST_BODY_BYTES } from '../plant/json'
+import { explainField } from '../plant/mismatch'
+import { charactersOf, FIELDS, NewPlant, toNewPlant } from '../plant/plant'
 import { csvHeader, csvLine, inertCsvLine, readCsvRecords } from './csv'
+import type { Entry, Format, PlantToWrite, RawEntry } from './format'
 import { ndjsonLine, readNdjsonLines } from './ndjson'
 
 // A plant's line is about as long as the body that created it.

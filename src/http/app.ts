@@ -1,7 +1,7 @@
 // What the network sees: the routes, and what all of them have in common.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
@@ -11,7 +11,7 @@ import { createBodies } from './body'
 import { type Caller, caller, createOptionsOf } from './caller'
 import { changes } from './changes'
 import type { Cors } from './cors'
-import { answerError, toPlantError } from './errors'
+import { answerError, toApiError } from './errors'
 import { createFollowers } from './followers'
 import { onePlant } from './one-plant'
 import { openapi } from './openapi'
@@ -92,7 +92,7 @@ export function createApp(deps: AppDeps) {
   }
 
   // A browser's preflight has no token, and uses a method that no path has.
-  function refuseRoute(request: Request, error: PlantError): Response {
+  function refuseRoute(request: Request, error: ApiError): Response {
     const preflight = cors?.answerPreflight(request)
     if (preflight) return preflight
     throw error
@@ -112,7 +112,7 @@ export function createApp(deps: AppDeps) {
         observe({ request, route, token, started, entry }, responseValue)
     })
     .onError(async ({ request, route, token, started, entry, error }) => {
-      const refusal = toPlantError(error, log)
+      const refusal = toApiError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
       await discardRest(request)
       const response = answerError(refusal)
@@ -134,8 +134,8 @@ export function createApp(deps: AppDeps) {
   for (const [path, routes] of Map.groupBy(app.routes, (route) => route.path)) {
     const allow = methodsOf(routes)
     app.all(path, ({ request }) =>
-      refuseRoute(request, new PlantError(40501, undefined, { headers: { allow } })),
+      refuseRoute(request, new ApiError(40501, undefined, { headers: { allow } })),
     )
   }
-  return app.all('/*', ({ request }) => refuseRoute(request, new PlantError(40401)))
+  return app.all('/*', ({ request }) => refuseRoute(request, new ApiError(40401)))
 }

@@ -2,7 +2,7 @@
 
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 import type { Store } from '../store'
 import { allows, hashToken, isValid, LONGEST_TOKEN, type Token } from '../token'
 import type { RateLimit } from './rate-limit'
@@ -36,7 +36,7 @@ export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
 function normalizeCredentials(authorization: string): string {
   const token = CREDENTIALS.exec(authorization)?.[1]
   if (token !== undefined && token.length <= LONGEST_TOKEN) return `Bearer ${token}`
-  throw new PlantError(SCHEME.test(authorization) ? 40102 : 40101)
+  throw new ApiError(SCHEME.test(authorization) ? 40102 : 40101)
 }
 
 /**
@@ -65,7 +65,7 @@ export function authenticate(deps: AuthDeps) {
     const known = hashes.get(authorization)
     const hash = known ?? (await readHeader(authorization))
     const token = await findToken(deps, hash)
-    if (!token) throw new PlantError(40102)
+    if (!token) throw new ApiError(40102)
     if (!known) hashes.set(authorization, hash)
     if (hashes.size > MOST_HEADERS) hashes.delete(hashes.keys().next().value ?? '')
     if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
@@ -77,13 +77,13 @@ export function authenticate(deps: AuthDeps) {
 
   return new Elysia({ name: 'authenticate' })
     .derive({ as: 'scoped' }, ({ headers: { authorization } }) => {
-      if (authorization === undefined) throw new PlantError(40101)
+      if (authorization === undefined) throw new ApiError(40101)
       return found.get(authorization) ?? find(authorization)
     })
     .onTransform({ as: 'scoped' }, ({ token, request: { method }, route }) => {
-      if (!isValid(token, now())) throw new PlantError(40102)
+      if (!isValid(token, now())) throw new ApiError(40102)
       rateLimit?.spend(token, route)
       const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
-      if (!allows(token, scope)) throw new PlantError(40301)
+      if (!allows(token, scope)) throw new ApiError(40301)
     })
 }

@@ -2,10 +2,10 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import { getSchemaValidator } from 'elysia'
-import { PlantError } from '../errors'
-import { explainMismatch } from '../mismatch'
-import { FIELDS } from '../plant'
-import { parseBody } from '../plant-json'
+import { ApiError } from '../errors'
+import { parseBody } from '../plant/json'
+import { explainMismatch } from '../plant/mismatch'
+import { FIELDS } from '../plant/plant'
 import type { SentHeaders } from './precondition'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
@@ -66,10 +66,10 @@ export const MERGE_PATCH: Media = {
 function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {
   const sent = headers['content-type'] ?? ''
   const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
-  if (!types.includes(type ?? '')) throw new PlantError(41501, rule, { headers: accepts })
+  if (!types.includes(type ?? '')) throw new ApiError(41501, rule, { headers: accepts })
   // Only here: the header would say that the encoding was at fault.
   if (headers['content-encoding'] !== undefined) {
-    throw new PlantError(41501, ENCODED, { headers: ACCEPT_ENCODING })
+    throw new ApiError(41501, ENCODED, { headers: ACCEPT_ENCODING })
   }
 }
 
@@ -82,7 +82,7 @@ export function createBodies(limit: number) {
 
   // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
   async function readCounted(request: Request): Promise<Uint8Array> {
-    if (reading >= budget) throw new PlantError(50301, TOO_MANY)
+    if (reading >= budget) throw new ApiError(50301, TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
     const parts: Uint8Array<ArrayBuffer>[] = []
@@ -94,8 +94,8 @@ export function createBodies(limit: number) {
         parts.push(value)
         reading += value.byteLength
         size += value.byteLength
-        if (size > limit) throw new PlantError(41301)
-        if (reading > budget) throw new PlantError(50301, TOO_MANY)
+        if (size > limit) throw new ApiError(41301)
+        if (reading > budget) throw new ApiError(50301, TOO_MANY)
       }
     } finally {
       reading -= size
@@ -108,13 +108,13 @@ export function createBodies(limit: number) {
   async function readBytes(request: Request, headers: SentHeaders): Promise<Uint8Array> {
     const announced = headers['content-length'] ?? ''
     const length = DIGITS.test(announced) ? Number(announced) : null
-    if (length !== null && length > limit) throw new PlantError(41301)
+    if (length !== null && length > limit) throw new ApiError(41301)
     const isSmall = length !== null && length <= SMALL_BODY_BYTES
     try {
       return await (isSmall ? request.bytes() : readCounted(request))
     } catch (cause) {
-      if (cause instanceof PlantError) throw cause
-      throw new PlantError(40001, 'the body was cut off', { cause })
+      if (cause instanceof ApiError) throw cause
+      throw new ApiError(40001, 'the body was cut off', { cause })
     }
   }
 
@@ -139,7 +139,7 @@ export function createBodies(limit: number) {
         requireType(headers, media)
         const value = parse(await readBytes(request, headers))
         schema ??= getSchemaValidator(body, { normalize: false })
-        if (!schema.Check(value)) throw new PlantError(40002, explainMismatch(schema, value))
+        if (!schema.Check(value)) throw new ApiError(40002, explainMismatch(schema, value))
         return value
       }
 

@@ -1,10 +1,9 @@
 // The routes of the log of changes.
 
 import { Elysia } from 'elysia'
-import type { Change, ChangeLog } from '../changes'
-import { PlantError } from '../errors'
-import { toJson } from '../plant-json'
-import type { Store } from '../store'
+import { ApiError } from '../errors'
+import { toJson } from '../plant/json'
+import type { Change, ChangeLog, Store } from '../store'
 import { readWeights } from './accept-encoding'
 import { caller } from './caller'
 import { answers } from './describe'
@@ -28,7 +27,7 @@ const example = {
 const REFUSALS = [40403, 41001, 50301] as const
 
 function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
-  if (!changes) throw new PlantError(40403)
+  if (!changes) throw new ApiError(40403)
   return changes
 }
 

@@ -1,6 +1,6 @@
-import { type ErrorNumber, PlantError } from '../errors'
+import { ApiError, type ErrorNumber } from '../errors'
 import type { Log } from '../log'
-import { explainMismatch, type Validator } from '../mismatch'
+import { explainMismatch, type Validator } from '../plant/mismatch'
 import { jsonHeaders } from './answer'
 
 const RETRY_AFTER_SECONDS = '1'
@@ -19,7 +19,7 @@ export const headersOf: Partial<Record<ErrorNumber, Record<string, string>>> = {
 }
 
 /** The answer to a refused request. */
-export function answerError({ error, message, status, headers }: PlantError): Response {
+export function answerError({ error, message, status, headers }: ApiError): Response {
   const all = new Headers(jsonHeaders)
   const own = { ...headersOf[error], ...headers }
   for (const [name, value] of Object.entries(own)) all.set(name, value)
@@ -30,11 +30,11 @@ const isMismatch = (error: unknown): error is Error & { validator: Validator; va
   error instanceof Error && 'code' in error && error.code === 'VALIDATION' && 'validator' in error
 
 /** The error that a client is told for anything that was thrown; an unexpected error is logged, not told. */
-export function toPlantError(error: unknown, log: Log): PlantError {
-  if (error instanceof PlantError) return error
-  if (isMismatch(error)) return new PlantError(40002, explainMismatch(error.validator, error.value))
+export function toApiError(error: unknown, log: Log): ApiError {
+  if (error instanceof ApiError) return error
+  if (isMismatch(error)) return new ApiError(40002, explainMismatch(error.validator, error.value))
   log('error', 'unexpected', {
     detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })
-  return new PlantError(50001)
+  return new ApiError(50001)
 }

@@ -1,10 +1,9 @@
 // The clients that follow the log of changes, each by a stream of server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 
-import type { Change, ChangeLog } from '../changes'
-import { PlantError } from '../errors'
-import { toJson } from '../plant-json'
-import type { Store } from '../store'
+import { ApiError } from '../errors'
+import { toJson } from '../plant/json'
+import type { Change, ChangeLog, Store } from '../store'
 import { isValid, type Token } from '../token'
 import { jsonHeaders } from './answer'
 import { findToken, type TokenDeps } from './auth'
@@ -218,7 +217,7 @@ export function createFollowers(deps: FollowerDeps) {
           await run(follower, controller)
         } catch (error) {
           // Its place was removed, or the store fails: the client learns which, when it comes back.
-          if (!(error instanceof PlantError)) throw error
+          if (!(error instanceof ApiError)) throw error
         } finally {
           remove(follower)
           // The connection is kept for another request, but not without an end.
@@ -239,7 +238,7 @@ export function createFollowers(deps: FollowerDeps) {
       request: Request,
       { hash }: Token,
     ): Promise<Response> {
-      if (followers.size >= most) throw new PlantError(50301, TOO_MANY)
+      if (followers.size >= most) throw new ApiError(50301, TOO_MANY)
       const page = await readPage(log, after)
       const isGone = request.signal.aborted || stopping.aborted
       const body = request.method === 'HEAD' || isGone ? null : streamFrom(log, page, request, hash)

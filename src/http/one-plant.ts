@@ -1,8 +1,9 @@
 // The routes of one plant.
 
 import { Elysia } from 'elysia'
-import { entityTagOf, isAmong, type Precondition } from '../entity-tag'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
+import { entityTagOf, isAmong, type Precondition } from '../plant/entity-tag'
+import { toJson } from '../plant/json'
 import {
   type ChangedTexts,
   type Int64,
@@ -11,8 +12,7 @@ import {
   Replacement,
   TEXTS,
   toNewPlant,
-} from '../plant'
-import { toJson } from '../plant-json'
+} from '../plant/plant'
 import type { ChangeOptions } from '../store'
 import { jsonHeaders, notModified } from './answer'
 import { MERGE_PATCH } from './body'
@@ -27,7 +27,7 @@ const tagged = { example: storedExample, headers: { etag } }
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id)
-    throw new PlantError(40002, 'id: expected the id in the path, or none')
+    throw new ApiError(40002, 'id: expected the id in the path, or none')
 }
 
 // Only the fields of the schema that were sent.
@@ -55,10 +55,10 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
       async ({ params, headers, request }) => {
         const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
         const plant = await store.readPlant(BigInt(params.id))
-        if (!plant) throw new PlantError(40402)
+        if (!plant) throw new ApiError(40402)
         const tag = entityTagOf(plant)
         // RFC 9110, section 13.2.2: If-Match is checked first.
-        if (ifMatch && !isAmong(ifMatch, tag)) throw new PlantError(41201)
+        if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
         if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
         return answerPlant(request, plant, tag)
       },

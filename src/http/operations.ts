@@ -2,7 +2,7 @@
 
 import * as t from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import { answerJson } from './answer'
@@ -17,7 +17,7 @@ export function health(store: Store) {
     '/health',
     async () => {
       await store.probe().catch((error) => {
-        throw new PlantError(50302, error instanceof PlantError ? error.message : undefined)
+        throw new ApiError(50302, error instanceof ApiError ? error.message : undefined)
       })
       return answerJson({ status: 'ok' })
     },

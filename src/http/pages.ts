@@ -1,8 +1,8 @@
 // The pages for people: files that were bundled and compressed by the build, and are read on request.
 
 import { Elysia } from 'elysia'
-import { isAmong } from '../entity-tag'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
+import { isAmong } from '../plant/entity-tag'
 import { chooseCoding } from './accept-encoding'
 import { readIfNoneMatch } from './precondition'
 
@@ -84,7 +84,7 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
   async function answer(request: Request, page: string, name: string): Promise<Response> {
     const files = await load()
     const file = files.find((it) => it.page === page && it.name === name)
-    if (!file) throw new PlantError(40401)
+    if (!file) throw new ApiError(40401)
     return answerFile(file, request, readOnce)
   }
 

@@ -2,11 +2,11 @@
 
 import type { TObject } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 import type { Metrics } from '../metrics'
-import { listProblems } from '../mismatch'
-import { type Int64, NewPlant, Plant, toNewPlant } from '../plant'
-import { toJson } from '../plant-json'
+import { toJson } from '../plant/json'
+import { listProblems } from '../plant/mismatch'
+import { type Int64, NewPlant, Plant, toNewPlant } from '../plant/plant'
 import type { Store } from '../store'
 import { answerJson } from './answer'
 import type { Bodies } from './body'
@@ -55,11 +55,11 @@ export const queryOf = <Schema extends TObject>(query: Schema) => ({
   transform: ({ request: { url } }: { readonly request: Request }): void => {
     const start = url.indexOf('?')
     if (start < 0) return
-    if (!isUtf8(url.slice(start))) throw new PlantError(40002, 'the query is not UTF-8')
+    if (!isUtf8(url.slice(start))) throw new ApiError(40002, 'the query is not UTF-8')
     const sent = new URLSearchParams(url.slice(start))
     const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
     if (repeated.length > 0)
-      throw new PlantError(40002, `given more than once: ${repeated.join(', ')}`)
+      throw new ApiError(40002, `given more than once: ${repeated.join(', ')}`)
   },
 })
 
@@ -77,7 +77,7 @@ function requireDistinctIds(plants: readonly NewPlant[]): void {
     if (before === undefined) first.set(id, index)
     else repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${before}]`)
   }
-  throw new PlantError(40002, listProblems(repeats))
+  throw new ApiError(40002, listProblems(repeats))
 }
 
 export type PlantDeps = {

@@ -1,7 +1,7 @@
 // Reads the conditions of a request: If-Match and If-None-Match (RFC 9110, section 13.1).
 
-import type { EntityTags, Precondition } from '../entity-tag'
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
+import type { EntityTags, Precondition } from '../plant/entity-tag'
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g
 const WEAK = /^W\//
@@ -19,7 +19,7 @@ function readTags(name: string, text: string): EntityTags {
   // Empty elements of a list are ignored (section 5.6.1.2).
   const isList = elements.every((element) => ['', PLACEHOLDER].includes(element.trim()))
   if (tags.length > 0 && isList) return tags
-  throw new PlantError(40002, `${name}: expected * or entity tags in quotes, such as "xyzzy"`)
+  throw new ApiError(40002, `${name}: expected * or entity tags in quotes, such as "xyzzy"`)
 }
 
 // A weak tag never satisfies If-Match (section 8.8.3.2).

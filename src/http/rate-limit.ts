@@ -1,7 +1,7 @@
 // How many requests each token may send, and how its client is told
 // (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/).
 
-import { PlantError } from '../errors'
+import { ApiError } from '../errors'
 import type { Token } from '../token'
 
 // Beyond this many keys, the least recently used one is forgotten: its bucket is full again.
@@ -54,7 +54,7 @@ export function createRateLimit(perSecond: number, now: () => number) {
   return {
     /** Counts a request. Throws 42901 if its token has none left. */
     spend({ hash }: Token, route: string): void {
-      if (isLimited(route) && !buckets.take(hash)) throw new PlantError(42901)
+      if (isLimited(route) && !buckets.take(hash)) throw new ApiError(42901)
     },
     /** Says in an answer how many requests its token has left. */
     announce({ hash }: Token, route: string, { headers }: Response): void {

@@ -2,8 +2,8 @@
 
 // From TypeBox, as those of plants: an integer of Elysia's also takes text.
 import * as t from '@sinclair/typebox'
-import { ACTIONS } from '../changes'
-import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../plant'
+import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../plant/plant'
+import { ACTIONS } from '../store'
 
 // The plants on a page if the client gives no limit.
 const DEFAULT_LIMIT = 100

@@ -1,10 +1,9 @@
 // The server's socket: opens it, and closes it without losing a request.
 import type { AnyElysia } from 'elysia'
-import { unmapped } from '../address'
 import { OpenError } from '../errors'
 import type { Log } from '../log'
 import { type Handler, routesOf } from './adapter'
-import { answerError, toPlantError } from './errors'
+import { answerError, toApiError } from './errors'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
@@ -100,8 +99,7 @@ export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = 
   function peerOf(request: Request): string | null {
     for (const server of servers) {
       const peer = server.requestIP(request)
-      // An IPv4 client of a listener on `::`.
-      if (peer) return unmapped(peer.address)
+      if (peer) return peer.address
     }
     return null
   }
@@ -172,7 +170,7 @@ function serve(
       // Of unix sockets too, though Bun's types say otherwise.
       idleTimeout: REQUEST_SECONDS as never,
       development: false,
-      error: (error) => answerError(toPlantError(error, log)),
+      error: (error) => answerError(toApiError(error, log)),
       routes: Object.fromEntries(routes),
     })
   } catch (error) {

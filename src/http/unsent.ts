@@ -1,7 +1,7 @@
 // What clients have not read yet of their answers. Bun keeps it, beyond the buffers of the kernel.
 
-import { PlantError } from '../errors'
-import { charactersOf, type NewPlant } from '../plant'
+import { ApiError } from '../errors'
+import { charactersOf, type NewPlant } from '../plant/plant'
 import { type Body, encode, jsonHeaders } from './answer'
 
 // A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).
@@ -42,7 +42,7 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
   }
 
   function expect(plant: NewPlant): void {
-    if (!hasRoom(charactersOf(plant))) throw new PlantError(50301, TOO_MANY)
+    if (!hasRoom(charactersOf(plant))) throw new ApiError(50301, TOO_MANY)
   }
 
   // Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when the
@@ -81,7 +81,7 @@ export function createUnsent(timeOut: (request: Request, seconds: number) => voi
     if (method === 'HEAD') return new Response(body, { headers })
     if (request.signal.aborted) return new Response(null, { headers })
     if (hasRoom(body.length)) return new Response(streamOf(request, body), { headers })
-    if (method === 'GET') throw new PlantError(50301, TOO_MANY)
+    if (method === 'GET') throw new ApiError(50301, TOO_MANY)
     timeOut(request, 1)
     return new Response(new ReadableStream({ type: 'direct', pull: () => new Promise(() => {}) }))
   }

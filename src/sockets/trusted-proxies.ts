@@ -1,8 +1,8 @@
 // Finds the client behind proxies: `--trusted-proxies` says which proxies to believe.
 
 import { BlockList, isIP } from 'node:net'
-import { unmapped } from '../address'
 import { UsageError } from '../errors'
+import { unmapped } from './address'
 
 const BITS = { ipv4: 32, ipv6: 128 } as const
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { StopSignal } from '../../src/command'
+import type { StopSignal } from '../../src/cli/command'
 import { shutDown } from '../../src/daemon/shutdown'
 import { createLog } from '../../src/log'
 

@@ -1,9 +1,9 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { Confirmations, watchHealth } from '../../src/engine/health'
-import { PlantError } from '../../src/errors'
+import { ApiError } from '../../src/errors'
 
-function watch(write: () => Promise<unknown>, known: { problem: PlantError | null }) {
+function watch(write: () => Promise<unknown>, known: { problem: ApiError | null }) {
   const confirmations = new Confirmations()
   const { problem, probe } = watchHealth({
     confirmations,
@@ -39,7 +39,7 @@ test('probes of the same time share one write, which nobody waits for to its end
   await Promise.all([probe(), probe(), probe()])
   await probe()
   expect(writes).toBe(1)
-  reject(new PlantError(50302))
+  reject(new ApiError(50302))
   await promise.catch(() => {})
   await expect(probe()).rejects.toMatchObject({ error: 50302 })
   expect(writes).toBe(2)
@@ -58,13 +58,13 @@ test('keeps nothing of probes that a stalled write did not answer', async () => 
 })
 
 test('a write that is refused makes a probe fail, but for a full queue; a known problem comes first', async () => {
-  let refusal = new PlantError(50701)
-  const known: { problem: PlantError | null } = none()
+  let refusal = new ApiError(50701)
+  const known: { problem: ApiError | null } = none()
   const { probe } = watch(() => Promise.reject(refusal), known)
   await expect(probe()).rejects.toMatchObject({ error: 50701 })
-  refusal = new PlantError(50301)
+  refusal = new ApiError(50301)
   await probe()
-  known.problem = new PlantError(50302, 'the server has been lost for 3 s')
+  known.problem = new ApiError(50302, 'the server has been lost for 3 s')
   await expect(probe()).rejects.toBe(known.problem)
 })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { createUseRecorder } from '../../src/engine/last-use'
 import { daemon } from '../../src/engine/role'
-import { PlantError } from '../../src/errors'
+import { ApiError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
 import { issueToken, type Token } from '../../src/token'
 import { configured, serveStore } from '../../tools/service'
@@ -85,7 +85,7 @@ test('a million uses in a minute are one write, and so are those around a write 
   const writes: [string, number][] = []
   const record = createUseRecorder((hash, hour) => {
     writes.push([hash, hour])
-    return Promise.reject(new PlantError(50302))
+    return Promise.reject(new ApiError(50302))
   })
   const token = stored('laptop')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { NewPlant } from '../../src/plant'
+import type { NewPlant } from '../../src/plant/plant'
 import type { PlantQuery, Store } from '../../src/store'
 import { range, type TestedStore } from '../harness/tested-store'
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { entityTagOf, type Precondition } from '../../src/entity-tag'
-import { type ErrorNumber, PlantError } from '../../src/errors'
-import type { NewPlant } from '../../src/plant'
+import { ApiError, type ErrorNumber } from '../../src/errors'
+import { entityTagOf, type Precondition } from '../../src/plant/entity-tag'
+import type { NewPlant } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range, type TestedStore } from '../harness/tested-store'
@@ -18,10 +18,10 @@ async function refused(store: Store, error: ErrorNumber, change: () => Promise<u
     () => null,
     (it: unknown) => it,
   )
-  expect(reason).toBeInstanceOf(PlantError)
+  expect(reason).toBeInstanceOf(ApiError)
   expect(reason).toHaveProperty('error', error)
   expect(await allPlants(store)).toEqual(before)
-  return reason instanceof PlantError ? reason.message : ''
+  return reason instanceof ApiError ? reason.message : ''
 }
 
 /** The contract of `src/store.ts`, for an engine whose empty stores `open` makes. */

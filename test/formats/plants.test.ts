@@ -2,12 +2,12 @@
 import { describe, expect, test } from 'bun:test'
 import { getSchemaValidator } from 'elysia'
 import fc from 'fast-check'
-import { type Format, formats } from '../../src/format'
+import { type Format, formats } from '../../src/formats/format'
 import { readNdjsonLines } from '../../src/formats/ndjson'
 import { readPlants, writers } from '../../src/formats/plants'
-import { explainMismatch } from '../../src/mismatch'
-import { NewPlant } from '../../src/plant'
-import { parseJson } from '../../src/plant-json'
+import { parseJson } from '../../src/plant/json'
+import { explainMismatch } from '../../src/plant/mismatch'
+import { NewPlant } from '../../src/plant/plant'
 
 /** A text as a stream in parts of `length` bytes. */
 async function* cut(bytes: Uint8Array, length: number) {

@@ -1,5 +1,5 @@
 // A follower: the events of a stream, as any reader of server-sent events takes them apart.
-import type { Change } from '../../src/changes'
+import type { Change } from '../../src/store'
 
 export type Event = { readonly id?: string; readonly event?: string; readonly data?: string }
 

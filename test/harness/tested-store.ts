@@ -1,4 +1,4 @@
-import type { NewPlant } from '../../src/plant'
+import type { NewPlant } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 
 /** An empty store of one engine. Disposing of it closes the store and removes what it kept. */

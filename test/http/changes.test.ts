@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Change } from '../../src/changes'
+import type { Change } from '../../src/store'
 import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { request } from '../harness/http'

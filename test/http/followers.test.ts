@@ -1,11 +1,11 @@
 // The streams of followers over a real store, without the network: how often the log is read, and their limit.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { ChangeLog } from '../../src/changes'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
-import { PlantError } from '../../src/errors'
+import { ApiError } from '../../src/errors'
 import { createFollowers, type FollowerDeps } from '../../src/http/followers'
 import { createUnsent } from '../../src/http/unsent'
+import type { ChangeLog } from '../../src/store'
 import { issueToken } from '../../src/token'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
@@ -77,7 +77,7 @@ test('one too many is refused with 50301, until another has gone', async () => {
   const second = await open(followers)
 
   const refusal = await open(followers).catch((error) => error)
-  expect(refusal).toBeInstanceOf(PlantError)
+  expect(refusal).toBeInstanceOf(ApiError)
   expect(refusal.error).toBe(50301)
 
   await first.return()

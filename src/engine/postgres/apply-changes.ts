@@ -1,12 +1,12 @@
 // The SQL of a batch of changes: one statement for creates of distinct ids, a transaction for anything else.
 
 import type { SQL } from 'bun'
-import { TEXTS } from '../../plant'
+import { TEXTS } from '../../plant/plant'
 import { type Change, isRequested, type Outcome } from '../change'
 import { creation, decide, idsOf, refuseCreate } from '../decide'
-import type { Entry } from '../log-entry'
+import type { Entry } from '../journal/entry'
 import { COLUMNS, type Row, type RowId, toRow } from '../row'
-import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './change-log'
+import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './journal'
 import type { Step } from './lane'
 import { addPlants, beginStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay, type Rows } from './overlay'

@@ -8,8 +8,8 @@ import { Confirmations } from '../health'
 import type { Role } from '../role'
 import type { Ask, Connection } from './connection'
 import { isInDoubt } from './errors'
+import { renameLog } from './journal-row'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
-import { renameLog } from './log-row'
 
 /** A commit of the writer. If it was not made, it can be sent again. */
 export type Step<Result> = {

@@ -1,7 +1,7 @@
 // The SQL that reads plants.
 
 import type { SQL } from 'bun'
-import { type Int64, type NewPlant, TEXTS } from '../../plant'
+import { type Int64, type NewPlant, TEXTS } from '../../plant/plant'
 import type { Page, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import {

@@ -2,7 +2,7 @@
 // closed, and the hosts are tried in turn until one takes writes again.
 
 import type { SQL } from 'bun'
-import { CANNOT_READ, codeOf, messageOf, PlantError } from '../../errors'
+import { ApiError, CANNOT_READ, codeOf, messageOf } from '../../errors'
 import type { Role } from '../role'
 import { type Ask, type Connection, connect } from './connection'
 import { explainOpening, isInDoubt, isReadOnlyServer } from './errors'
@@ -61,10 +61,10 @@ export class Primary {
   }
 
   /** Why nothing can be committed for now; null if it can. */
-  problem(): PlantError | null {
+  problem(): ApiError | null {
     if (this.#current) return null
     const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
-    return new PlantError(50302, `the database server has been lost for ${seconds} s`)
+    return new ApiError(50302, `the database server has been lost for ${seconds} s`)
   }
 
   /**
@@ -92,7 +92,7 @@ export class Primary {
   reader(kind: keyof Connections): Ask {
     return async (query) => {
       const { promise, reject } = Promise.withResolvers<never>()
-      const timer = setTimeout(() => reject(new PlantError(50302, CANNOT_READ)), READ_MS)
+      const timer = setTimeout(() => reject(new ApiError(50302, CANNOT_READ)), READ_MS)
       try {
         return await Promise.race([this.#read(kind, query), promise])
       } finally {
@@ -147,9 +147,9 @@ export class Primary {
   }
 
   /** `message`: what clients learn, who need not know why. */
-  #refusal(message?: string): PlantError {
-    if (this.role.outlivesOutages) return new PlantError(50302, message)
-    return new PlantError(50302, `the database server is lost: ${this.#reason}`)
+  #refusal(message?: string): ApiError {
+    if (this.role.outlivesOutages) return new ApiError(50302, message)
+    return new ApiError(50302, `the database server is lost: ${this.#reason}`)
   }
 
   #announce(): void {

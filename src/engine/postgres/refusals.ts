@@ -1,7 +1,7 @@
 // What the server refuses though the data is not at fault: a privilege, a table or disk space is missing. It is logged, and
 // the store is unhealthy.
 
-import { codeOf, messageOf, PlantError } from '../../errors'
+import { ApiError, codeOf, messageOf } from '../../errors'
 import type { Role } from '../role'
 import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
 
@@ -13,23 +13,23 @@ const COUNTS_MS = 10_000
 const PASSING = ['55P03', '57014']
 
 export class Refusals {
-  #problem: PlantError | null = null
+  #problem: ApiError | null = null
   #problemAt = 0
   readonly #loggedAt = new Map<string, number>()
 
   constructor(private readonly role: Role) {}
 
   /** The error that a client, or the user of a command, gets for what the server answered. */
-  refuse(error: unknown, message?: string): PlantError {
-    if (error instanceof PlantError) return error
+  refuse(error: unknown, message?: string): ApiError {
+    if (error instanceof ApiError) return error
     const number = errorNumberOf(error)
     const state = sqlStateOf(error)
     const isServers = state !== '' && !isRetried(error) && !isDataError(error)
     if (isServers) this.note(error, PASSING.includes(state))
     if (!this.role.outlivesOutages) {
-      return new PlantError(number, `the database server answered: ${messageOf(error)}`)
+      return new ApiError(number, `the database server answered: ${messageOf(error)}`)
     }
-    return new PlantError(number, number === 50302 ? message : undefined)
+    return new ApiError(number, number === 50302 ? message : undefined)
   }
 
   /** Logs what the server answered; the store is unhealthy for a while, unless the refusal `isPassing`. */
@@ -39,7 +39,7 @@ export class Refusals {
     const now = performance.now()
     if (!isPassing) {
       const reason = `the database server refuses statements (SQLSTATE ${sqlstate}); see the log`
-      this.#problem = isFull ? new PlantError(50701) : new PlantError(50302, reason)
+      this.#problem = isFull ? new ApiError(50701) : new ApiError(50302, reason)
       this.#problemAt = now
     }
     if (now < (this.#loggedAt.get(sqlstate) ?? Number.NEGATIVE_INFINITY) + LOGGED_EVERY_MS) return
@@ -55,7 +55,7 @@ export class Refusals {
   }
 
   /** What the server has refused lately; null: nothing. */
-  problem(): PlantError | null {
+  problem(): ApiError | null {
     return performance.now() < this.#problemAt + COUNTS_MS ? this.#problem : null
   }
 }

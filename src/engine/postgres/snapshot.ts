@@ -1,7 +1,7 @@
 // A read-only snapshot of a server's database, on a connection of its own.
 
 import { OpenError } from '../../errors'
-import type { NewPlant } from '../../plant'
+import type { NewPlant } from '../../plant/plant'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
 import { type Ask, type Connection, connect } from './connection'
 import { sqlStateOf } from './errors'

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { type DatabaseSecrets, withoutPassword } from '../../database-url'
 import { UsageError } from '../../errors'
+import { type DatabaseSecrets, withoutPassword } from '../database-url'
 
 const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 export type SslMode = (typeof sslModes)[number]

@@ -1,7 +1,7 @@
 // The writer of a store: sends the steps of its lane one after another. If an answer is lost, nobody is answered until it is
 // known whether the step was made.
 
-import { PlantError } from '../../errors'
+import { ApiError } from '../../errors'
 import type { Role } from '../role'
 import { isInDoubt, isReadOnlyServer, isRetried } from './errors'
 import type { Lane, Step } from './lane'
@@ -84,12 +84,12 @@ export class Writer {
     if (run.isInDoubt) {
       run.isInDoubt = false
       const { verdict } = this.lane
-      if (verdict === 'unknown') run.reject(new PlantError(50001, UNKNOWN))
+      if (verdict === 'unknown') run.reject(new ApiError(50001, UNKNOWN))
       else if (verdict !== 'not made') run.finish(verdict.refused)
       if (verdict !== 'not made') return true
     }
     if (run.tries > 0 && performance.now() > run.startedAt + PATIENCE_MS) {
-      run.reject(new PlantError(50302))
+      run.reject(new ApiError(50302))
       return true
     }
     run.tries += 1
@@ -100,7 +100,7 @@ export class Writer {
         return true
       }
       await this.primary.renew(connections)
-      return await this.#pause(run, new PlantError(50302))
+      return await this.#pause(run, new ApiError(50302))
     } catch (error) {
       return this.#recover(run, connections, error)
     }
@@ -115,7 +115,7 @@ export class Writer {
       return false
     }
     if (isRetried(error)) {
-      const isOver = await this.#pause(run, new PlantError(50301))
+      const isOver = await this.#pause(run, new ApiError(50301))
       if (!isOver) this.counts.retries += 1
       return isOver
     }
@@ -124,7 +124,7 @@ export class Writer {
   }
 
   /** Pauses before a step is sent again. Resolves to whether it is over: it was sent often enough, and is refused. */
-  async #pause(run: Run, refusal: PlantError): Promise<boolean> {
+  async #pause(run: Run, refusal: ApiError): Promise<boolean> {
     if (run.tries >= MOST_TRIES) {
       run.reject(refusal)
       return true
@@ -140,7 +140,7 @@ export class Writer {
     for (const run of runs) {
       if (!run.isInDoubt) run.reject(error)
       else if (this.role.outlivesOutages) this.#queue.push(run)
-      else run.reject(new PlantError(50302, `${(error as Error).message}; ${ADVICE}`))
+      else run.reject(new ApiError(50302, `${(error as Error).message}; ${ADVICE}`))
     }
   }
 }

@@ -1,10 +1,10 @@
 // The SQL of one change, within a transaction that is open.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
-import { FIELDS, TEXTS } from '../../plant'
+import { FIELDS, TEXTS } from '../../plant/plant'
 import type { Change, Outcome, Refusal } from '../change'
 import { decide, type State } from '../decide'
-import type { Entry } from '../log-entry'
+import type { Entry } from '../journal/entry'
 import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../row'
 import { APPLICATION_ID } from './migrations'
 

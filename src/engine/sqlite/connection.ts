@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { syncFolder } from '../../files/sync'
-import { prepareLogReader } from './change-log'
+import { prepareLogReader } from './journal'
 import { preparePlants } from './plants'
 import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'

@@ -3,8 +3,8 @@
 import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf, type ErrorNumber, messageOf, OpenError, PlantError } from '../../errors'
-import { noFreeInodes, targetOf } from '../../files/target'
+import { ApiError, codeOf, type ErrorNumber, messageOf, OpenError } from '../../errors'
+import { noFreeInodes, targetOf } from '../../files/resolve-path'
 import { filesOf } from './sidecars'
 
 /** Why the storage could not do its work. `busy`: another process holds the database. */
@@ -29,7 +29,7 @@ const numbers: Readonly<Record<StorageFailure['kind'], ErrorNumber>> = {
 }
 
 /** The error for clients of a daemon. */
-export const toClientError = ({ kind }: StorageFailure): PlantError => new PlantError(numbers[kind])
+export const toClientError = ({ kind }: StorageFailure): ApiError => new ApiError(numbers[kind])
 
 export const LOCKED = 'the database is locked by another program'
 
@@ -40,8 +40,8 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
 }
 
 /** The error for the user of a command, who has no log to look at. */
-export const toCommandError = ({ kind, detail }: StorageFailure): PlantError =>
-  new PlantError(numbers[kind], `${reasons[kind]}: ${detail}`)
+export const toCommandError = ({ kind, detail }: StorageFailure): ApiError =>
+  new ApiError(numbers[kind], `${reasons[kind]}: ${detail}`)
 
 /** The first of some files that exist and that this user may not read or write, as an error; undefined if there is none. */
 export function denied(files: readonly string[], access: 'read' | 'write'): OpenError | undefined {

@@ -1,7 +1,7 @@
 // The write lock in the hands of another program. Once a commit has waited for it in vain, changes are refused at once,
 // until it is free.
 
-import { PlantError } from '../../errors'
+import { ApiError } from '../../errors'
 import type { Role } from '../role'
 import { LOCKED } from './errors'
 
@@ -9,7 +9,7 @@ const RETRY_MS = 1000
 
 /** Watches for one storage. `tryLock` takes the lock and releases it; it rejects, at once, if it cannot. */
 export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
-  let reason: PlantError | null = null
+  let reason: ApiError | null = null
   let since = 0
   let retry: Timer | undefined
 
@@ -25,11 +25,11 @@ export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
 
   return {
     /** Why changes are refused; null if they are not. */
-    reason: (): PlantError | null => reason,
+    reason: (): ApiError | null => reason,
     /** Notes that a commit has waited in vain, for this many milliseconds; returns the reason. */
-    waited(milliseconds: number): PlantError {
+    waited(milliseconds: number): ApiError {
       if (reason) return reason
-      reason = new PlantError(50301, LOCKED)
+      reason = new ApiError(50301, LOCKED)
       since = performance.now() - milliseconds
       log('error', 'database-locked', { detail: LOCKED })
       retry = setTimeout(look, RETRY_MS)

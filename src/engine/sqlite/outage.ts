@@ -1,7 +1,7 @@
 // An outage of the storage: after a failed write or sync, nothing is read or written until everything was closed and read
 // from the disk again. At its end, a batch in doubt is settled.
 
-import type { PlantError } from '../../errors'
+import type { ApiError } from '../../errors'
 import type { Outcome } from '../change'
 import type { Role } from '../role'
 import type { ServingConnection } from './connection'
@@ -12,7 +12,7 @@ const RETRY_MS = 1000
 
 /** The outages of one storage. */
 export class Outage {
-  #reason: PlantError | null = null
+  #reason: ApiError | null = null
   /** A batch, and the probe that was sent behind it. */
   #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
   #recovery: Promise<void> | undefined
@@ -21,12 +21,12 @@ export class Outage {
   /** `reopen` closes everything, and reads it from the disk again. */
   constructor(
     private readonly role: Role,
-    private readonly toError: (failure: StorageFailure) => PlantError,
+    private readonly toError: (failure: StorageFailure) => ApiError,
     private readonly reopen: () => Promise<ServingConnection>,
   ) {}
 
   /** Why nothing is read or written for now; null while the storage works. */
-  get reason(): PlantError | null {
+  get reason(): ApiError | null {
     return this.#reason
   }
 

@@ -1,7 +1,7 @@
 // The SQL that reads plants.
 
 import type { Database } from 'bun:sqlite'
-import { charactersOf, type Int64, type NewPlant } from '../../plant'
+import { charactersOf, type Int64, type NewPlant } from '../../plant/plant'
 import type { Page, PlantQuery } from '../../store'
 import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'

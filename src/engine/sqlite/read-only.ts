@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { explainWriting } from '../../errors'
 import { copyBytes } from '../../files/copy-bytes'
 import { makePrivateFolder } from '../../files/private-folder'
-import { checkFolder } from '../../files/target'
+import { checkFolder } from '../../files/resolve-path'
 import { fileSize } from './database-file'
-import { atOneMoment, LOG_SUFFIXES, openUri } from './moment'
 import { filesOf } from './sidecars'
+import { atOneMoment, LOG_SUFFIXES, openUri } from './snapshot'
 
 // Both leave the copy unsynced: it is synced, in parts, before it gets its name.
 

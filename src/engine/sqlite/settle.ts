@@ -2,8 +2,8 @@
 
 import { type Change, isDone, type Outcome } from '../change'
 import { isSame, type Row, type RowId, toRow } from '../row'
-import type { LastEntry } from './change-log'
 import type { ServingConnection } from './connection'
+import type { LastEntry } from './journal'
 
 /** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it; null if nobody knows. */
 export type Doubt = {

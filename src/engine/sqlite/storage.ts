@@ -2,18 +2,18 @@
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
-import { explainWriting, OpenError, PlantError } from '../../errors'
+import { ApiError, explainWriting, OpenError } from '../../errors'
 import { tryLock, unlock, watchInode } from '../../files/libc'
 import type { Change } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { probe } from './apply-change'
-import { keepChanges } from './change-log'
 import { watchCheckpoints } from './checkpoint'
 import { closeDatabase, connect, prepareServing, type ServingConnection } from './connection'
 import { type OpenedFile, openDatabase } from './database-file'
 import { explain, type StorageFailure, toClientError, toCommandError, toFailure } from './errors'
 import { watchForeignLock } from './foreign-lock'
+import { keepChanges } from './journal'
 import { Outage } from './outage'
 import { WorkerClient } from './worker-client'
 import { failureOf } from './worker-protocol'
@@ -30,7 +30,7 @@ export class Storage {
   /** Whether a log of changes was kept when the storage was opened. */
   readonly keepsLog: boolean
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
-  readonly #toError: (failure: StorageFailure) => PlantError
+  readonly #toError: (failure: StorageFailure) => ApiError
   readonly #outage: Outage
   readonly #lock: ReturnType<typeof watchForeignLock>
   #connection: ServingConnection | null = null
@@ -96,7 +96,7 @@ export class Storage {
     const error = this.#fail(answer.failure, performance.now() - started)
     if (!('inDoubt' in answer)) throw error
     if (!this.role.outlivesOutages) {
-      throw new PlantError(
+      throw new ApiError(
         50302,
         `${error.message}; the last changes may or may not be on disk: run it again`,
       )
@@ -122,7 +122,7 @@ export class Storage {
   }
 
   /** Why the store cannot write, or cannot go on writing (the log grows); null if it can. */
-  problem(): PlantError | null {
+  problem(): ApiError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
@@ -154,7 +154,7 @@ export class Storage {
     try {
       return act(connection)
     } catch (error) {
-      if (error instanceof PlantError) throw error
+      if (error instanceof ApiError) throw error
       const failure = toFailure(error)
       if (failure.kind === 'failed') this.#outage.begin(failure)
       throw this.#toError(failure)
@@ -186,7 +186,7 @@ export class Storage {
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
 
-  #fail(failure: StorageFailure, milliseconds: number): PlantError {
+  #fail(failure: StorageFailure, milliseconds: number): ApiError {
     if (failure.kind === 'failed') this.#outage.begin(failure)
     if (failure.kind === 'busy' && this.role.outlivesOutages) return this.#lock.waited(milliseconds)
     if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
@@ -199,7 +199,7 @@ export class Storage {
   /** The connection of this thread; throws if there is none, in an outage or after the end. */
   #requireOpen(): ServingConnection {
     const { reason } = this.#outage
-    if (reason || !this.#connection) throw reason ?? new PlantError(50302)
+    if (reason || !this.#connection) throw reason ?? new ApiError(50302)
     return this.#connection
   }
 

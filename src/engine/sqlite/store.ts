@@ -1,11 +1,10 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
 
 import { dirname } from 'node:path'
-import type { ChangeLog } from '../../changes'
 import { removeLeftovers } from '../../files/private-folder'
-import type { Store } from '../../store'
+import type { ChangeLog, Store } from '../../store'
 import { watchHealth } from '../health'
-import { removeOldEntries } from '../log-retention'
+import { removeOldEntries } from '../journal/retention'
 import { CHANGE_BYTES, createChanges } from '../plant-changes'
 import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'

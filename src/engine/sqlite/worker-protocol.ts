@@ -1,8 +1,8 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
 import type { Change, Outcome } from '../change'
-import type { LastEntry } from './change-log'
 import type { StorageFailure } from './errors'
+import type { LastEntry } from './journal'
 
 /** The database to open: the file at the path must have this inode. */
 export type DatabaseToOpen = {

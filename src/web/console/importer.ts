@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
 import { OpenError } from '../../errors.ts'
-import { type Entry, type Format, formatToRead } from '../../format.ts'
+import { type Entry, type Format, formatToRead } from '../../formats/format.ts'
 import { grouped, readPlants } from '../../formats/plants.ts'
 import { createBatch, explainRefusal } from './batch.ts'
 import type { Session } from './session.ts'

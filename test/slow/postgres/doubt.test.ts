@@ -1,10 +1,9 @@
 // Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { KeepChanges } from '../../../src/changes'
 import { messageOf } from '../../../src/errors'
-import type { Store } from '../../../src/store'
+import type { KeepChanges, Store } from '../../../src/store'
 import type { PostgresServer } from '../../../tools/postgres/server'
-import { follow, replay } from '../../engine/change-log-contract'
+import { follow, replay } from '../../engine/journal-contract'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { turns } from '../../harness/ledger'

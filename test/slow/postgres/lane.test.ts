@@ -4,6 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
 import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
+import { keepChanges } from '../../../src/engine/postgres/journal-row'
 import {
   beginStep,
   fence,
@@ -11,7 +12,6 @@ import {
   removeLane,
   sequenceOf,
 } from '../../../src/engine/postgres/lane-row'
-import { keepChanges } from '../../../src/engine/postgres/log-row'
 import { commit } from '../../../src/engine/postgres/statements'
 import type { PostgresTarget } from '../../../src/engine/postgres/url'
 import type { PostgresServer } from '../../../tools/postgres/server'

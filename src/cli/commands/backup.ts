@@ -1,0 +1,38 @@
+// plantstore backup: copies the database; the copy is checked and on disk before it gets its name.
+
+import { lstatSync } from 'node:fs'
+import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
+import { engineOf } from '../../engine/engine'
+import { OpenError, UsageError } from '../../errors'
+import { produceFile } from '../../files/replace-file'
+import { targetOf } from '../../files/resolve-path'
+import { type Command, onlyArgument } from '../command'
+import { copying } from '../terminal/attended'
+
+export const backup: Command = {
+  name: 'backup',
+  usage: 'FILE',
+  summary: 'copy the database into a file, while the daemon runs',
+  help: `Writes a database that holds the store at one moment, tokens included. The copy is checked and on disk before
+it gets its name. Run "plantstore restore FILE" to put it back.`,
+  options: ['database'],
+  wording: { database: { value: 'FILE', help: 'the database file' } },
+  async run({ config, args, out, err }) {
+    const { backup: copyDatabase, locate } = engineOf(config.database)
+    if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
+    const path = onlyArgument(args, 'FILE')
+    if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
+    if (lstatSync(path, { throwIfNoEntry: false })) {
+      throw new OpenError(`${path} already exists; give a new FILE`)
+    }
+    // SQLite would take it for a file of its own, and remove it.
+    if (locate(config.database).files.includes(targetOf(path))) {
+      throw new UsageError(`${path} is a name that the database needs; give another FILE`)
+    }
+    return copying(out, err, async (onBytes) => {
+      const write = (to: string) => copyDatabase(config.database, to, onBytes)
+      const { plants } = await produceFile(path, 'refuse', write, onBytes)
+      return `backed up ${plants} plants to ${path}\n`
+    })
+  },
+}

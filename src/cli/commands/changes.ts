@@ -1,0 +1,43 @@
+// plantstore changes: prints the log of changes.
+
+import type { Change } from '../../client/client'
+import { openSource, sourceOptions, sourceWording } from '../../follow/source'
+import { toJson } from '../../plant/json'
+import { type Command, exitCodes } from '../command'
+import { interruptCode, watchInterrupt } from '../terminal/interrupt'
+
+const toLine = (change: Change): string => `${JSON.stringify(toJson(change))}\n`
+
+export const changes: Command = {
+  name: 'changes',
+  usage: '',
+  summary: 'print what changed, or follow it',
+  help: `Prints the log of changes as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow goes on with what happens; over any loss of connection to a daemon. Each line has a cursor, after which --after goes on.`,
+  options: ['after', 'follow', ...sourceOptions],
+  wording: sourceWording,
+  async run({ config, out }) {
+    const source = await openSource(config)
+    try {
+      using signal = watchInterrupt()
+      let after = config.after ?? undefined
+      // What happens meanwhile is not printed: there may be no end of it.
+      const { next: lastCursor } = await source.page('now')
+      if (config.follow) {
+        for await (const change of source.follow(after, signal)) {
+          if (!out.write(toLine(change))) break
+        }
+      }
+      for (let isMore = !config.follow && after !== lastCursor; isMore && !signal.aborted; ) {
+        const { changes, next } = await source.page(after)
+        const last = changes.findIndex(({ cursor }) => cursor === lastCursor)
+        const lines = (last < 0 ? changes : changes.slice(0, last + 1)).map(toLine)
+        if (!out.write(lines.join(''))) return exitCodes.ok
+        after = next
+        isMore = last < 0 && changes.length > 0
+      }
+      return signal.aborted ? interruptCode(signal) : exitCodes.ok
+    } finally {
+      await source.close()
+    }
+  },
+}

@@ -1,0 +1,29 @@
+// plantstore check: verifies the database's integrity.
+
+import { withoutPassword } from '../../engine/database-url'
+import { engineOf } from '../../engine/engine'
+import { type Command, exitCodes } from '../command'
+import { databaseOptions } from '../options'
+
+export const check: Command = {
+  name: 'check',
+  usage: '',
+  summary: "verify the database's integrity",
+  help: `Reads the whole database; changes nothing. Finds pages that are truncated, overwritten or misplaced, entries
+that do not match their index, tables, indexes and triggers that are not as plantstore makes them, a number of plants that is
+not theirs, and a log of changes that does not tell how they came to be as they are. It cannot find a changed byte within a
+name or a tag: SQLite keeps no checksums. Compare with a backup for that. On a PostgreSQL server it checks the settings, the
+schema, and that every plant can be read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the
+database is too damaged to be opened, or its disk fails.`,
+  options: databaseOptions,
+  async run({ config, out, err }) {
+    const { database } = config
+    const found = await engineOf(database).check(database, config)
+    const { problems, schemaVersion, plants, tokens } = found
+    const name = withoutPassword(database)
+    for (const problem of problems) err.write(`plantstore: ${name}: ${problem}\n`)
+    if (problems.length > 0) return exitCodes.failure
+    out.write(`ok: ${plants} plants, ${tokens} tokens, schema version ${schemaVersion}\n`)
+    return exitCodes.ok
+  },
+}

@@ -1,0 +1,132 @@
+// plantstore export: writes all plants as of one moment, as text.
+
+import { closeSync, lstatSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { engineOf, type PlantParts } from '../../engine/engine'
+import { explainWriting, OpenError, UsageError } from '../../errors'
+import { produceFile } from '../../files/replace-file'
+import { descriptorOf, isPlanted, targetOf } from '../../files/resolve-path'
+import { formatOf } from '../../formats/format'
+import { type Writer, writers } from '../../formats/plants'
+import { type Command, exitCodes } from '../command'
+import { databaseOptions } from '../options'
+import { interruptible } from '../terminal/interrupt'
+import { writeAll } from '../terminal/output'
+import { createProgress, inPlants } from '../terminal/progress'
+
+/** Writes text; false if the reader has gone. */
+type Put = (text: string) => boolean
+
+type Written = { readonly plants: number; readonly isWhole: boolean }
+
+/** Writes plants until `put` says that the reader has gone. */
+async function writePlants(
+  put: Put,
+  { header, line }: Writer,
+  parts: PlantParts,
+  onPlants: (plants: number) => void,
+): Promise<Written> {
+  let plants = 0
+  if (!put(header)) return { plants, isWhole: false }
+  for await (const part of parts) {
+    if (!put(part.map(line).join(''))) return { plants, isWhole: false }
+    plants += part.length
+    onPlants(plants)
+    // Lets a signal in, and rests no longer: until this moment has been read, the log of a busy daemon cannot be emptied,
+    // and the longer it is, the longer its copying holds up a commit (bench: backup).
+    await Bun.sleep(0)
+  }
+  return { plants, isWhole: true }
+}
+
+/** Opens a file, truncates it, and passes it to `write`. */
+async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Promise<T> {
+  const fd = openSync(path, 'w')
+  try {
+    return await write((text) => writeAll(fd, text))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Whether a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
+function isReplaced(path: string, files: readonly string[]): boolean {
+  const target = targetOf(path)
+  const there = statSync(target, { throwIfNoEntry: false })
+  const isOwn = (file: string): boolean => {
+    const own = statSync(file, { throwIfNoEntry: false })
+    return file === target || (own !== undefined && own.ino === there?.ino && own.dev === there.dev)
+  }
+  if (files.some(isOwn)) throw new UsageError(`${path} is the database itself; name another file`)
+  if (!there) return true
+  if (there.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
+  if (there.isFile()) return true
+  if (isPlanted(there, lstatSync(dirname(target)))) {
+    throw new OpenError(`${path} belongs to user ${there.uid}, in a shared folder; not written to`)
+  }
+  return false
+}
+
+export const exportPlants: Command = {
+  name: 'export',
+  usage: '[FILE|-]',
+  summary: 'write all plants to a file, or to standard output',
+  help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
+as of one moment, with exact ids; "plantstore import" recreates the store from them. The file gets its name once it is
+complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
+formula begins with an apostrophe, which stays if the file is imported. Works while the daemon runs, and writes nothing to
+the database.`,
+  options: [...databaseOptions, 'format', 'escapeFormulas'],
+  async run({ config, args: [name, ...rest], out, err }) {
+    const path = name === '-' ? undefined : name
+    if (rest.length > 0) throw new UsageError('give at most one FILE')
+    const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
+    if (!format) throw new UsageError('unknown format; add --format ndjson or csv')
+    const { database } = config
+    if (config.escapeFormulas && format !== 'csv')
+      throw new UsageError('--escape-formulas is for CSV')
+    const writer = writers[config.escapeFormulas ? 'inert' : format]
+    const engine = engineOf(database)
+    const { files } = engine.locate(database)
+    // No bar among plants that go to a terminal.
+    const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
+    const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
+
+    /** Writes plants; `check` throws once the user has interrupted it. */
+    const write = (put: Put, parts: PlantParts, check = () => {}): Promise<Written> =>
+      writePlants(put, writer, parts, (plants) => {
+        check()
+        progress.update(plants)
+      })
+
+    /** Writes to what cannot be restarted: the reader already has what was written. */
+    const stream = (put: Put): Promise<Written> =>
+      engine.readAll(database, config, 'once', (parts) => write(put, parts))
+
+    const produce = (file: string, check: () => void): Promise<Written> =>
+      produceFile(file, 'replace', (temporary) =>
+        engine.readAll(database, config, 'repeatable', (parts) =>
+          writeFile(temporary, (put) => write(put, parts, check)),
+        ),
+      )
+
+    function tell({ plants, isWhole }: Written): number {
+      progress.end()
+      err.write(`exported ${plants} plants${isWhole ? '' : '; the reader closed the pipe'}\n`)
+      return exitCodes.ok
+    }
+
+    try {
+      if (path === undefined) return tell(await stream((text) => out.write(text)))
+      // Opened anew, a file of the shell would be truncated, or written from its start.
+      const descriptor = descriptorOf(path)
+      if (descriptor !== null) return tell(await stream((text) => writeAll(descriptor, text)))
+      if (!isReplaced(path, files)) return tell(await writeFile(path, stream))
+      return await interruptible(async (check) => tell(await produce(path, check)))
+    } catch (error) {
+      throw explainWriting(error, path ?? 'standard output')
+    } finally {
+      progress.end()
+    }
+  },
+}

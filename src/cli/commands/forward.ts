@@ -1,0 +1,84 @@
+// plantstore forward: posts every change to a receiver of webhooks, in order, at least once.
+
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { OpenError, UsageError } from '../../errors'
+import { readText } from '../../files/input'
+import { produceFile } from '../../files/replace-file'
+import { checkFolder, targetOf } from '../../files/resolve-path'
+import { openSource, sourceOptions, sourceWording } from '../../follow/source'
+import { deliver, parseSecrets, type Receiver } from '../../follow/webhook'
+import { NOW } from '../../store'
+import { type Command, type CommandContext, exitCodes } from '../command'
+import { watchInterrupt } from '../terminal/interrupt'
+
+/** The cursor of the last change that the receiver took; undefined: none has been sent. */
+function readCursor(path: string): string | undefined {
+  if (!existsSync(path)) return undefined
+  const cursor = readText(path).trim()
+  if (cursor) return cursor
+  throw new OpenError(`${path} has no cursor; remove it to begin with the oldest change`)
+}
+
+const keepCursor = (path: string, cursor: string): Promise<unknown> =>
+  produceFile(path, 'replace', (temporary) => Bun.write(temporary, `${cursor}\n`))
+
+function receiverOf(args: readonly string[], secretFile: string): Receiver {
+  const [text] = args
+  const url = text !== undefined && URL.canParse(text) ? new URL(text) : null
+  if (args.length !== 1 || !url || !/^https?:$/.test(url.protocol))
+    throw new UsageError('give exactly one URL, which begins with https:// or http://')
+  return { url, keys: parseSecrets(readText(secretFile)) }
+}
+
+async function forwardChanges({ config, args, err }: CommandContext): Promise<number> {
+  const { cursorFile, secretFile } = config
+  if (cursorFile === null) throw new UsageError('--cursor-file is missing')
+  if (secretFile === null) throw new UsageError('--secret-file is missing')
+  const receiver = receiverOf(args, secretFile)
+  // A cursor that cannot be kept would have every start send the same changes.
+  checkFolder(dirname(targetOf(cursorFile)))
+  // Its path may be a secret.
+  const { host } = receiver.url
+  let cursor = readCursor(cursorFile)
+  const tell = (line: string) => err.write(`plantstore: ${line}\n`)
+  const source = await openSource(config)
+  try {
+    using signal = watchInterrupt()
+    if (cursor === undefined && config.after !== null) {
+      // Read before it is kept: what is no cursor is refused.
+      const { next } = await source.page(config.after)
+      cursor = config.after === NOW ? next : config.after
+      await keepCursor(cursorFile, cursor)
+    }
+    tell(`forwarding to ${host}, from ${cursor ?? 'the oldest change'}`)
+    for await (const change of source.follow(cursor, signal)) {
+      const outcome = await deliver(receiver, change, signal, (reason, seconds) =>
+        tell(`${host} ${reason}; next attempt in ${Math.ceil(seconds)} s`),
+      )
+      if (outcome === 'gone') tell(`${host} answered 410: it wants no more changes`)
+      if (outcome !== 'taken') break
+      await keepCursor(cursorFile, change.cursor)
+    }
+    return exitCodes.ok
+  } finally {
+    await source.close()
+  }
+}
+
+export const forward: Command = {
+  name: 'forward',
+  usage: 'URL',
+  summary: 'post every change to a URL, as webhooks',
+  help: `Posts each entry of the log of changes to URL, in order and at least once, signed as Standard Webhooks says (https://www.standardwebhooks.com). Reads a database, or with --url a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE.
+
+A change is sent again until the answer is 2xx: after 1 second, then ever more rarely, up to an hour; Retry-After counts. The answer 410 ends the command. The cursor of the last change that was taken is kept in --cursor-file, where the next start goes on. Without that file it begins with the oldest change, or after --after.
+
+Make a secret: (printf whsec_; openssl rand -base64 32) > secret`,
+  options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
+  wording: {
+    after: { help: 'without a cursor file: after this cursor, or "now"' },
+    ...sourceWording,
+  },
+  run: forwardChanges,
+}

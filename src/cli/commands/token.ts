@@ -1,0 +1,158 @@
+// plantstore token: creates, lists, revokes and prunes the tokens that clients send.
+
+import { openStore } from '../../engine/engine'
+import { command } from '../../engine/role'
+import { UsageError } from '../../errors'
+import type { Store } from '../../store'
+import { issueToken, isTokenName, stateOf, type Token } from '../../token'
+import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
+import { databaseOptions, options, toFlag } from '../options'
+import { attended } from '../terminal/attended'
+
+const iso = (time: number | null): string | null =>
+  time === null ? null : new Date(time).toISOString()
+const minute = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+const hour = (time: number): string => `${minute(time).slice(0, 13)}h`
+
+function describeState(token: Token, now: number): string {
+  const { expiresAt, revokedAt } = token
+  const state = stateOf(token, now)
+  if (state === 'valid') return expiresAt === null ? state : `valid until ${minute(expiresAt)}`
+  return `${state} ${minute((state === 'expired' ? expiresAt : revokedAt) ?? now)}`
+}
+
+// Scripts read this: fields may be added, but never renamed or removed.
+function toJson(token: Token, now: number) {
+  const state = stateOf(token, now)
+  return {
+    name: token.name,
+    scope: token.scope,
+    state,
+    createdAt: iso(token.createdAt),
+    lastUsedAt: iso(token.lastUsedAt),
+    expiresAt: iso(token.expiresAt),
+    // An expired token whose name was reused has a time of revocation, but nobody revoked it.
+    revokedAt: state === 'revoked' ? iso(token.revokedAt) : null,
+  }
+}
+
+function oneName(args: readonly string[]): string {
+  const name = onlyArgument(args.slice(1), 'token NAME')
+  if (!isTokenName(name)) {
+    throw new UsageError(
+      'name: 1–64 letters, digits, spaces or ._@-; starts with a letter or digit',
+    )
+  }
+  return name
+}
+
+async function create(store: Store, { args, config, out, err }: CommandContext): Promise<number> {
+  const name = oneName(args)
+  const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
+  if (!(await store.createToken(token))) {
+    err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)
+    return exitCodes.failure
+  }
+  err.write(`Token ${name}, shown only once:\n`)
+  let isShown = false
+  try {
+    isShown = out.write(`${text}\n`)
+  } finally {
+    if (!isShown) await store.revokeToken(name, Date.now())
+  }
+  if (isShown) return exitCodes.ok
+  err.write('plantstore: could not print the token, so it was revoked\n')
+  return exitCodes.failure
+}
+
+async function list(store: Store, { config, out }: CommandContext): Promise<number> {
+  const now = Date.now()
+  const tokens = await store.listTokens()
+  if (config.json) {
+    const all = tokens.map((token) => toJson(token, now))
+    out.write(`${JSON.stringify(all, null, 2)}\n`)
+    return exitCodes.ok
+  }
+  const rows = tokens.map((token) => [
+    token.name,
+    token.scope,
+    minute(token.createdAt),
+    token.lastUsedAt === null ? 'never' : hour(token.lastUsedAt),
+    describeState(token, now),
+  ])
+  const table = [['NAME', 'SCOPE', 'CREATED (UTC)', 'LAST USED', 'STATE'], ...rows]
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  )
+  for (const row of table) {
+    out.write(`${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}\n`)
+  }
+  return exitCodes.ok
+}
+
+async function revoke(store: Store, { args, out, err }: CommandContext): Promise<number> {
+  const name = oneName(args)
+  if (await store.revokeToken(name, Date.now())) {
+    out.write(`revoked ${name}\n`)
+    return exitCodes.ok
+  }
+  err.write(`plantstore: no valid token ${name}; see "plantstore token list"\n`)
+  return exitCodes.failure
+}
+
+async function prune(store: Store, { config, out }: CommandContext): Promise<number> {
+  const count = await store.pruneTokens(Date.now() - (config.olderThan ?? 0))
+  out.write(`removed ${count} ${count === 1 ? 'token' : 'tokens'}\n`)
+  return exitCodes.ok
+}
+
+const actions = { create, list, revoke, prune }
+
+/** The action that each option belongs to. */
+const owners = { scope: 'create', expires: 'create', json: 'list', olderThan: 'prune' } as const
+
+export const token: Command = {
+  name: 'token',
+  usage: 'create NAME | list | revoke NAME | prune',
+  summary: 'create, list, revoke and prune access tokens',
+  help: `A token is printed once, to standard output, when it is created; the store keeps only its hash. Changes take effect on the daemon's next request.
+
+The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be used again; prune removes such tokens from the list. If none is left, the next start of the daemon prints a new first one.
+
+  plantstore token create laptop
+  plantstore token create dashboard --scope read --expires 90d
+  plantstore token revoke laptop
+  plantstore token list --json
+  plantstore token prune --older-than 30d`,
+  options: [...databaseOptions, 'scope', 'expires', 'json', 'olderThan'],
+  async run(context) {
+    const { args, config } = context
+    const [word = ''] = args
+    const action = Object.hasOwn(actions, word) ? actions[word as keyof typeof actions] : undefined
+    if (!action) {
+      const unknown = word && `unknown action ${JSON.stringify(word)}: `
+      throw new UsageError(`${unknown}use token create NAME, list, revoke NAME or prune`)
+    }
+    for (const [name, owner] of Object.entries(owners)) {
+      const option = name as keyof typeof owners
+      if (word !== owner && config[option] !== options[option].default) {
+        throw new UsageError(`${toFlag(option)} belongs to token ${owner}`)
+      }
+    }
+    if (action === list || action === prune) {
+      if (args.length > 1) throw new UsageError(`token ${word} takes no name`)
+    } else {
+      oneName(args)
+    }
+    const store = await openStore(
+      config.database,
+      command({ makesDatabase: false, ...attended(context.err) }),
+      config,
+    )
+    try {
+      return await action(store, context)
+    } finally {
+      await store.close()
+    }
+  },
+}

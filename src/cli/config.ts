@@ -1,0 +1,88 @@
+// Reads the flags and the environment of a command into one frozen Config.
+
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { UsageError } from '../errors'
+import { suggest } from './nearest'
+import {
+  flagName,
+  isFlag,
+  type OptionName,
+  type Options,
+  options,
+  toFlag,
+  variableOf,
+} from './options'
+
+/** The value of every option. */
+export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
+
+/** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
+function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
+  const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
+  const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
+  for (const [flag, name] of flags) {
+    known[flag] = { type: options[name].value === null ? 'boolean' : 'string' }
+  }
+  // Not strict: unlike the library's messages, ours suggest the nearest flag.
+  const { positionals, tokens } = parseArgs({
+    args: [...argv],
+    options: known,
+    allowPositionals: true,
+    allowNegative: true,
+    strict: false,
+    tokens: true,
+  })
+  const texts = new Map<OptionName, string>()
+  let help = false
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { rawName, value, inlineValue } = token
+    const name = flags.get(token.name)
+    const takesValue = name !== undefined && options[name].value !== null
+    const isNegated = rawName === `--no-${token.name}`
+    if ((!name && token.name !== 'help') || (isNegated && (takesValue || !name))) {
+      throw new UsageError(
+        `unknown option ${rawName}${suggest(rawName, [...names.filter(isFlag).map(toFlag), '--help'])}`,
+      )
+    }
+    if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value`)
+    // A word that looks like a flag is no value; a negative number is one.
+    if (takesValue && (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))) {
+      throw new UsageError(`${rawName} needs a value`)
+    }
+    if (name) texts.set(name, value ?? String(!isNegated))
+    else help = true
+  }
+  return { texts, args: positionals, help }
+}
+
+/**
+ * Reads the options of a command, whose names are `names`: a flag wins over the environment, the environment over the
+ * default. Throws a {@link UsageError} for an unknown flag or a bad value.
+ */
+export function parseConfig(
+  argv: readonly string[],
+  names: readonly OptionName[],
+  env: Readonly<Record<string, string | undefined>> = Bun.env,
+) {
+  const { texts, args, help } = parseFlags(argv, names)
+  const entries = Object.entries(options).map(([key, it]) => {
+    const name = key as OptionName
+    if (!names.includes(name)) return [name, it.default]
+    const flag = texts.get(name)
+    const variable = variableOf(name)
+    const text = flag ?? (variable && env[variable])
+    // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
+    if (!text && flag === undefined) return [name, it.default]
+    const value = it.parse(String(text))
+    if (value === undefined && !help) {
+      throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${it.rule}`)
+    }
+    return [name, value]
+  })
+  const config: Config = Object.freeze(Object.fromEntries(entries))
+  if (config.unix !== null && config.port !== options.port.default && !help) {
+    throw new UsageError('give --unix or --port, not both (or the variables of their names)')
+  }
+  return { config, args, help }
+}

@@ -1,0 +1,50 @@
+// The token of the configuration: PLANTSTORE_TOKEN, or the file that PLANTSTORE_TOKEN_FILE names.
+
+import { UsageError } from '../errors'
+import type { Log } from '../log'
+import { issueToken, isToken, LONGEST_TOKEN, type Token } from '../token'
+import type { Config } from './config'
+
+type ReadFile = (path: string) => string
+
+/** The text of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
+export function readTokenText({ token, tokenFile }: Config, read: ReadFile): string | null {
+  if (token !== null && tokenFile !== null) {
+    throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
+  }
+  if (tokenFile === null) return token
+  try {
+    return read(tokenFile).trim()
+  } catch (error) {
+    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
+  }
+}
+
+function readConfiguredToken(config: Config, read: ReadFile): Token | null {
+  const text = readTokenText(config, read)
+  if (text === null) return null
+  const source = config.token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
+  if (!isToken(text)) {
+    throw new UsageError(
+      `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
+    )
+  }
+  return issueToken(source, 'write', null, 0, text).token
+}
+
+/** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one stays. */
+export function watchToken(config: Config, read: ReadFile, log: Log) {
+  let token = readConfiguredToken(config, read)
+  return {
+    current: (): Token | null => token,
+    reload(): void {
+      if (config.tokenFile === null) return
+      try {
+        token = readConfiguredToken(config, read)
+        log('info', 'token-file-read', { file: config.tokenFile })
+      } catch (error) {
+        log('error', 'token-file-refused', { detail: (error as Error).message })
+      }
+    },
+  }
+}

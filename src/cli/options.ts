@@ -1,0 +1,247 @@
+// Every option of every command: its flag, its environment variable, its default.
+
+import { parseDatabase } from '../engine/database-url'
+import { formats } from '../formats/format'
+import { type Level, levels } from '../log'
+import { LONGEST_BODY_BYTES } from '../plant/json'
+import type { KeepChanges } from '../store'
+import { parseDuration, type Scope, scopes } from '../token'
+
+/** What texts an option takes. */
+type Kind<Value> = {
+  /** The value of a text; undefined if it is not valid. */
+  readonly parse: (text: string) => Value | undefined
+  /** The message for a text that is not valid; it follows the option's name. */
+  readonly rule: string
+  /** The possible values, if there are only a few. */
+  readonly choices?: readonly string[]
+}
+
+type Option<Value> = Kind<Value> & {
+  /** The name of its value in the help; null: it has none, or no flag. */
+  readonly value: string | null
+  readonly help: string
+  readonly default: Value
+  /** Set only by a variable: every user of the machine can see a command line. */
+  readonly isSecret?: true
+}
+
+const option = <Value>(
+  kind: Kind<NoInfer<Value>>,
+  value: string | null,
+  help: string,
+  preset: Value,
+): Option<Value> => ({ ...kind, value, help, default: preset })
+
+/** An option that need not be set. */
+const optional = <Value>(kind: Kind<Value>, value: string, help: string) =>
+  option<Value | null>(kind, value, help, null)
+
+const wholeNumber = (from: number, to: number) => ({
+  parse: (text: string) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= from && value <= to ? value : undefined
+  },
+  rule: `must be a whole number from ${from} to ${to}`,
+})
+
+const oneOf = <Value extends string>(values: readonly Value[]): Kind<Value> => ({
+  choices: values,
+  parse: (text) => values.find((value) => value === text),
+  rule: `must be ${values.join(' or ')}`,
+})
+
+const nonEmpty = {
+  parse: (text: string) => text || undefined,
+  rule: 'must not be empty',
+}
+
+const duration = (example = '90d; not a date') => ({
+  parse: (text: string) => parseDuration(text) ?? undefined,
+  rule: `takes 1s to 1000y, such as ${example}`,
+})
+
+const isSet = {
+  parse: (text: string) =>
+    /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : undefined,
+  rule: 'must be true or false',
+}
+
+const flag = (help: string) => option(isSet, null, help, false)
+
+const secret = (help: string): Option<string | null> => ({
+  ...option<string | null>(nonEmpty, null, help, null),
+  isSecret: true,
+})
+
+const address = {
+  // An IPv6 address may have the brackets that it has in a URL (RFC 3986, section 3.2.2).
+  parse: (text: string) => text.replace(/^\[(.*)\]$/, '$1') || undefined,
+  rule: 'must be an address',
+}
+
+const mode = {
+  parse: (text: string) => (/^0?[0-7]{3}$/.test(text) ? text : undefined),
+  rule: 'must be three octal digits, such as 0660',
+}
+
+const keepChanges: Kind<KeepChanges> = {
+  parse: (text) => (text === 'off' ? text : (parseDuration(text) ?? undefined)),
+  rule: 'takes 1s to 1000y, such as 30d, or off',
+}
+
+const delimiter = {
+  parse: (text: string) => (text === 'tab' ? '\t' : /^[^"\w\s]$/.test(text) ? text : undefined),
+  rule: 'must be one character, such as ";", or "tab"',
+}
+
+const url = {
+  parse: (text: string) =>
+    /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : undefined,
+  rule: 'must be a URL that begins with http:// or https://, without a user',
+}
+
+const database = { ...nonEmpty, parse: parseDatabase }
+
+const ofDaemon = {
+  host: option(address, 'ADDRESS', 'address to listen on; 0.0.0.0 for all interfaces', '127.0.0.1'),
+  port: option(wholeNumber(0, 65_535), 'PORT', 'port to listen on; 0 picks a free port', 3000),
+  unix: optional(nonEmpty, 'PATH', 'listen on a unix socket instead of a port'),
+  unixMode: option(mode, 'MODE', 'permissions of the unix socket, in octal', '0660'),
+  tlsCert: optional(nonEmpty, 'FILE', 'serve HTTPS with this certificate chain (PEM)'),
+  tlsKey: optional(nonEmpty, 'FILE', 'its private key (PEM); SIGHUP reads both again'),
+  hsts: optional(
+    duration('1y'),
+    'DURATION',
+    'with --tls-cert: browsers use only HTTPS for so long',
+  ),
+  database: option(
+    database,
+    'FILE|URL',
+    'the database file, or postgres://USER@HOST/NAME',
+    'plants.db',
+  ),
+  databasePasswordFile: secret('a file with the password of the URL'),
+  databasePassword: secret('the password of the URL'),
+  keepChanges: option<KeepChanges>(
+    keepChanges,
+    'DURATION',
+    'keep a log of changes, such as 30d',
+    'off',
+  ),
+  maxBodyBytes: option(
+    wholeNumber(1, LONGEST_BODY_BYTES),
+    'BYTES',
+    'largest request body',
+    1_048_576,
+  ),
+  stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
+  logRequests: flag('log every request'),
+  logLevel: option<Level>(
+    oneOf(levels),
+    'LEVEL',
+    'least level to log: info, warn or error',
+    'info',
+  ),
+  console: option(isSet, null, 'leave out the pages at / and /docs', true),
+  backupFolder: optional(nonEmpty, 'DIR', 'make backups in this folder while serving'),
+  backupEvery: optional(
+    duration('24h'),
+    'DURATION',
+    'time between backups, such as 12h; default: 24h',
+  ),
+  backupKeep: optional(wholeNumber(1, 9999), 'COUNT', 'how many backups to keep; default: 7'),
+  trustedProxies: optional(nonEmpty, 'CIDRS', 'proxies whose X-Forwarded-For names the client'),
+  rateLimit: optional(
+    wholeNumber(1, 1_000_000),
+    'N',
+    'requests per second for each token; default: no limit',
+  ),
+  corsOrigin: optional(nonEmpty, 'ORIGINS', 'origins whose pages may call from a browser'),
+  token: secret('an extra token, accepted alongside stored ones'),
+  tokenFile: secret('a file with such a token; SIGHUP reads it again'),
+}
+
+// These have no variables.
+const ofOneRun = {
+  scope: option<Scope>(oneOf(scopes), 'SCOPE', 'read, or write for both', 'write'),
+  expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
+  json: flag('print a JSON array'),
+  olderThan: optional(duration(), 'DURATION', 'only tokens that ended this long ago, such as 30d'),
+  format: optional(oneOf(formats), 'FORMAT', 'ndjson or csv; default: by the file name'),
+  delimiter: optional(
+    delimiter,
+    'CHARACTER',
+    'of CSV, such as ";", or "tab"; default: by its header',
+  ),
+  escapeFormulas: flag("write a name such as =A1 as '=A1, for spreadsheets"),
+  strict: flag('stop at the first line that is refused'),
+  replace: flag('replace stored plants that differ'),
+  after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now": from now on'),
+  follow: flag('go on with what happens'),
+}
+
+const ofFollowers = {
+  url: optional(url, 'URL', 'ask the daemon at this address'),
+  cursorFile: optional(nonEmpty, 'FILE', 'keeps the cursor of the last change that was taken'),
+  secretFile: optional(nonEmpty, 'FILE', 'the secrets that sign, one a line'),
+}
+
+export const options = { ...ofDaemon, ...ofOneRun, ...ofFollowers }
+
+export type Options = typeof options
+export type OptionName = keyof Options
+
+/** The options of the daemon, in the order of its help. */
+export const daemonOptions = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
+
+/** What a command needs to open any database. */
+export const databaseOptions = ['database', 'databasePasswordFile', 'databasePassword'] as const
+
+/** Whether an option has a flag. */
+export const isFlag = (name: OptionName): boolean => !options[name].isSecret
+
+/** The name of an option's flag, without its dashes. */
+export const flagName = (name: OptionName): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** The flag of an option as help shows it: `--no-console` for one that is set by default. */
+export const toFlag = (name: OptionName): string =>
+  `--${options[name].default === true ? 'no-' : ''}${flagName(name)}`
+
+/** The environment variable that sets an option if no flag does; null: it has none. */
+export function variableOf(name: OptionName): string | null {
+  if (name === 'databasePassword') return 'PGPASSWORD'
+  if (name in ofOneRun) return null
+  return `PLANTSTORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+/** What options are for a command, where that differs from what they are for most. */
+export type Wording = { readonly [Name in OptionName]?: Partial<Record<'value' | 'help', string>> }
+
+/**
+ * An option as help, the manual and completions show it. `head`: what sets it, its flag with its value, or the variable of one
+ * without a flag. `notes`: its default, and its variable if it has a flag too.
+ */
+export function describeOption(name: OptionName, wording: Wording = {}) {
+  const option: Option<unknown> = { ...options[name], ...wording[name] }
+  const { value, choices, help, default: preset } = option
+  const flag = toFlag(name)
+  const variable = variableOf(name) ?? ''
+  const isShown = preset !== null && typeof preset !== 'boolean'
+  const notes = [isShown ? `default: ${preset}` : '', isFlag(name) ? variable : '']
+  const head = isFlag(name) ? [flag, value].filter(Boolean).join(' ') : variable
+  return { head, flag, value, choices, help, notes: notes.filter(Boolean).join('; ') }
+}
+
+export type Description = ReturnType<typeof describeOption>
+
+/** The flag of every command. */
+export const helpFlag: Description = {
+  head: '-h, --help',
+  flag: '--help',
+  value: null,
+  choices: undefined,
+  help: 'show this help',
+  notes: '',
+}

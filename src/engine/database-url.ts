@@ -1,0 +1,57 @@
+// What --database names: a file, or a PostgreSQL server by its URL.
+
+import { UsageError } from '../errors'
+
+/** Where the password of a server comes from if its URL has none; the file wins. */
+export type DatabaseSecrets = {
+  readonly databasePassword: string | null
+  readonly databasePasswordFile: string | null
+}
+
+/** Whether a database is a PostgreSQL server. */
+export const isPostgresUrl = (database: string): boolean => /^postgres(ql)?:\/\//i.test(database)
+
+// Other URLs, and what libpq calls keyword/value strings.
+const LOOKALIKE =
+  /^\s*(postgres(ql)?:|jdbc:|[a-z][a-z0-9+.-]*:\/\/|(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options|connect_timeout)\s*=)/i
+
+/** The value of `--database`; undefined if it is empty. Throws a {@link UsageError} for what looks like a server, and is no URL. */
+export function parseDatabase(text: string): string | undefined {
+  if (isPostgresUrl(text) || !LOOKALIKE.test(text)) return text || undefined
+  // It is not shown: it may have a password.
+  throw new UsageError(
+    'the database looks like a server, but is not postgres://USER@HOST/NAME; to name a file so, begin with ./',
+  )
+}
+
+/** A database as logs and messages show it: a path as it is, a URL without its password, escaped or not. */
+export function withoutPassword(database: string): string {
+  if (!isPostgresUrl(database)) return database
+  const start = database.indexOf('://') + 3
+  const rest = database.slice(start)
+  // An @ in the parameters belongs to a password only where that begins before any other @.
+  const isFirst = rest[rest.search(/[:@]/)] === ':'
+  const place = isFirst ? rest : (rest.split('?')[0] ?? '')
+  const [colon, at] = [place.indexOf(':'), place.lastIndexOf('@')]
+  if (colon === -1 || at < colon) return database
+  return database.slice(0, start) + rest.slice(0, colon) + rest.slice(at)
+}
+
+/** Throws a {@link UsageError} if a command line has a password: every user of the machine can see it. */
+export function refusePasswords(argv: readonly string[]): void {
+  for (const word of argv) {
+    const url = word.replace(/^--[a-z-]+=/, '')
+    if (!isPostgresUrl(url)) continue
+    if (withoutPassword(url) === url && !/[?&]password=/i.test(url)) continue
+    throw new UsageError(
+      'every user of this machine can see a password in a command line; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD, or PLANTSTORE_DATABASE to the whole URL',
+    )
+  }
+}
+
+/** How to back up a server's database. */
+export const SERVER_BACKUPS = 'pg_dump, point-in-time recovery, or "plantstore export"'
+
+/** Why what is named `name` does not work on a server. */
+export const worksOnFiles = (name: string, instead: string): UsageError =>
+  new UsageError(`${name} works on a database file; for PostgreSQL use ${instead}`)

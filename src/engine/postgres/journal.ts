@@ -1,0 +1,178 @@
+// The SQL of the log of changes. Each commit advances the one row of `change_log` last, and holds it until it is durable: so the
+// numbers follow the order of commits, whichever process makes them, and have no gaps. A sequence would not do.
+
+import type { SQL } from 'bun'
+import { TEXTS } from '../../plant/plant'
+import type { ChangeLog, LogStats } from '../../store'
+import {
+  createLinkCheck,
+  ENTRY_COLUMNS,
+  type Entry,
+  type EntryRow,
+  endOf,
+  entryTexts,
+  isWhole,
+  LACKS_ENTRIES,
+  type Link,
+  type LogRow,
+  type LogState,
+  MOST_ENTRIES,
+  pageAfter,
+  placeOf,
+  toChange,
+  toLogState,
+} from '../journal/entry'
+import { PAGE_LENGTH } from '../page'
+import type { Ask } from './connection'
+import { columnsFrom, columnsOf, type Statement } from './statements'
+
+const REMOVED_AT_ONCE = 500
+// Parts of a check.
+const LINKS_AT_ONCE = 1000
+const LINKS_BYTES = 4_000_000
+
+/** Milliseconds since 1970, by the server's clock. */
+const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+const ENTRY_TEXTS = ['action', 'before', 'after', 'token', 'address', 'request'] as const
+
+/** The entries that are parameters from `first` on, as rows named `e`; their order is `place`. */
+export const entriesFrom = (first: number): string =>
+  `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
+
+/** The entries as parameters. */
+export const entryColumns = (sql: SQL, entries: readonly Entry[]) => {
+  const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
+  return columnsOf(sql, ENTRY_TEXTS, rows)
+}
+
+/** Advances the log by `count`, and adds the entries that `from` selects; RETURNING their numbers. To follow WITH. */
+export const advanceAndLog = (count: string, from: string): string => `
+  advanced AS (
+    UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last
+  ), logged AS (
+    INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS})
+    SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS}
+    FROM advanced, ${from}
+    RETURNING number
+  )`
+
+const COUNT = 'cardinality($1::bigint[])'
+// If the row is gone, the division fails, and the transaction with it.
+const LOG = `WITH ${advanceAndLog(COUNT, entriesFrom(1))}
+  SELECT 1 / (count(*) = ${COUNT})::int FROM logged`
+
+/** Adds entries; the last statement of a transaction. */
+export const logEntries = (sql: SQL, entries: readonly Entry[]): Statement => [
+  LOG,
+  ...entryColumns(sql, entries),
+]
+
+const LENGTH = 'coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)'
+
+// The server cuts what is too long.
+const page = (where: string, order: string) => `
+  SELECT ${ENTRY_COLUMNS}, found FROM (
+    SELECT ${ENTRY_COLUMNS}, count(*) OVER () AS found, sum(${LENGTH}) OVER (
+      ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+    FROM (SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${where} ORDER BY ${order} LIMIT $2::bigint) AS read
+  ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
+
+// What another log has by now is not found.
+const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
+const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
+
+/** `found`: how many there are within the limit, those that are too long together included. */
+type FoundRow = EntryRow & { readonly found: bigint }
+
+async function stateOf(sql: SQL): Promise<LogState> {
+  const [row] = await sql<LogRow[]>`
+    SELECT log, last, (SELECT min(number) FROM changes) AS first FROM change_log`
+  return toLogState(row)
+}
+
+/** Reads of the log; see {@link ChangeLog}. */
+export function createLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
+  return {
+    async read({ after, limit }) {
+      const state = await ask(stateOf)
+      const place = placeOf(after, state)
+      const most = Math.min(limit, MOST_ENTRIES)
+      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.log])
+      return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
+    },
+    async history(id, { after, limit }) {
+      const state = await ask(stateOf)
+      const most = Math.min(limit, MOST_ENTRIES)
+      const end = endOf(after, state)
+      // One more than fits shows whether there is a next page.
+      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
+      const changes = rows.slice(0, most).map((row) => toChange(state.log, row))
+      const last = changes.at(-1)
+      const hasMore = last !== undefined && Number(rows[0]?.found) > changes.length
+      return hasMore ? { changes, next: last.cursor } : { changes }
+    },
+    async stats(): Promise<LogStats> {
+      const { first, last } = await ask(stateOf)
+      const [row] = await ask(
+        (sql) => sql<{ at: bigint | null; bytes: bigint }[]>`
+          SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
+            pg_total_relation_size('changes') AS bytes`,
+      )
+      const oldestAt = row?.at == null ? null : Number(row.at)
+      return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
+    },
+  }
+}
+
+// In a transaction that waits for neither the disk nor a standby: an entry that comes back is removed again. It locks nothing
+// that commits need.
+const REMOVE = `
+  WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
+  oldest AS (SELECT number, at FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}),
+  kept AS (
+    SELECT coalesce(
+      min(number) FILTER (WHERE at >= ${NOW_MS} - (SELECT keep_ms FROM change_log)), max(number) + 1
+    ) AS first FROM oldest
+  )
+  DELETE FROM changes USING quick, kept WHERE commits = 'off' AND number < first RETURNING number`
+
+/** Removes a few of the entries that are older than is kept. Resolves to whether there may be more. */
+export const removeEntries = async (sql: SQL): Promise<boolean> =>
+  (await sql.unsafe<unknown[]>(REMOVE)).length > 0
+
+const LINKS = `
+  SELECT number, plant, before, after, ${TEXTS} FROM (
+    SELECT number, plant, before, after, sum(${LENGTH}) OVER (
+      ORDER BY plant, number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+    FROM (
+      SELECT number, plant, before, after FROM changes
+      WHERE $1::bigint IS NULL OR (plant, number) > ($1::bigint, $2::bigint)
+      ORDER BY plant, number LIMIT ${LINKS_AT_ONCE}
+    ) AS read
+  ) AS measured LEFT JOIN plants ON id = plant
+  WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
+
+type Bounds = { last: bigint; first: bigint | null; top: bigint | null; count: bigint }
+
+/** What is wrong with the log: it lacks entries, or they do not tell how the plants came to be. */
+export async function* logProblems(ask: Ask): AsyncGenerator<string> {
+  const states = await ask(
+    (sql) => sql<Bounds[]>`
+      SELECT last, min(number) AS first, max(number) AS top, count(number) AS count
+      FROM change_log LEFT JOIN changes ON true GROUP BY last`,
+  )
+  const [state] = states
+  if (!state || states.length > 1) yield 'table change_log must have one row'
+  else if (!isWhole(state)) yield LACKS_ENTRIES
+  const { see, end } = createLinkCheck()
+  let last: Link | undefined
+  for (;;) {
+    const place = [last?.plant ?? null, last?.number ?? null]
+    const links: Link[] = await ask((sql) => sql.unsafe<Link[]>(LINKS, place))
+    for (const link of links) yield* see(link)
+    last = links.at(-1)
+    if (!last) break
+  }
+  yield* end()
+}

@@ -1,0 +1,288 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import packageJson from '../../package.json'
+import { options, variableOf } from '../../src/cli/options'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const COMMANDS = [
+  'serve',
+  'token',
+  'import',
+  'export',
+  'backup',
+  'restore',
+  'check',
+  'changes',
+  'forward',
+  'health',
+  'completion',
+  'man',
+]
+
+const toFlag = (name: string) =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+test.each(['--help', '-h', 'help'])('lists every command: %s', async (flag) => {
+  const { out, err, code } = await runProgram([flag])
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  for (const command of COMMANDS) {
+    expect(out).toMatch(new RegExp(`^  ${command} +\\S`, 'm'))
+  }
+})
+
+test('shows the help without a command, as a usage error', async () => {
+  const { out, code } = await runProgram([])
+
+  expect(code).toBe(2)
+  expect(out).toContain('Usage: plantstore COMMAND')
+})
+
+test.each(['--version', '-v'])('prints its version: %s', async (flag) => {
+  expect(await runProgram([flag])).toEqual({
+    out: `plantstore ${packageJson.version}\n`,
+    err: '',
+    code: 0,
+  })
+})
+
+test.each(COMMANDS)('explains each command: %s', async (command) => {
+  const { out, err, code } = await runProgram([command, '--help'])
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(out).toStartWith(`plantstore ${command}: `)
+  expect(out).toContain(`Usage: plantstore ${command} `)
+  expect(await runProgram([command, '-h'])).toEqual({ out, err, code })
+})
+
+test('lists the flag, the default and the environment variable of every option of serve', async () => {
+  const { out } = await runProgram(['serve', '--help'])
+
+  for (const name of ['host', 'port', 'database', 'maxBodyBytes', 'stopSeconds'] as const) {
+    const ending = `default: ${options[name].default}; ${variableOf(name)}`
+    expect(out).toMatch(new RegExp(`^  ${toFlag(name)} .*\\n +\\(${ending}\\)$`, 'm'))
+  }
+  for (const variable of ['PLANTSTORE_TOKEN', 'PLANTSTORE_TOKEN_FILE', 'PLANTSTORE_LOG_REQUESTS']) {
+    expect(out).toContain(variable)
+  }
+})
+
+test('ignores the variables of options that a command does not have', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using _ = await startDaemon({ database })
+  const args = ['token', 'create', 'laptop', '--database', database]
+
+  // As Kubernetes sets it for a service of this name.
+  const env = { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' }
+  expect((await runProgram(args, { env })).code).toBe(0)
+  expect((await runProgram(['health'], { env })).code).toBe(2)
+})
+
+test('offers no flag for a secret', async () => {
+  for (const flag of ['--token=pst_0123456789abcdef', '--token-file=/dev/null']) {
+    const { err, code } = await runProgram(['serve', flag])
+    expect(code).toBe(2)
+    expect(err).not.toContain('pst_')
+  }
+})
+
+test.concurrent.each([
+  [['frob'], 'frob'],
+  [['--frob'], 'frob'],
+  [['constructor'], 'constructor'],
+  [['serve', '--prot', '3'], '--prot'],
+  [['serve', '-p', '3'], '-p'],
+  [['serve', '--constructor'], '--constructor'],
+  [['serve', '--no-help'], '--no-help'],
+  [['serve', 'now'], 'now'],
+  [['serve', '--port'], '--port'],
+  [['serve', '--port', ''], '--port'],
+  [['serve', '--port', 'x'], '--port'],
+  [['serve', '--port', '65536'], '--port'],
+  [['serve', '--port', '-1'], '--port'],
+  [['serve', '--port', '1e3'], '--port'],
+  [['serve', '--port=80.5'], '--port'],
+  [['serve', '--host', ''], '--host'],
+  [['serve', '--database='], '--database'],
+  [['serve', '--keep-changes', '30'], '--keep-changes'],
+  [['serve', '--keep-changes', 'on'], '--keep-changes'],
+  [['serve', '--max-body-bytes', '0'], '--max-body-bytes'],
+  [['serve', '--max-body-bytes', '1MiB'], '--max-body-bytes'],
+  [['serve', '--stop-seconds', '-1'], '--stop-seconds'],
+  [['serve', '--log-requests=5'], '--log-requests'],
+  [['serve', '--scope', 'read'], '--scope'],
+  [['health', '--database', 'x'], '--database'],
+  [['token'], 'token create NAME'],
+  [['token', 'frob', 'x'], 'token create NAME'],
+  [['token', 'constructor', 'x'], 'token create NAME'],
+  [['token', 'create'], 'exactly one token NAME'],
+  [['token', 'create', 'a', 'b'], 'exactly one token NAME'],
+  [['token', 'create', '../x'], 'letters'],
+  [['token', 'create', 'a\nb'], 'letters'],
+  [['token', 'create', '.ci'], 'a letter or digit'],
+  [['token', 'create', 'x'.repeat(65)], 'letters'],
+  [['token', 'create', 'a', '--scope', 'all'], '--scope'],
+  [['token', 'create', 'a', '--expires', 'soon'], '--expires'],
+  [['token', 'create', 'a', '--expires', '0d'], '--expires'],
+  [['token', 'revoke'], 'exactly one token NAME'],
+  [['token', 'list', 'a'], 'no name'],
+  [['token', 'prune', 'a'], 'no name'],
+  [['token', 'create', 'a', '--json'], '--json belongs to token list'],
+  [['token', 'list', '--older-than', '30d'], '--older-than belongs to token prune'],
+  [['token', 'prune', '--older-than', '0'], '--older-than takes 1s'],
+  [['token', 'list', '--scope', 'read'], 'token create'],
+  [['token', 'revoke', 'a', '--expires', '1d'], 'token create'],
+] as const)('refuses %j in one line, and does nothing', async (args, named) => {
+  using folder = temporaryFolder()
+
+  const { out, err, code } = await runProgram(args, { cwd: folder.path })
+
+  expect({ out, code }).toEqual({ out: '', code: 2 })
+  expect(err).toMatch(/^plantstore: .+\n$/)
+  expect(err).toContain(named)
+  expect(err).toMatch(/; (see "plantstore ([a-z]+ )?--help"|did you mean "[a-z-]+"\?)\n$/)
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.each([
+  [['srve'], 'unknown command "srve"; did you mean "serve"?'],
+  [['halth'], 'unknown command "halth"; did you mean "health"?'],
+  [['frob'], 'unknown command "frob"; see "plantstore --help"'],
+  [['serve', '--prot', '3'], 'unknown option --prot; did you mean "--port"?'],
+  [['serve', '--databse=x'], 'unknown option --databse; did you mean "--database"?'],
+  [['serve', '--frob'], 'unknown option --frob; see "plantstore serve --help"'],
+  [['serve', '--port'], '--port needs a value; see "plantstore serve --help"'],
+  [['serve', '--database', '--port'], '--database needs a value; see "plantstore serve --help"'],
+  [['serve', '--database', ''], '--database must not be empty; see "plantstore serve --help"'],
+  [['serve', '--log-requests=1'], '--log-requests takes no value; see "plantstore serve --help"'],
+  [['serve', '--no-port'], 'unknown option --no-port; see "plantstore serve --help"'],
+  [
+    ['token', 'create', 'a', '--expires', '2030-01-01'],
+    '--expires takes 1s to 1000y, such as 90d; not a date; see "plantstore token --help"',
+  ],
+] as const)('says what is wrong with %j', async (args, message) => {
+  using folder = temporaryFolder()
+
+  expect(await runProgram(args, { cwd: folder.path })).toEqual({
+    out: '',
+    err: `plantstore: ${message}\n`,
+    code: 2,
+  })
+})
+
+test.each(['backup', 'restore'])('offers no server to a command of files: %s', async (command) => {
+  const { out } = await runProgram([command, '--help'])
+
+  expect(out).toContain('--database FILE  the database file\n')
+  expect(out).not.toContain('postgres')
+})
+
+test('says of health that the daemon listens, not health', async () => {
+  expect((await runProgram(['health', '--help'])).out).toContain(
+    '--host ADDRESS   address that the daemon listens on\n',
+  )
+})
+
+test.each(['serve', 'health'])('refuses --unix with --port: %s', async (command) => {
+  using folder = temporaryFolder()
+  const args = [command, '--unix', folder.file('socket'), '--port', '3001']
+
+  expect(await runProgram(args, { cwd: folder.path })).toEqual({
+    out: '',
+    err: `plantstore: give --unix or --port, not both (or the variables of their names); see "plantstore ${command} --help"\n`,
+    code: 2,
+  })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.each([
+  ['nope.invalid', 'cannot resolve host nope.invalid'],
+  ['192.0.2.1', '192.0.2.1 is not an address of this machine; choose another --host'],
+])('makes no database for a host where it cannot listen: %s', async (host, message) => {
+  using folder = temporaryFolder()
+  const args = ['serve', '--port', '0', '--host', host]
+
+  expect(await runProgram(args, { cwd: folder.path })).toEqual({
+    out: '',
+    err: `plantstore: ${message}\n`,
+    code: 1,
+  })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test('makes no database for a port that another program has', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const args = ['--port', String(daemon.port), '--database', folder.file('other.db')]
+  expect(await runProgram(['serve', ...args])).toEqual({
+    out: '',
+    err: `plantstore: 127.0.0.1:${daemon.port} is already in use; choose another --port, or stop the other program\n`,
+    code: 1,
+  })
+  expect(existsSync(folder.file('other.db'))).toBe(false)
+})
+
+test('takes what follows "--" as arguments', async () => {
+  const { err } = await runProgram(['serve', '--', '--port'])
+
+  expect(err).toContain('serve takes no arguments, only options: "--port"')
+})
+
+test.each(['', ...COMMANDS])('has a help that fits 80 columns: %s', async (command) => {
+  const { out } = await runProgram([command, '--help'].filter(Boolean))
+
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
+})
+
+test.each([
+  ['PLANTSTORE_PORT', 'http'],
+  ['PLANTSTORE_MAX_BODY_BYTES', '-1'],
+  ['PLANTSTORE_STOP_SECONDS', '1s'],
+  ['PLANTSTORE_LOG_REQUESTS', 'maybe'],
+])('refuses %s=%s in one line that names it', async (name, value) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await runProgram(['serve'], { cwd: folder.path, env: { [name]: value } })
+
+  expect(code).toBe(2)
+  expect(err).toMatch(new RegExp(`^plantstore: ${name} must be .+\n$`))
+})
+
+test('reads options from the environment, and a flag wins', async () => {
+  using folder = temporaryFolder()
+  const env = {
+    PLANTSTORE_HOST: '0.0.0.0',
+    PLANTSTORE_PORT: '1',
+    PLANTSTORE_DATABASE: folder.file('by-environment.db'),
+    PLANTSTORE_MAX_BODY_BYTES: '10',
+    PLANTSTORE_LOG_REQUESTS: 'true',
+  }
+  {
+    await using daemon = await startDaemon({ cwd: folder.path, env })
+    expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
+    expect(daemon.url).not.toEndWith(':1')
+    while (!daemon.events().some(({ event }) => event === 'request')) await Bun.sleep(2)
+    expect(daemon.out()).toContain(`${daemon.url} (all interfaces)\n`)
+  }
+  expect(existsSync(folder.file('by-environment.db'))).toBeTrue()
+
+  const args = ['--max-body-bytes', '100', '--host', '127.0.0.1', '--no-log-requests']
+  await using daemon = await startDaemon({ database: folder.file('by-flag.db'), args, env })
+  expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(200)
+  expect(existsSync(folder.file('by-flag.db'))).toBeTrue()
+  expect(await daemon.stop()).toBe(0)
+  expect(daemon.events().map(({ event }) => event)).not.toContain('request')
+})
+
+test('treats an empty variable as unset', async () => {
+  using folder = temporaryFolder()
+  const env = { PLANTSTORE_HOST: '', PLANTSTORE_DATABASE: '', PLANTSTORE_MAX_BODY_BYTES: '' }
+
+  await using daemon = await startDaemon({ cwd: folder.path, env })
+
+  expect(daemon.url).toStartWith('http://127.0.0.1:')
+  expect(existsSync(folder.file('plants.db'))).toBeTrue()
+})

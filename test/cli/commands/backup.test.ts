@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import { openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { importLines, lines } from '../../harness/commands'
+import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+test('backs up a database while a daemon serves it, tokens included', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const copy = folder.file('copy.db')
+  await using daemon = await startDaemon({ database })
+  await runProgram(['token', 'create', 'laptop', '--database', database])
+  await daemon.create('{"id":1,"name":"a"}')
+
+  const backup = await runProgram(['backup', copy, '--database', database])
+  const check = await runProgram(['check', '--database', copy])
+
+  expect(backup).toEqual({ out: `backed up 1 plants to ${copy}\n`, err: '', code: 0 })
+  expect(check.out).toStartWith('ok: 1 plants, 1 tokens, ')
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder.path).sort()).toEqual([
+    'copy.db',
+    'plants.db',
+    'plants.db-shm',
+    'plants.db-wal',
+  ])
+})
+
+test('refuses to write a backup to standard output', async () => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 3))
+
+  const words = ['backup', '-', '--database', folder.file('plants.db')]
+  const { out, err, code } = await runProgram(words, { cwd: folder.path })
+
+  expect({ out, code }).toEqual({ out: '', code: 2 })
+  expect(err).toContain('cannot go to standard output')
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test('never writes over a file with a backup', async () => {
+  using folder = temporaryFolder()
+  const copy = folder.file('copy.db')
+  await importLines(folder.file('plants.db'), lines(0, 3))
+  writeFileSync(copy, 'precious')
+
+  const { err, code } = await runProgram(['backup', copy, '--database', folder.file('plants.db')])
+
+  expect(code).toBe(1)
+  expect(err).toBe(`plantstore: ${copy} already exists; give a new FILE\n`)
+  expect(readFileSync(copy, 'utf8')).toBe('precious')
+})
+
+test('says in one line that there is no folder for a file', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+
+  const none = folder.file('none')
+  for (const words of [
+    ['backup', `${none}/copy.db`, '--database', database],
+    ['export', `${none}/plants.csv`, '--database', database],
+    ['restore', folder.file('copy.db'), '--database', `${none}/plants.db`],
+  ]) {
+    const { out, err, code } = await runProgram(words)
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toStartWith(`plantstore: folder ${none} does not exist`)
+    expect(err.trim().split('\n')).toHaveLength(1)
+  }
+})
+
+test('finds a damaged page, and neither backs it up nor restores it', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 5000))
+  writeSync(openSync(database, 'r+'), Buffer.alloc(4096, 0xa5), 0, 4096, 4096 * 20)
+
+  const check = await runProgram(['check', '--database', database])
+  const backup = await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  const restored = await runProgram(['restore', database, '--database', folder.file('other.db')])
+  const exported = await runProgram(['export', folder.file('a.csv'), '--database', database])
+
+  expect(check.code).toBe(1)
+  expect(check.err).not.toBe('')
+  for (const { out, err, code } of [backup, restored, exported]) {
+    expect({ out, code }).toEqual({ out: '', code: 74 })
+    expect(err).toMatch(/^plantstore: .*plants\.db is damaged.*\n$/)
+  }
+  expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
+})
+
+test('refuses to check or back up what is not there or is no database', async () => {
+  using folder = temporaryFolder()
+  writeFileSync(folder.file('junk.db'), 'x'.repeat(5000))
+
+  for (const name of ['none.db', 'junk.db']) {
+    for (const command of [['check'], ['backup', folder.file('copy.db')]]) {
+      const { err, code } = await runProgram([...command, '--database', folder.file(name)])
+      expect({ code, lines: err.split('\n').length }).toEqual({ code: 1, lines: 2 })
+    }
+  }
+  expect(readdirSync(folder.path)).toEqual(['junk.db'])
+})

@@ -1,0 +1,165 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+/** What bash offers for a command line whose last word is being typed. */
+async function completed(line: string): Promise<string[]> {
+  using folder = temporaryFolder()
+  const { out } = await runProgram(['completion', 'bash'])
+  await Bun.write(folder.file('script'), out)
+  const words = line.split(' ')
+  const script = `
+    source ./script
+    touch 'my plants.csv'; mkdir -p folder
+    COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')})
+    COMP_CWORD=${words.length - 1}
+    _plantstore
+    printf '%s\\n' "\${COMPREPLY[@]}"`
+  const { stdout, stderr } = Bun.spawnSync(['bash', '-c', script], { cwd: folder.path })
+  expect(stderr.toString()).toBe('')
+  return stdout.toString().trim().split('\n')
+}
+
+test('completes commands, options and values in bash', async () => {
+  expect(await completed('plantstore re')).toEqual(['restore'])
+  expect(await completed('plantstore serve --max')).toEqual(['--max-body-bytes'])
+  expect(await completed('plantstore token cr')).toEqual(['create'])
+  expect(await completed('plantstore export --format ')).toEqual(['ndjson', 'csv'])
+  expect(await completed('plantstore completion f')).toEqual(['fish'])
+  expect(await completed('plantstore help he')).toEqual(['health'])
+})
+
+test('completes files in bash, and keeps a name with spaces whole', async () => {
+  expect(await completed('plantstore import scr')).toEqual(['script'])
+  expect(await completed('plantstore import my')).toEqual(['my plants.csv'])
+  expect(await completed('plantstore serve --database my')).toEqual(['my plants.csv'])
+  expect(await completed('plantstore serve --database = my')).toEqual(['my plants.csv'])
+})
+
+test('completes nothing but files after --database, and folders after --backup-folder', async () => {
+  expect((await completed('plantstore serve --database ')).toSorted()).toEqual([
+    'folder',
+    'my plants.csv',
+    'script',
+  ])
+  expect(await completed('plantstore serve --backup-folder ')).toEqual(['folder'])
+})
+
+test('completes no files where a word or a number is meant', async () => {
+  expect(await completed('plantstore token ')).toEqual(['create', 'list', 'revoke', 'prune'])
+  expect(await completed('plantstore token create my')).toEqual([''])
+  expect(await completed('plantstore serve --port ')).toEqual([''])
+  expect(await completed('plantstore my')).toEqual([''])
+})
+
+/** What fish offers for a command line. */
+async function completedByFish(line: string): Promise<string[]> {
+  using folder = temporaryFolder()
+  const { out } = await runProgram(['completion', 'fish'])
+  await Bun.write(folder.file('script.fish'), out)
+  const command = `touch 'my plants.csv'; source script.fish; complete -C '${line}'`
+  const env = { ...process.env, HOME: folder.path }
+  const { stdout } = Bun.spawnSync(['fish', '-N', '-c', command], { cwd: folder.path, env })
+  return stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map((it) => it.split('\t')[0] ?? '')
+}
+
+test.skipIf(Bun.which('fish') === null)('completes the same in fish', async () => {
+  expect(await completedByFish('plantstore re')).toEqual(['restore'])
+  expect(await completedByFish('plantstore token ')).toEqual(['create', 'list', 'prune', 'revoke'])
+  expect(await completedByFish('plantstore token create m')).toEqual([''])
+  expect(await completedByFish('plantstore import m')).toEqual(['my plants.csv'])
+  expect(await completedByFish('plantstore export --format ')).toEqual(['csv', 'ndjson'])
+  expect(await completedByFish('plantstore serve --database m')).toEqual(['my plants.csv'])
+  expect(await completedByFish('plantstore serve --port m')).toEqual([''])
+})
+
+test('says for each shell where its script goes', async () => {
+  const { out } = await runProgram(['completion', '--help'])
+
+  for (const place of ['bash-completion/completions', 'fpath', '.config/fish/completions']) {
+    expect(out).toContain(place)
+  }
+})
+
+const syntaxOf = [
+  ['bash', ['bash', '-n']],
+  ['zsh', ['zsh', '-n']],
+  ['fish', ['fish', '--no-execute']],
+] as const
+
+for (const [shell, check] of syntaxOf) {
+  test.skipIf(Bun.which(shell) === null)(`prints a script that ${shell} can read`, async () => {
+    using folder = temporaryFolder()
+    const { out, code } = await runProgram(['completion', shell])
+    await Bun.write(folder.file('script'), out)
+    const { stderr } = Bun.spawnSync([...check, folder.file('script')])
+
+    expect({ stderr: stderr.toString(), code }).toEqual({ stderr: '', code: 0 })
+    for (const word of ['serve', 'max-body-bytes', 'ndjson']) expect(out).toContain(word)
+  })
+}
+
+test('refuses a shell that it does not know', async () => {
+  const { err, code } = await runProgram(['completion', 'csh'])
+  expect({ err, code }).toEqual({
+    err: 'plantstore: give one shell: bash, zsh or fish; see "plantstore completion --help"\n',
+    code: 2,
+  })
+})
+
+test('prints a manual page of every command and option', async () => {
+  const { out, code } = await runProgram(['man'])
+  expect(code).toBe(0)
+  expect(out).toStartWith('.TH PLANTSTORE 1 ')
+  for (const word of ['serve', 'completion', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
+    expect(out).toContain(word)
+  }
+  expect(out).toContain('postgres://USER@HOST/NAME')
+  expect(out).toContain('PLANTSTORE_DATABASE_PASSWORD_FILE')
+  expect(out).toContain('(default: 3000; PLANTSTORE_PORT)')
+  for (const section of ['EXIT STATUS', 'ENVIRONMENT', 'FILES', 'EXAMPLES', 'SEE ALSO']) {
+    expect(out).toContain(`\n.SH ${section}\n`)
+  }
+  expect(out).toMatch(/^\.TH PLANTSTORE 1 "\d{4}-\d\d-\d\d" /)
+  for (const code of [130, 143]) expect(out).toContain(`\n.B ${code}\n`)
+  // Of a flag that switches something off, the default would read as if it were on.
+  expect(out).not.toContain('default: true')
+})
+
+test.skipIf(Bun.which('groff') === null)('prints a manual page that groff can format', async () => {
+  const { out } = await runProgram(['man'])
+  const groff = ['groff', '-man', '-Tutf8', '-ww', '-P-cbu']
+  const { stdout, stderr } = Bun.spawnSync(groff, { stdin: new Blob([out]) })
+
+  expect(stderr.toString()).toBe('')
+  expect(stdout.toString()).toContain('--max-body-bytes')
+})
+
+test.each([['version'], ['-V']])('prints its version: %s', async (word) => {
+  const { out, code } = await runProgram([word])
+  expect(out).toMatch(/^plantstore \d+\.\d+\.\d+\n$/)
+  expect(code).toBe(0)
+})
+
+test('prints the help of a command that follows the word help', async () => {
+  const [byWord, byFlag] = await Promise.all([
+    runProgram(['help', 'restore']),
+    runProgram(['restore', '--help']),
+  ])
+  expect(byWord).toEqual(byFlag)
+  for (const [word, hint] of [
+    ['restroe', 'did you mean "restore"?'],
+    // What is no command has no help, and is not suggested.
+    ['version', 'see "plantstore --help"'],
+    ['help', 'see "plantstore --help"'],
+  ]) {
+    expect((await runProgram(['help', `${word}`])).err).toBe(
+      `plantstore: unknown command "${word}"; ${hint}\n`,
+    )
+  }
+})

@@ -1,0 +1,187 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { hasScript, importLines, lines, onTerminal } from '../../harness/commands'
+import {
+  PATIENCE_MS,
+  program,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+// The program within a line of the shell: its standard output goes where that says.
+const inShell = (line: string) => ['bash', '-c', `set -o pipefail; "$0" "$@" ${line}`]
+
+test.each([1, 5000])(
+  'ends with 74 where the output cannot be written: %d plants',
+  async (plants) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await importLines(database, lines(0, plants))
+
+    const args = ['--database', database]
+    for (const words of [
+      ['export', ...args],
+      ['export', '/dev/full', '--format', 'csv', ...args],
+      ['check', ...args],
+      ['--help'],
+      ['--version'],
+    ]) {
+      const { err, code } = await runProgram(words, { under: inShell('> /dev/full') })
+      expect({ words, code }).toEqual({ words, code: 74 })
+      expect(err).toMatch(/^plantstore: cannot write .+: ENOSPC.*\n$/)
+    }
+    expect(lstatSync('/dev/full').isCharacterDevice()).toBeTrue()
+  },
+)
+
+test.each([
+  ['standard output', '| head -n 1'],
+  ['a pipe that has a name', '--format ndjson >(head -n 1); code=$?; wait $!; exit $code'],
+])('ends where nobody reads any more: %s', async (_, to) => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 20_000))
+
+  const { out, err, code } = await runProgram(['export', '--database', folder.file('plants.db')], {
+    under: inShell(to),
+  })
+
+  expect({ out, code }).toEqual({ out: '{"id":0,"name":"plant 0"}\n', code: 0 })
+  expect(
+    Number(/^exported (\d+) plants; the reader closed the pipe$/m.exec(err)?.[1]),
+  ).toBeLessThan(20_000)
+})
+
+test.each([
+  ['a process', '>(cat > out.ndjson); wait $!'],
+  ['standard output', '/dev/stdout | cat > out.ndjson'],
+])('writes to a pipe that has a name: %s', async (_, to) => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 2))
+  const words = ['export', '--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const { err, code } = await runProgram(words, { cwd: folder.path, under: inShell(to) })
+
+  expect({ err, code }).toEqual({ err: 'exported 2 plants\n', code: 0 })
+  expect(readFileSync(folder.file('out.ndjson'), 'utf8')).toBe(
+    '{"id":0,"name":"plant 0"}\n{"id":1,"name":"plant 1"}\n',
+  )
+})
+
+test.skipIf(!hasScript)('draws no bar among plants that go to a terminal', async () => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 3000))
+
+  const words = ['export', '--database', folder.file('plants.db')]
+  const { stdout } = onTerminal([...program, ...words])
+
+  const [first, ...rest] = stdout.toString().split('\r\n')
+  expect(first).toBe('{"id":0,"name":"plant 0"}')
+  expect(rest.slice(2998)).toEqual(['{"id":2999,"name":"plant 2999"}', 'exported 3000 plants', ''])
+  expect(stdout.toString()).not.toContain('plants/s')
+})
+
+test('writes to standard output by its name', async () => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 1))
+  const args = ['--format', 'csv', '--database', folder.file('plants.db')]
+
+  const { out, code } = await runProgram(['export', '-', ...args], { cwd: folder.path })
+
+  expect({ out, code }).toEqual({ out: 'id,name,tag\n0,plant 0,\n', code: 0 })
+  expect(readdirSync(folder.path).filter((name) => !name.startsWith('plants.db'))).toEqual([])
+})
+
+test('never writes over the database', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  symlinkSync(database, folder.file('link.csv'))
+
+  for (const name of ['plants.db', 'plants.db-wal', 'plants.db-shm', 'link.csv']) {
+    const words = ['export', folder.file(name), '--format', 'csv', '--database', database]
+    const { err, code } = await runProgram(words)
+    expect({ name, code }).toEqual({ name, code: 2 })
+    expect(err).toContain('is the database itself')
+  }
+  expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(200)
+})
+
+test.each(['export', 'backup'])('%s takes no name of a file that SQLite may keep', async (name) => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  const names = readdirSync(folder.path)
+
+  for (const suffix of ['-journal', '-wal', '-shm']) {
+    const words = [name, database + suffix, '--database', database]
+    if (name === 'export') words.push('--format', 'csv')
+    const { code, err } = await runProgram(words)
+    expect({ suffix, code }).toEqual({ suffix, code: 2 })
+    expect(err).toContain(`${database}${suffix} is `)
+  }
+  expect(readdirSync(folder.path)).toEqual(names)
+})
+
+test.each([
+  ['appends to a file that the shell appends to', '/dev/stdout', '>> all', 'before\n'],
+  ['writes on where the shell writes', '/dev/fd/7', '7>> all', 'before\n'],
+])('%s', async (_, path, to, before) => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 1))
+  await Bun.write(folder.file('all'), before)
+  const words = ['export', path, '--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const { code } = await runProgram(words, {
+    cwd: folder.path,
+    under: inShell(`${to}; code=$?; echo after >> all; exit $code`),
+  })
+
+  expect(code).toBe(0)
+  expect(readFileSync(folder.file('all'), 'utf8')).toBe(
+    `${before}{"id":0,"name":"plant 0"}\nafter\n`,
+  )
+})
+
+test('replaces the file behind a link, and keeps the link', async () => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 1))
+  mkdirSync(folder.file('exports'))
+  await Bun.write(folder.file('exports/plants.ndjson'), 'of yesterday')
+  symlinkSync(folder.file('exports/plants.ndjson'), folder.file('link.ndjson'))
+
+  const { code } = await runProgram([
+    'export',
+    folder.file('link.ndjson'),
+    '--database',
+    folder.file('plants.db'),
+  ])
+
+  expect(code).toBe(0)
+  expect(lstatSync(folder.file('link.ndjson')).isSymbolicLink()).toBeTrue()
+  expect(readFileSync(folder.file('link.ndjson'), 'utf8')).toBe('{"id":0,"name":"plant 0"}\n')
+  expect(readdirSync(folder.file('exports'))).toEqual(['plants.ndjson'])
+})
+
+test('writes texts that a spreadsheet would run as formulas with an apostrophe, if it is told to', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const names = ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1', 'a=1', "'=1", '']
+  const stdin = names
+    .map((name, n) => `${JSON.stringify({ id: n - 1, name, tag: name })}\n`)
+    .join('')
+  await runProgram(['import', '-', '--format', 'ndjson', ...args], { stdin })
+
+  const flags = ['--format', 'csv', '--escape-formulas']
+  const { out, code } = await runProgram(['export', ...flags, ...args])
+  const none = await runProgram(['export', '--format', 'ndjson', '--escape-formulas', ...args])
+
+  const cells = ["'=1+1", "'+1", "'-1", "'@A1", "'\t=1", '"\'\r=1"', "'＝1", 'a=1', "'=1", '""']
+  const lines = cells.map((cell, n) => `${n - 1},${cell},${cell}\n`)
+  expect({ out, code }).toEqual({ out: `id,name,tag\n${lines.join('')}`, code: 0 })
+  expect(none.code).toBe(2)
+  expect(none.err).toStartWith('plantstore: --escape-formulas is for CSV; ')
+})

@@ -1,0 +1,257 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { realpathSync, writeFileSync } from 'node:fs'
+import packageJson from '../../../package.json'
+import { hasIpv6, importLines, lines } from '../../harness/commands'
+import {
+  type Daemon,
+  PATIENCE_MS,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
+import { expectError, storedPlants } from '../../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
+
+// An empty variable is none.
+const env = { PLANTSTORE_TOKEN: '' }
+
+/** What a daemon has printed, once that matches; it listens before it prints its token. */
+async function printed(daemon: Daemon, pattern: RegExp): Promise<string> {
+  for (;;) {
+    const match = pattern.exec(daemon.out())
+    if (match) return match[1] ?? ''
+    await Bun.sleep(2)
+  }
+}
+const TOKEN_LINE = /^ *(pst_[A-Za-z0-9_-]{43})$/m
+const CURL_LINE = /^ *(curl .*)\n/m
+
+const HINT_LINE = /^(to make another token: .*)\n/m
+
+const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+test('prints the first token of a new store, with a curl line that works as pasted', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, env })
+  const line = await printed(daemon, CURL_LINE)
+  const token = await printed(daemon, TOKEN_LINE)
+
+  const curl = Bun.spawnSync(['sh', '-c', line], { env: { PATH: Bun.env.PATH ?? '' } })
+
+  expect(curl.stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
+  expect(curl.exitCode).toBe(0)
+  expect(storedPlants(database)).toEqual([{ id: 1n, name: 'Monstera deliciosa', tag: 'aroid' }])
+  expect(daemon.out()).toContain(daemon.url)
+  expect(daemon.err()).not.toContain(token)
+})
+
+test.skipIf(!hasIpv6)(
+  'prints an IPv6 address so that no shell takes its brackets for a pattern',
+  async () => {
+    using folder = temporaryFolder()
+    const args = ['--host', '::1']
+    await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
+
+    expect(await printed(daemon, CURL_LINE)).toEndWith(` '${daemon.url}/plants'`)
+  },
+)
+
+test('serves if standard output cannot be written, and revokes the token that nobody saw', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" > /dev/full']
+
+  const { err } = await runProgram(['serve', '--port', '0', ...args], { under: shell })
+
+  expect(err).toContain('"event":"listening"')
+  expect(err).toContain('"event":"token-not-shown"')
+  expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
+})
+
+test('prints no token at the second start, and still accepts the first one', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database, env })
+  const token = await printed(first, TOKEN_LINE)
+  expect(await first.stop()).toBe(0)
+
+  await using second = await startDaemon({ database, env })
+
+  const hint = await printed(second, HINT_LINE)
+  expect(second.out()).toBe(
+    `plantstore ${packageJson.version} listens on ${second.url}\nconsole: ${second.url}/\n${hint}\n`,
+  )
+  expect((await second.fetch('/plants', as(token))).status).toBe(200)
+})
+
+test('says at every start how to make another token, by a command that works as pasted', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file("a gardener's plants.db")
+  const first = await startDaemon({ database, env })
+  const hint = await printed(first, HINT_LINE)
+  // As if it had been killed before anybody saw the token.
+  await first[Symbol.asyncDispose]()
+  await using second = await startDaemon({ database, env })
+  expect(await printed(second, HINT_LINE)).toBe(hint)
+
+  const shell = ['sh', '-c', hint.replace('to make another token: ', '')]
+  const made = Bun.spawnSync(shell, { env: {}, cwd: '/' })
+
+  expect(made.exitCode).toBe(0)
+  const token = made.stdout.toString().trim()
+  expect((await second.fetch('/plants', as(token))).status).toBe(200)
+})
+
+test('prints the address of the console, which opens in a browser as it is', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const address = await printed(daemon, /^console: (.*)\n/m)
+
+  const page = await fetch(address)
+
+  expect(page.headers.get('content-type')).toStartWith('text/html')
+  expect(await page.text()).toStartWith('<!doctype html>')
+})
+
+test('prints no address of a console that --no-console leaves out', async () => {
+  using folder = temporaryFolder()
+  const args = ['--no-console']
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), env, args })
+  await printed(daemon, HINT_LINE)
+
+  expect(daemon.out()).not.toContain('console: ')
+})
+
+test('says the absolute path of a database that it makes', async () => {
+  using folder = temporaryFolder()
+  const path = `${realpathSync(folder.path)}/plants.db`
+  const first = await startDaemon({ cwd: folder.path, env })
+  await printed(first, HINT_LINE)
+  await first.stop()
+  await using second = await startDaemon({ cwd: folder.path, env })
+  await printed(second, HINT_LINE)
+
+  expect(first.out()).toContain(`\ncreated the database ${path}\n`)
+  expect(second.out()).not.toContain('created')
+  for (const daemon of [first, second]) {
+    expect(daemon.events()[0]).toMatchObject({ event: 'listening', database: path })
+  }
+})
+
+test('prints no token for a store whose only token was revoked', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database, env })
+  const token = await printed(first, TOKEN_LINE)
+  await first.stop()
+  await runProgram(['token', 'revoke', 'first', '--database', database])
+
+  await using second = await startDaemon({ database, env })
+
+  expect(second.out()).not.toContain('pst_')
+  await expectError(await second.fetch('/plants', as(token)), 40102)
+})
+
+test('accepts PLANTSTORE_TOKEN, and then creates no token', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({
+    database,
+    env: { PLANTSTORE_TOKEN: 'from-the-environment' },
+  })
+
+  expect((await daemon.create('{"id":1,"name":"Lily"}')).status).toBe(200)
+  expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-the-environment/)
+  const { out } = await runProgram(['token', 'list', '--database', database])
+  expect(out.trim().split('\n')).toHaveLength(1)
+})
+
+test('says why a new database cannot be written', async () => {
+  using folder = temporaryFolder()
+  // No file may be longer than 2 KiB.
+  const under = ['bash', '-c', 'ulimit -f 2; exec "$0" "$@"']
+
+  const { out, err, code } = await runProgram(['serve', '--port', '0'], { cwd: folder.path, under })
+
+  expect({ out, code }).toEqual({ out: '', code: 74 })
+  expect(err).toMatch(/^plantstore: cannot open .*plants\.db: disk I\/O error\n$/)
+})
+
+test('accepts the token of PLANTSTORE_TOKEN_FILE, without its newline', async () => {
+  using folder = temporaryFolder()
+  const file = folder.file('token')
+  writeFileSync(file, 'from-a-secret-file\n')
+  await using daemon = await startDaemon({
+    database: folder.file('plants.db'),
+    env: { ...env, PLANTSTORE_TOKEN_FILE: file },
+  })
+
+  expect((await daemon.fetch('/plants', as('from-a-secret-file'))).status).toBe(200)
+  expect(daemon.out() + daemon.err()).not.toMatch(/pst_|from-a-secret-file/)
+})
+
+test('accepts stored tokens alongside PLANTSTORE_TOKEN', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  const { out } = await runProgram(['token', 'create', 'x', '--database', database])
+
+  expect((await daemon.fetch('/plants', as(out.trim()))).status).toBe(200)
+  expect((await daemon.fetch('/plants')).status).toBe(200)
+})
+
+test.each([
+  ['a short token', { PLANTSTORE_TOKEN: 'short-secret' }, 'PLANTSTORE_TOKEN must be'],
+  ['a token with a space', { PLANTSTORE_TOKEN: 'short-secret with space' }, 'PLANTSTORE_TOKEN '],
+  [
+    'a token that no request can hold',
+    { PLANTSTORE_TOKEN: 'x'.repeat(5000) },
+    'PLANTSTORE_TOKEN must be',
+  ],
+  ['a missing file', { PLANTSTORE_TOKEN_FILE: '/missing/short-secret' }, 'PLANTSTORE_TOKEN_FILE:'],
+  ['an empty file', { PLANTSTORE_TOKEN_FILE: '/dev/null' }, 'PLANTSTORE_TOKEN_FILE must be'],
+  [
+    'both',
+    { PLANTSTORE_TOKEN: 'short-secret-of-16', PLANTSTORE_TOKEN_FILE: '/dev/null' },
+    'PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE',
+  ],
+])('does not start with %s', async (_, given, message) => {
+  using folder = temporaryFolder()
+
+  const { out, err, code } = await runProgram(['serve', '--port', '0'], {
+    cwd: folder.path,
+    env: given,
+  })
+
+  expect({ out, code }).toEqual({ out: '', code: 2 })
+  expect(err).toStartWith('plantstore: ')
+  expect(err).toContain(message)
+  expect(err.trim().split('\n')).toHaveLength(1)
+  if ('PLANTSTORE_TOKEN' in given) expect(err).not.toContain('short-secret')
+})
+
+test('says at the start that PLANTSTORE_TOKEN is a token of the store', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  const made = await runProgram([
+    'token',
+    'create',
+    'reader',
+    '--scope',
+    'read',
+    '--database',
+    database,
+  ])
+  const line = (daemon: Daemon) =>
+    daemon.events().find(({ event }) => event === 'token-also-stored')
+
+  await using daemon = await startDaemon({ database, env: { PLANTSTORE_TOKEN: made.out.trim() } })
+  expect(line(daemon)).toMatchObject({ level: 'warn', token: 'reader', source: 'PLANTSTORE_TOKEN' })
+  await daemon.stop()
+
+  await using another = await startDaemon({ database })
+  expect(line(another)).toBeUndefined()
+})

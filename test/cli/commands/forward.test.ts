@@ -1,0 +1,228 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Webhook } from 'standardwebhooks'
+import { pauseAfter } from '../../../src/follow/webhook'
+import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+
+const { daemon, database, folder } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
+const env = { PLANTSTORE_TOKEN: TOKEN }
+const secret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+const secretFile = folder.file('secret')
+writeFileSync(secretFile, `${secret(1)}\n${secret(2)}\n`)
+const create = (id: number) => daemon.fetch('/plants', { json: { id, name: 'a' } })
+const now = async () => {
+  const answer = await daemon.fetch('/plants/changes?after=now')
+  return ((await answer.json()) as { next: string }).next
+}
+
+type Received = {
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly at: number
+}
+type Payload = {
+  readonly type: string
+  readonly timestamp: string
+  readonly data: { readonly id: number; readonly cursor: string; readonly at: string }
+}
+
+/** A receiver of webhooks that answers with these statuses, in turn, then with 204. */
+function receive(...answers: readonly (number | ResponseInit)[]) {
+  const received: Received[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const answer = answers[received.length] ?? 204
+      const headers = Object.fromEntries(request.headers)
+      received.push({ headers, body: await request.text(), at: performance.now() })
+      return new Response(null, typeof answer === 'number' ? { status: answer } : answer)
+    },
+  })
+  const ids = () => received.map(({ body }) => (JSON.parse(body) as Payload).data.id)
+  return { url: server.url.href, received, ids, [Symbol.dispose]: () => void server.stop(true) }
+}
+
+let files = 0
+function forward(url: string, from: readonly string[], cursor: string | null) {
+  const cursorFile = folder.file(`cursor-${files++}`)
+  if (cursor !== null) writeFileSync(cursorFile, `${cursor}\n`)
+  const args = ['forward', url, '--cursor-file', cursorFile, '--secret-file', secretFile, ...from]
+  return {
+    child: startProgram(args, { env }),
+    cursorFile,
+    again: () => startProgram(args, { env }),
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = Date.now() + 20_000; !holds(); await Bun.sleep(20)) {
+    if (Date.now() > end) throw new Error('it never held')
+  }
+}
+
+const kept = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+
+test.each([
+  ['the database', ['--database', database]],
+  ['a daemon', ['--url', daemon.url]],
+])(
+  'posts each change of %s in order, signed so that standardwebhooks verifies it',
+  async (_, from) => {
+    using receiver = receive()
+    const { child, cursorFile } = forward(receiver.url, from, await now())
+    const first = Math.floor(Math.random() * 1e9)
+    const ids = [first, first + 1, first + 2]
+    for (const id of ids) await create(id)
+    await until(() => receiver.received.length === 3)
+    await until(() => kept(cursorFile) === `${receiver.received.at(-1)?.headers['webhook-id']}\n`)
+    child.signal('SIGTERM')
+
+    expect(await child.exited).toBe(0)
+    expect(receiver.ids()).toEqual(ids)
+    for (const { headers, body } of receiver.received) {
+      for (const byte of [1, 2]) {
+        const payload = new Webhook(secret(byte)).verify(body, headers) as Payload
+        expect(payload).toMatchObject({ type: 'plant.create', timestamp: payload.data.at })
+        expect(headers['webhook-id']).toBe(payload.data.cursor)
+      }
+      expect(() => new Webhook(secret(3)).verify(body, headers)).toThrow()
+      expect(() => new Webhook(secret(1)).verify(`${body} `, headers)).toThrow()
+      expect(headers['content-type']).toBe('application/json')
+    }
+  },
+)
+
+test('tries again what is not taken, waits as long as Retry-After says, and loses no change', async () => {
+  using receiver = receive(500, 302, { status: 429, headers: { 'retry-after': '3' } })
+  const { child } = forward(receiver.url, ['--database', database], await now())
+  await create(2_000_000_001)
+  await create(2_000_000_002)
+  await until(() => receiver.received.length === 5)
+  child.signal('SIGTERM')
+  await child.exited
+
+  const [first, second, third, fourth] = receiver.received
+  expect(receiver.ids()).toEqual([...Array(4).fill(2_000_000_001), 2_000_000_002])
+  expect(
+    new Set(receiver.received.slice(0, 4).map(({ headers }) => headers['webhook-id'])).size,
+  ).toBe(1)
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(450)
+  expect((fourth?.at ?? 0) - (third?.at ?? 0)).toBeGreaterThan(2900)
+  expect(child.err()).toContain('answered 429; next attempt in')
+  expect(Number(fourth?.headers['webhook-timestamp'])).toBeGreaterThan(
+    Number(first?.headers['webhook-timestamp']),
+  )
+})
+
+test('pauses grow from a second to an hour, with jitter, whatever Retry-After says', () => {
+  const pauses = Array.from({ length: 20 }, (_, tries) => pauseAfter(tries, 0, 1))
+
+  expect(pauses.slice(0, 4)).toEqual([1, 2, 4, 8])
+  expect(pauses.at(-1)).toBe(3600)
+  expect(pauseAfter(3, 0, 0)).toBe(4)
+  expect(pauseAfter(0, 60, 0.5)).toBe(60)
+  expect(pauseAfter(0, 86_400, 0.5)).toBe(3600)
+})
+
+test('410 ends it, and the change counts as not taken', async () => {
+  using receiver = receive(410)
+  const start = await now()
+  const { child, cursorFile } = forward(receiver.url, ['--database', database], start)
+  await create(2_000_000_010)
+
+  expect(await child.exited).toBe(0)
+  expect(child.err()).toContain('410')
+  expect(kept(cursorFile)).toBe(`${start}\n`)
+})
+
+test('each change arrives at least once, in order, through kills', async () => {
+  using receiver = receive()
+  const first = forward(receiver.url, ['--url', daemon.url], await now())
+  let { child } = first
+  const from = 2_000_001_000
+  for (let kills = 0; kills < 4; kills++) {
+    for (let id = 0; id < 25; id++) await create(from + kills * 25 + id)
+    await until(() => receiver.received.length > kills * 25)
+    child.signal('SIGKILL')
+    await child.exited
+    child = first.again()
+  }
+  await until(() => receiver.ids().includes(from + 99))
+  child.signal('SIGTERM')
+  await child.exited
+
+  // A kill may repeat the change that was being sent; nothing else.
+  const repeats = receiver.ids().filter((id, index, ids) => id === ids[index - 1])
+  expect(repeats.length).toBeLessThanOrEqual(4)
+  const once = receiver.ids().filter((id, index, ids) => id !== ids[index - 1])
+  expect(once).toEqual(Array.from({ length: 100 }, (_, index) => from + index))
+})
+
+test('--after now keeps where it began, so that a restart misses nothing', async () => {
+  using receiver = receive()
+  const from = ['--database', database, '--after', 'now']
+  const { child, cursorFile, again } = forward(receiver.url, from, null)
+  const start = await now()
+  await until(() => kept(cursorFile) === `${start}\n`)
+  child.signal('SIGKILL')
+  await child.exited
+  await create(2_000_002_000)
+  const second = again()
+  await until(() => receiver.received.length === 1)
+  second.signal('SIGTERM')
+  await second.exited
+
+  expect(receiver.ids()).toEqual([2_000_002_000])
+})
+
+test('keeps no cursor of --after that nobody gave out', async () => {
+  using receiver = receive()
+  const { child, cursorFile } = forward(
+    receiver.url,
+    ['--database', database, '--after', 'nwo'],
+    null,
+  )
+  expect(await child.finished).toBe(1)
+  expect(child.err()).toContain('expected a cursor, or "now"')
+  expect(existsSync(cursorFile)).toBe(false)
+})
+
+test('refuses wrong usage in one line', async () => {
+  const weak = folder.file('weak')
+  writeFileSync(weak, 'whsec_c2hvcnQ=\n')
+  const empty = folder.file('empty')
+  writeFileSync(empty, '')
+  const url = 'https://example.org/hook'
+  const cursor = ['--cursor-file', folder.file('none')]
+  const run = async (...args: readonly string[]) => {
+    const { err, code } = await runProgram(['forward', ...args, '--database', database])
+    expect(err.trim().split('\n')).toHaveLength(1)
+    return [code, err]
+  }
+
+  for (const args of [
+    [url, '--secret-file', secretFile],
+    [url, ...cursor],
+    [...cursor, '--secret-file', secretFile],
+    ['ftp://example.org', ...cursor, '--secret-file', secretFile],
+    [url, ...cursor, '--secret-file', weak],
+    [url, ...cursor, '--secret-file', empty],
+  ]) {
+    expect(await run(...args)).toEqual([2, expect.any(String)])
+  }
+  expect(await run(url, ...cursor, '--secret-file', folder.file('nowhere'))).toEqual([
+    1,
+    expect.stringContaining('no such file'),
+  ])
+  const nowhere = ['--cursor-file', folder.file('nowhere/cursor')]
+  expect(await run(url, ...nowhere, '--secret-file', secretFile)).toEqual([
+    1,
+    expect.stringContaining('nowhere does not exist'),
+  ])
+  expect(await run(url, '--cursor-file', empty, '--secret-file', secretFile)).toEqual([
+    1,
+    expect.stringContaining('has no cursor'),
+  ])
+})

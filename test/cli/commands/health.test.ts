@@ -1,0 +1,82 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { hasIpv6 } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+test('exits with 0 if the daemon is well', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  const { port } = new URL(daemon.url)
+
+  expect(await runProgram(['health', '--port', port])).toEqual({
+    out: `ok ${daemon.url}/health\n`,
+    err: '',
+    code: 0,
+  })
+  const byEnvironment = await runProgram(['health'], { env: { PLANTSTORE_PORT: port } })
+  expect(byEnvironment.code).toBe(0)
+})
+
+test('asks a daemon that listens on all interfaces', async () => {
+  using folder = temporaryFolder()
+  const args = ['--host', '0.0.0.0']
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  const { port } = new URL(daemon.url)
+
+  expect((await runProgram(['health', '--host', '0.0.0.0', '--port', port])).code).toBe(0)
+})
+
+test('ignores the proxy of the environment', async () => {
+  using folder = temporaryFolder()
+  await using daemon = await startDaemon({ database: folder.file('plants.db') })
+  await using proxy = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 502 }) })
+  const { port } = new URL(daemon.url)
+
+  const env = { HTTP_PROXY: String(proxy.url), http_proxy: String(proxy.url) }
+  expect(await runProgram(['health', '--port', port], { env })).toMatchObject({ code: 0, err: '' })
+})
+
+test.skipIf(!hasIpv6)('accepts an IPv6 address with or without brackets', async () => {
+  using folder = temporaryFolder()
+  for (const host of ['[::1]', '::1']) {
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database, args: ['--host', host] })
+    const { port } = new URL(daemon.url)
+
+    expect(daemon.url).toBe(`http://[::1]:${port}`)
+    expect((await runProgram(['health', '--host', host, '--port', port])).code).toBe(0)
+    expect(await daemon.stop()).toBe(0)
+  }
+})
+
+test('exits with 1 and one line if nothing is listening', async () => {
+  // Whatever had the port a moment ago.
+  const server = Bun.serve({ port: 0, fetch: () => new Response() })
+  const { port } = server
+  await server.stop(true)
+
+  const { out, err, code } = await runProgram(['health', '--port', String(port)])
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toBe(
+    `plantstore: nothing is listening at http://127.0.0.1:${port}/health; is the daemon running?\n`,
+  )
+})
+
+test('exits with 1 and one line if something else answers', async () => {
+  await using server = Bun.serve({ port: 0, fetch: () => new Response('no', { status: 404 }) })
+
+  const { out, err, code } = await runProgram(['health', '--port', String(server.port)])
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toMatch(/^plantstore: .+ answered 404: no\n$/)
+})
+
+test('exits with 1 and one line if the host has no address', async () => {
+  expect(await runProgram(['health', '--host', 'nope.invalid'])).toEqual({
+    out: '',
+    err: 'plantstore: cannot resolve host nope.invalid\n',
+    code: 1,
+  })
+})

@@ -1,0 +1,184 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { runProgram, temporaryFolder } from '../../harness/daemon'
+import { storedPlants } from '../../harness/plants'
+
+async function importCsv(database: string, stdin: Blob | string, ...flags: string[]) {
+  const words = ['import', '-', '--format', 'csv', '--database', database, ...flags]
+  const { out, err, code } = await runProgram(words, { stdin })
+  return { out, err: err.replace(`created database ${database}\n`, ''), code }
+}
+
+test('imports CSV with quotes, and reports its bad lines', async () => {
+  using folder = temporaryFolder()
+  const stdin =
+    'id,name,tag\r\n1,"a ""quoted"", with\nlines",""\r\n2,b,\r\nx,c,\r\n3,d\r\n4,e,f\r\n'
+
+  const { out, err, code } = await importCsv(folder.file('plants.db'), stdin)
+
+  expect({ out, code }).toEqual({ out: 'created 3, skipped 0, replaced 0, refused 2\n', code: 1 })
+  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['line 5', 'line 6', ''])
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a "quoted", with\nlines', tag: '' },
+    { id: 2n, name: 'b', tag: null },
+    { id: 4n, name: 'e', tag: 'f' },
+  ])
+})
+
+test('stops reading at a stray quote, which it counts once', async () => {
+  using folder = temporaryFolder()
+  const lines = ['id,name,tag', '1,a,x', '2,"a"b"c"d,c', '3,ok,x', '4,"q",z', '5,ok,w', '']
+
+  const { out, err, code } = await importCsv(folder.file('plants.db'), lines.join('\n'))
+
+  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
+  expect(err).toBe('line 3: stray quote in "name"; the rest of the file was not read\n')
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: 'x' }])
+})
+
+test('takes line ends of any system and names in any case, and names a column that was not used', async () => {
+  using folder = temporaryFolder()
+
+  const csv = 'Id, NAME ,Tag,note\n1,a,x,?\r\n2,b,y,?\n3,c,,?\r\n'
+  const { err } = await importCsv(folder.file('plants.db'), csv)
+
+  expect(err).toBe('columns not used: "note"\n')
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a', tag: 'x' },
+    { id: 2n, name: 'b', tag: 'y' },
+    { id: 3n, name: 'c', tag: null },
+  ])
+})
+
+test('names columns that were not used in a way that changes no terminal', async () => {
+  using folder = temporaryFolder()
+  const odd = ['\x1b[31mred', 'a\u202eb', '\u2028', '\x9b2J', '', 'x'.repeat(50), ...'abcdefg']
+  const csv = `id,name,${odd.join(',')}\n1,a,${odd.map(() => '').join(',')}\n`
+
+  const { err } = await importCsv(folder.file('plants.db'), csv)
+
+  expect(err).toBe(
+    `columns not used: "\\u001b[31mred", "a\\u202eb", column 5, "\\u009b2J", column 7, "${'x'.repeat(40)}", "a", "b", "c", "d" and 3 more\n`,
+  )
+})
+
+const stored = [
+  { id: 1n, name: 'a;b', tag: 'x\ty' },
+  { id: 2n, name: 'c,d', tag: null },
+]
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16()
+
+test.each([
+  ['semicolons', 'Id;"Name ";TAG\r\n1;"a;b";x\ty\r\n2;c,d;\r\n'],
+  [
+    'semicolons, after empty lines and without a line end',
+    '\n\r\ntag;id;name\nx\ty;1;"a;b"\n;2;c,d',
+  ],
+  ['tabs', 'id\tname\ttag\n1\ta;b\t"x\ty"\n2\tc,d\t\n'],
+  ['UTF-16', Buffer.from('\ufeffid\tname\ttag\n1\ta;b\t"x\ty"\n2\tc,d\t\n', 'utf16le')],
+  ['UTF-16, big-endian', utf16be('\ufeffid;name;tag\n1;"a;b";x\ty\n2;c,d;\n')],
+  ['UTF-16 without a mark', Buffer.from('id,name,tag\n1,a;b,x\ty\n2,"c,d",\n', 'utf16le')],
+])('reads what spreadsheets write: %s', async (_, content) => {
+  using folder = temporaryFolder()
+
+  const { out } = await importCsv(folder.file('plants.db'), new Blob([content]))
+
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0\n')
+  expect(storedPlants(folder.file('plants.db'))).toEqual(stored)
+})
+
+test.each([
+  ['|', 'id|name|tag\n1|a;b|x\ty\n2|c,d|\n'],
+  ['tab', 'id\tname\ttag\n1\ta;b\t"x\ty"\n2\tc,d\t\n'],
+])('reads fields that --delimiter %s separates', async (delimiter, content) => {
+  using folder = temporaryFolder()
+
+  await importCsv(folder.file('plants.db'), content, '--delimiter', delimiter)
+
+  expect(storedPlants(folder.file('plants.db'))).toEqual(stored)
+})
+
+test('takes the word of --delimiter even if the header fits another', async () => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), 'id,name\n1,a\n', '--delimiter=;')
+
+  expect(code).toBe(1)
+  expect(err).toBe('plantstore: header must be id,name[,tag]; found "id,name"\n')
+})
+
+test.each([
+  [['--delimiter', ';;'], '--delimiter must be one character, such as ";", or "tab"'],
+  [['--delimiter', 'a'], '--delimiter must be one character, such as ";", or "tab"'],
+  [['--delimiter', ';', '--format', 'ndjson'], '--delimiter is for CSV'],
+])('refuses %j', async (flags, reason) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), 'id,name\n', ...flags)
+
+  expect({ err, code }).toEqual({
+    err: `plantstore: ${reason}; see "plantstore import --help"\n`,
+    code: 2,
+  })
+})
+
+test.each([
+  ['36,n,t\n37,m,u\n', 'found "36", "n", "t"'],
+  ['id,tag\n1,a\n', 'found "id", "tag"'],
+  ['id,name,name\n1,a,b\n', 'found "id", "name", "name"'],
+  ['id,name,Tag,tag\n1,a,b,c\n', 'found "id", "name", "Tag", "tag"'],
+  ['id|name|tag\n1|a|b\n', 'found "id|name|tag"'],
+  ['id,"na"me\n1,a\n', 'stray quote'],
+  ['"id,name\n1,a\n', 'unterminated quote'],
+  ['id\n1\n', 'found "id"'],
+])('refuses a header that is not id,name[,tag]: %p', async (stdin, found) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), stdin)
+
+  expect({ err, code }).toEqual({
+    err: `plantstore: header must be id,name[,tag]; ${found}\n`,
+    code: 1,
+  })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test('tells where a quote was opened that is never closed', async () => {
+  using folder = temporaryFolder()
+  const lines = ['id,name,tag', '1,"two', 'lines",x', '2,"never closed,x', '3,ok,x', '']
+
+  const { out, err } = await importCsv(folder.file('plants.db'), lines.join('\n'))
+
+  expect(out).toBe('created 1, skipped 0, replaced 0, refused 1\n')
+  expect(err).toBe('line 4: unterminated quote in "name"; the rest of the file was not read\n')
+})
+
+test('tells what was created where the rest of a file cannot be read', async () => {
+  using folder = temporaryFolder()
+  const rows = Array.from({ length: 100_000 }, (_, id) => `${id},plant ${id}\n`).join('')
+  const bytes = Buffer.from(`id,name\n${rows}100000,caf\xe9\n`, 'latin1')
+
+  const { out, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
+
+  const stored = storedPlants(folder.file('plants.db')).length
+  expect(stored).toBeGreaterThan(0)
+  expect({ out, code }).toEqual({
+    out: `created ${stored}, skipped 0, replaced 0, refused 0\n`,
+    code: 1,
+  })
+})
+
+test.each([
+  ['Latin-1', Buffer.from('id,name\n1,caf\xe9\n', 'latin1')],
+  ['cut off', Buffer.from('id,name\n1,caf\xc3', 'latin1')],
+  ['UTF-16 that is cut off', Buffer.from('\ufeffid,name\n1,a\n', 'utf16le').subarray(0, -1)],
+  ['UTF-16 with half a pair', Buffer.from('\ufeffid,name\n1,a\ud800b\n', 'utf16le')],
+])('refuses a text that is of no encoding: %s', async (_, bytes) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
+
+  expect(err).toMatch(/^plantstore: not UTF-(8|16), at line \d or later; convert with.* iconv.*\n$/)
+  expect(code).toBe(1)
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})

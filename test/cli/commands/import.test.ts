@@ -1,0 +1,381 @@
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync } from 'node:fs'
+import fc from 'fast-check'
+import { hasScript, lines, onTerminal } from '../../harness/commands'
+import { program, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { plantsCounted, storedPlants } from '../../harness/plants'
+import { unprivileged } from '../../harness/unprivileged'
+
+const asNobody = unprivileged()
+
+test('imports NDJSON into a new database, and skips what is there when it is run again', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const file = folder.file('plants.ndjson')
+  await Bun.write(
+    file,
+    '{"id":9223372036854775807,"name":"a","tag":""}\n\n{"id":-1,"name":"b","x":1}',
+  )
+
+  const first = await runProgram(['import', file, ...args])
+  const again = await runProgram(['import', file, ...args])
+
+  expect(first).toEqual({
+    out: 'created 2, skipped 0, replaced 0, refused 0\n',
+    err: `created database ${folder.file('plants.db')}\n`,
+    code: 0,
+  })
+  expect(again).toEqual({ out: 'created 0, skipped 2, replaced 0, refused 0\n', err: '', code: 0 })
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
+    { id: -1n, name: 'b', tag: null },
+    { id: 9223372036854775807n, name: 'a', tag: '' },
+  ])
+})
+
+test('reports a bad line by its number, and imports the rest', async () => {
+  using folder = temporaryFolder()
+  const stdin =
+    '{"id":1,"name":"a"}\n{"id":1.5,"name":"b"}\nnonsense\n{"id":1,"name":"c"}\n{"id":2,"name":"d"}\n'
+
+  const { out, err, code } = await runProgram(
+    ['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')],
+    { stdin },
+  )
+
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 3\n')
+  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual([
+    `created database ${folder.file('plants.db')}`,
+    'line 2',
+    'line 3',
+    'line 4',
+    '',
+  ])
+  expect(code).toBe(1)
+})
+
+test.each([
+  ['with its mark', '\ufeff'],
+  ['without', ''],
+])('reads NDJSON in UTF-16 %s', async (_, mark) => {
+  using folder = temporaryFolder()
+  const stdin = new Blob([Buffer.from(`${mark}{"id":1,"name":"né🌵"}\r\nnonsense\n`, 'utf16le')])
+
+  const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
+  const { out, err } = await runProgram(['import', '-', ...args], { stdin })
+
+  expect(out).toBe('created 1, skipped 0, replaced 0, refused 1\n')
+  expect(err).toEndWith('\nline 2: not JSON\n')
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'né🌵', tag: null }])
+})
+
+test('takes the byte order mark that some editors put before a text', async () => {
+  using folder = temporaryFolder()
+  const args = ['--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const stdin = '\ufeff{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n'
+  const { out } = await runProgram(['import', '-', ...args], { stdin })
+
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0\n')
+})
+
+test.each(['ndjson', 'csv'])(
+  'takes back a plant of 17 MiB that was exported: %s',
+  async (format) => {
+    using folder = temporaryFolder()
+    const name = 'a'.repeat(17 * 1024 * 1024)
+    const words = ['-', '--format', format, '--database', folder.file('plants.db')]
+    const header = format === 'csv' ? 'id,name,tag\n' : ''
+    const line = format === 'csv' ? `1,${name},\n` : `{"id":1,"name":"${name}"}\n`
+
+    const { out } = await runProgram(['import', ...words], { stdin: header + line })
+    const exported = await runProgram(['export', ...words])
+
+    expect(out).toBe('created 1, skipped 0, replaced 0, refused 0\n')
+    expect(exported.out === header + line).toBeTrue()
+  },
+)
+
+test('stops at the first bad line with --strict', async () => {
+  using folder = temporaryFolder()
+  const stdin = '{"id":1,"name":"a"}\nnonsense\n{"id":2,"name":"b"}\n'
+
+  const { out, code } = await runProgram(
+    ['import', '-', '--format', 'ndjson', '--strict', '--database', folder.file('plants.db')],
+    { stdin },
+  )
+
+  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
+})
+
+test('stops at the first plant that conflicts with --strict, and keeps none after it', async () => {
+  using folder = temporaryFolder()
+  const lines = ['{"id":1,"name":"a"}', '{"id":1,"name":"b"}', '{"id":2,"name":"c"}']
+
+  const { out, err, code } = await runProgram(
+    ['import', '-', '--format', 'ndjson', '--strict', '--database', folder.file('plants.db')],
+    { stdin: lines.join('\n') },
+  )
+
+  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
+  expect(err).toContain('\nline 2: ')
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+})
+
+test('replaces plants that differ with --replace', async () => {
+  using folder = temporaryFolder()
+  const args = ['import', '-', '--format', 'csv', '--database', folder.file('plants.db')]
+  await runProgram(args, { stdin: 'id,name,tag\n1,a,x\n2,b,y\n' })
+
+  const { out, code } = await runProgram([...args, '--replace'], {
+    stdin: 'id,name,tag\n1,a,x\n2,c,\n',
+  })
+
+  expect({ out, code }).toEqual({ out: 'created 0, skipped 1, replaced 1, refused 0\n', code: 0 })
+  expect(storedPlants(folder.file('plants.db'))).toEqual([
+    { id: 1n, name: 'a', tag: 'x' },
+    { id: 2n, name: 'c', tag: null },
+  ])
+})
+
+test.each([
+  ['one by one', []],
+  ['with --strict', ['--strict']],
+])('replaces in the order of the lines, also those of one id: %s', async (_, flags) => {
+  using folder = temporaryFolder()
+  const stdin = ['a', 'b', 'a'].map((name) => `{"id":1,"name":"${name}"}\n`).join('')
+  const args = ['--format', 'ndjson', '--replace', '--database', folder.file('plants.db')]
+
+  const { code } = await runProgram(['import', '-', ...args, ...flags], { stdin })
+
+  expect(code).toBe(0)
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
+})
+
+test('goes on with --replace where a client deletes what it was about to replace', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  let isOver = false
+  const deleteAndCreate = async (id: number) => {
+    while (!isOver) {
+      await daemon.create(`{"id":${id},"name":"of a client"}`)
+      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    }
+  }
+  const clients = Array.from({ length: 8 }, (_, id) => deleteAndCreate(id))
+  const rounds = Array.from({ length: 50 }, (_, round) =>
+    lines(0, 8).replaceAll('plant', `plant of ${round},`),
+  )
+
+  const words = ['import', '-', '--format', 'ndjson', '--replace', '--database', database]
+  const { out, err, code } = await runProgram(words, { stdin: rounds.join('') })
+  isOver = true
+  await Promise.all(clients)
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  const counts = [...out.matchAll(/\d+/g)].map(Number)
+  expect(counts.reduce((sum, count) => sum + count)).toBe(400)
+})
+
+test.each([
+  [1200, 10_000],
+  [12, 1_000_000],
+  [2, 10_000_000],
+])('imports %d plants of %d characters', async (count, characters) => {
+  using folder = temporaryFolder()
+  const name = 'x'.repeat(characters)
+  const lines = Array.from({ length: count }, (_, id) => `{"id":${id},"name":"${name}"}\n`)
+  await Bun.write(folder.file('plants.ndjson'), `{"id":-1,"name":"small"}\n${lines.join('')}`)
+
+  const { out } = await runProgram([
+    'import',
+    folder.file('plants.ndjson'),
+    '--database',
+    folder.file('plants.db'),
+  ])
+
+  expect(out).toBe(`created ${count + 1}, skipped 0, replaced 0, refused 0\n`)
+})
+
+test('refuses a file that does not exist, and a format that nothing tells; makes no database', async () => {
+  using folder = temporaryFolder()
+  const database = ['--database', folder.file('plants.db')]
+
+  for (const [path, word, expected] of [
+    [folder.file('none.csv'), 'no such file', 1],
+    [folder.path, '--format', 2],
+    ['-', '--format', 2],
+  ] as const) {
+    const { err, code } = await runProgram(['import', path, ...database])
+    expect({ code, lines: err.split('\n').length }).toEqual({ code: expected, lines: 2 })
+    expect(err).toContain(word)
+  }
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.skipIf(process.getuid?.() !== 0)('says that a file cannot be read', async () => {
+  using folder = temporaryFolder()
+  await Bun.write(folder.file('secret.csv'), 'id,name\n')
+  chmodSync(folder.file('secret.csv'), 0o600)
+  chmodSync(folder.path, 0o777)
+
+  const words = ['import', folder.file('secret.csv'), '--database', folder.file('plants.db')]
+  const { err, code } = await runProgram(words, asNobody)
+
+  const reason = `cannot read ${folder.file('secret.csv')}: permission denied`
+  expect({ err, code }).toEqual({ err: `plantstore: ${reason}\n`, code: 1 })
+})
+
+test('refuses a file of JSON that is an array, with the way out', async () => {
+  using folder = temporaryFolder()
+  await Bun.write(folder.file('plants.ndjson'), '[\n{"id":1,"name":"a"}]\n')
+
+  const words = ['import', folder.file('plants.ndjson'), '--database', folder.file('plants.db')]
+  const { out, err, code } = await runProgram(words)
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toContain('found an array; convert with: jq')
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test('shows 20 refused lines, and counts the rest', async () => {
+  using folder = temporaryFolder()
+  const words = ['--format', 'ndjson', '--database', folder.file('plants.db')]
+
+  const { out, err, code } = await runProgram(['import', '-', ...words], {
+    stdin: 'nonsense\n'.repeat(25),
+  })
+
+  expect({ out, code }).toEqual({ out: 'created 0, skipped 0, replaced 0, refused 25\n', code: 1 })
+  expect(err.match(/^line \d+: /gm)).toHaveLength(20)
+  expect(err).toEndWith('\n5 more lines were refused\n')
+})
+
+test('ends with a summary when it is interrupted, also where nothing comes', async () => {
+  using folder = temporaryFolder()
+  const words = ['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')]
+  const child = Bun.spawn([...program, ...words], {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  child.stdin.write(lines(0, 1500))
+  child.stdin.flush()
+  const stored = () => {
+    try {
+      return storedPlants(folder.file('plants.db')).length
+    } catch {
+      return 0
+    }
+  }
+  while (stored() < 1000) await Bun.sleep(20)
+
+  child.kill('SIGINT')
+
+  expect(await child.exited).toBe(130)
+  expect(await new Response(child.stdout).text()).toMatch(/^created 1[05]00, skipped 0, /)
+  expect(await new Response(child.stderr).text()).toEndWith(
+    'interrupted; run it again to complete it\n',
+  )
+})
+
+test.skipIf(!hasScript)('draws a bar on a terminal that does not know its size', async () => {
+  using folder = temporaryFolder()
+  await Bun.write(folder.file('plants.ndjson'), lines(0, 10))
+  const words = ['import', folder.file('plants.ndjson'), '--database', folder.file('plants.db')]
+
+  const { stdout } = onTerminal([...program, ...words])
+
+  expect(stdout.toString()).toMatch(/\[#+\] 100% {2}0 plants/)
+})
+
+test('exports what it imports, for every string that JSON can hold', async () => {
+  using folder = temporaryFolder()
+  const text = fc
+    .string({ unit: 'binary', maxLength: 40 })
+    .filter((it) => it.isWellFormed() && !it.includes('\0'))
+  const awkward = fc.constantFrom(
+    '',
+    ' ',
+    '"',
+    ',',
+    '\n',
+    '\r',
+    '\r\n',
+    '\ufeff',
+    'null',
+    '\\N',
+    '\u2028',
+    '😀',
+  )
+  const value = fc.oneof(text, awkward)
+  const plants = fc.sample(
+    fc.record({
+      id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      name: value,
+      tag: fc.option(value, { nil: undefined }),
+    }),
+    500,
+  )
+  const unique = [...new Map(plants.map((plant) => [plant.id, plant])).values()]
+  const lines = unique.map((plant) =>
+    JSON.stringify({ ...plant, id: 0 }).replace('"id":0', `"id":${plant.id}`),
+  )
+  const file = folder.file('plants.ndjson')
+  await Bun.write(file, lines.join('\n'))
+  await runProgram(['import', file, '--database', folder.file('a.db')])
+  expect(storedPlants(folder.file('a.db'))).toHaveLength(unique.length)
+
+  for (const format of ['ndjson', 'csv']) {
+    const exported = folder.file(`out.${format}`)
+    const made = folder.file(`${format}.db`)
+    const { code } = await runProgram(['export', exported, '--database', folder.file('a.db')])
+    expect(code).toBe(0)
+    const { out } = await runProgram(['import', exported, '--database', made])
+    expect(out).toBe(`created ${unique.length}, skipped 0, replaced 0, refused 0\n`)
+    expect(storedPlants(made)).toEqual(storedPlants(folder.file('a.db')))
+  }
+})
+
+test('exports to standard output, and refuses a database that is not there', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const none = await runProgram(['export', ...args])
+  await runProgram(['import', '-', '--format', 'ndjson', ...args], { stdin: '{"id":1,"name":"a"}' })
+
+  const { out, code } = await runProgram(['export', ...args])
+
+  expect(none.code).toBe(1)
+  expect(none.err).toContain('no database at')
+  expect({ out, code }).toEqual({ out: '{"id":1,"name":"a"}\n', code: 0 })
+})
+
+test('imports and exports beside a daemon, which goes on creating', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database })
+  const stdin = Array.from({ length: 20_000 }, (_, id) => `{"id":${id},"name":"imported"}`).join(
+    '\n',
+  )
+  let isOver = false
+  let created = 0
+  const creating = (async () => {
+    for (let id = 1_000_000; !isOver; id++) {
+      const answer = await daemon.create(`{"id":${id},"name":"created"}`)
+      expect(answer.status).toBe(200)
+      created++
+    }
+  })()
+
+  const imported = await runProgram(['import', '-', '--format', 'ndjson', '--database', database], {
+    stdin,
+  })
+  isOver = true
+  await creating
+  const { out } = await runProgram(['export', '--database', database])
+
+  expect(imported.out).toBe('created 20000, skipped 0, replaced 0, refused 0\n')
+  expect(created).toBeGreaterThan(10)
+  expect(out.trimEnd().split('\n')).toHaveLength(20_000 + created)
+  expect(await plantsCounted(daemon)).toBe(20_000 + created)
+})

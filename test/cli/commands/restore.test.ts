@@ -1,0 +1,323 @@
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { restoreMarker } from '../../../src/engine/sqlite/restore-marker'
+import { tryLock } from '../../../src/files/libc'
+import { AS_NOBODY, check, fingerprint, importLines, lines } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const isRoot = process.getuid?.() === 0
+
+const restore = (copy: string, database: string) =>
+  runProgram(['restore', copy, '--database', database])
+
+const keptAs = (out: string) => /kept as (.+)\n/.exec(out)?.[1] ?? ''
+
+type Folder = ReturnType<typeof temporaryFolder>
+
+/** A database of 10 plants, and a backup of it. */
+async function makeBackup(folder: Folder) {
+  const database = folder.file('plants.db')
+  const copy = folder.file('copy.db')
+  await importLines(database, lines(0, 10))
+  await runProgram(['backup', copy, '--database', database])
+  return { database, copy }
+}
+
+test('restores a backup, and keeps what it replaces', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  await importLines(database, lines(3, 10))
+
+  const { out, code } = await restore(folder.file('copy.db'), database)
+
+  expect(code).toBe(0)
+  const kept = keptAs(out)
+  expect((await check(database)).out).toStartWith('ok: 3 plants')
+  expect((await check(kept)).out).toStartWith('ok: 10 plants')
+})
+
+test('restores in the place of a damaged database, whose log it does not take over', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  writeFileSync(database, 'no longer a database')
+  writeFileSync(`${database}-wal`, 'nor a log')
+
+  const { code } = await restore(folder.file('copy.db'), database)
+
+  expect(code).toBe(0)
+  expect((await check(database)).out).toStartWith('ok: 3 plants')
+  expect(readdirSync(folder.path).filter((name) => name.endsWith('-wal'))).toEqual([
+    expect.stringContaining('.replaced-'),
+  ])
+})
+
+test('restores where there is no database yet', async () => {
+  using folder = temporaryFolder()
+  await importLines(folder.file('plants.db'), lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('plants.db')])
+
+  const { code } = await restore(folder.file('copy.db'), folder.file('new.db'))
+
+  expect(code).toBe(0)
+  expect((await runProgram(['check', '--database', folder.file('new.db')])).out).toStartWith(
+    'ok: 3',
+  )
+})
+
+test('restores where only the log of a database is left, which it keeps and does not take over', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(folder.file('other.db'), lines(0, 10))
+  await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('other.db')])
+  const daemon = await startDaemon({ database })
+  await daemon.create('{"id":1,"name":"of the log"}')
+  await daemon.stop('SIGKILL')
+  rmSync(database)
+
+  const { out, code } = await restore(folder.file('copy.db'), database)
+
+  expect(code).toBe(0)
+  const kept = keptAs(out)
+  expect(existsSync(`${kept}-wal`)).toBeTrue()
+  expect((await check(database)).out).toStartWith('ok: 10 plants')
+})
+
+test('refuses while another program reads the database, and changes nothing', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  const daemon = await startDaemon({ database })
+  await daemon.create('{"id":50,"name":"in the log"}')
+  await daemon.stop('SIGKILL')
+  const reader = new Database(database, { readwrite: true, create: false })
+  reader.run('BEGIN')
+  reader.query('SELECT count(*) FROM plants').get()
+
+  const { out, err, code } = await restore(copy, database)
+  reader.run('COMMIT')
+  reader.close(true)
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toMatch(/^plantstore: .+plants\.db is .+\n$/)
+  expect((await check(database)).out).toStartWith('ok: 11 plants')
+  expect(readdirSync(folder.path).sort()).toEqual(['copy.db', 'plants.db'])
+})
+
+test('restores the database behind a link, and keeps the link', async () => {
+  using folder = temporaryFolder()
+  const link = folder.file('link.db')
+  mkdirSync(folder.file('data'))
+  symlinkSync(folder.file('data/plants.db'), link)
+  await importLines(link, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', link])
+  await importLines(link, lines(3, 10))
+
+  const { code } = await restore(folder.file('copy.db'), link)
+
+  expect(code).toBe(0)
+  expect(lstatSync(link).isSymbolicLink()).toBeTrue()
+  expect((await check(link)).out).toStartWith('ok: 3 plants')
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  'leaves a restored database to whom the old one belonged',
+  async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await importLines(database, lines(0, 3))
+    await runProgram(['backup', folder.file('copy.db'), '--database', database])
+    chownSync(database, 65_534, 65_534)
+    chmodSync(database, 0o640)
+
+    const { code } = await restore(folder.file('copy.db'), database)
+
+    const { uid, gid, mode } = statSync(database)
+    expect({ code, uid, gid, mode: mode & 0o777 }).toEqual({
+      code: 0,
+      uid: 65_534,
+      gid: 65_534,
+      mode: 0o640,
+    })
+  },
+)
+
+test('restores behind a link to a file that is gone', async () => {
+  using folder = temporaryFolder()
+  const link = folder.file('link.db')
+  mkdirSync(folder.file('data'))
+  symlinkSync('data/plants.db', link)
+  await importLines(folder.file('other.db'), lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', folder.file('other.db')])
+
+  const { code } = await restore(folder.file('copy.db'), link)
+
+  expect(code).toBe(0)
+  expect(lstatSync(link).isSymbolicLink()).toBeTrue()
+  expect(readdirSync(folder.file('data'))).toEqual(['plants.db'])
+})
+
+test('refuses to restore while a daemon serves the database', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  await runProgram(['backup', folder.file('copy.db'), '--database', database])
+  await using daemon = await startDaemon({ database })
+
+  const { err, code } = await restore(folder.file('copy.db'), database)
+
+  expect(code).toBe(1)
+  expect(err).toContain('another plantstore serves')
+  expect((await daemon.create('{"id":100,"name":"still here"}')).status).toBe(200)
+})
+
+test('keeps a copy that is a file of its own', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+
+  const kept = keptAs((await restore(copy, database)).out)
+  const before = fingerprint(folder.path)[kept.slice(folder.path.length + 1)]
+  await importLines(database, lines(100, 200))
+  await check(kept)
+
+  expect([statSync(kept).nlink, statSync(database).nlink]).toEqual([1, 1])
+  expect(statSync(kept).ino).not.toBe(statSync(database).ino)
+  expect(fingerprint(folder.path)[kept.slice(folder.path.length + 1)]).toBe(before as string)
+  expect((await check(database)).out).toStartWith('ok: 110 plants')
+})
+
+test('keeps a database without its header together with its log', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  const daemon = await startDaemon({ database })
+  await daemon.create('{"id":50,"name":"in the log"}')
+  await daemon.stop('SIGKILL')
+  truncateSync(database, 0)
+  const size = statSync(`${database}-wal`).size
+
+  const kept = keptAs((await restore(copy, database)).out)
+
+  expect(statSync(`${kept}-wal`).size).toBe(size)
+  expect((await check(database)).out).toStartWith('ok: 10 plants')
+  expect(readdirSync(folder.path).filter((name) => /^plants\.db-/.test(name))).toEqual([])
+})
+
+test('refuses to serve where a restore was interrupted, and completes it when it is run again', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  const kept = `${database}.replaced-then`
+  renameSync(database, kept)
+  writeFileSync(`${database}-wal`, 'of the old database')
+  writeFileSync(database, restoreMarker('plants.db.replaced-then'))
+
+  for (const words of [['serve', '--port', '0'], ['check'], ['export'], ['backup', `${copy}2`]]) {
+    const { out, err, code } = await runProgram([...words, '--database', database])
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toMatch(/^plantstore: a restore of .+ was interrupted; .+\n$/)
+  }
+  const { out, code } = await restore(copy, database)
+
+  expect({ code, kept: keptAs(out) }).toEqual({ code: 0, kept })
+  expect((await check(database)).out).toStartWith('ok: 10 plants')
+  expect(readdirSync(folder.path).sort()).toEqual([
+    'copy.db',
+    'plants.db',
+    'plants.db.replaced-then',
+    'plants.db.replaced-then-wal',
+  ])
+})
+
+test.skipIf(!isRoot)('gives a new database to the owner of its folder', async () => {
+  using folder = temporaryFolder()
+  const { copy } = await makeBackup(folder)
+  mkdirSync(folder.file('data'))
+  chownSync(folder.file('data'), 65_534, 65_534)
+
+  await restore(copy, folder.file('data/plants.db'))
+
+  const { uid, gid, mode } = statSync(folder.file('data/plants.db'))
+  expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 65_534, gid: 65_534, mode: 0o600 })
+})
+
+test('serve removes what a killed command has left beside the database', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(folder.file('.plantstore-killed'))
+
+  await using _daemon = await startDaemon({ database: folder.file('plants.db') })
+
+  expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
+})
+
+test('removes what a process that was killed has left, and nothing that is used', async () => {
+  using folder = temporaryFolder()
+  const { database, copy } = await makeBackup(folder)
+  for (const name of ['.plantstore-killed', '.plantstore-used']) {
+    mkdirSync(folder.file(name))
+    writeFileSync(join(folder.file(name), 'made'), 'half')
+  }
+  const used = openSync(folder.file('.plantstore-used'), 'r')
+  expect(tryLock(used)).toBeTrue()
+
+  await restore(copy, database)
+
+  expect(existsSync(folder.file('.plantstore-killed'))).toBeFalse()
+  expect(existsSync(join(folder.file('.plantstore-used'), 'made'))).toBeTrue()
+  closeSync(used)
+})
+
+test.skipIf(!isRoot)(
+  'writes to no name that another user could have made first in a shared folder',
+  async () => {
+    using folder = temporaryFolder()
+    const { database, copy } = await makeBackup(folder)
+    chmodSync(folder.path, 0o755)
+    const shared = folder.file('shared')
+    mkdirSync(shared)
+    chmodSync(shared, 0o1777)
+    const target = folder.file('elsewhere')
+    writeFileSync(target, 'precious')
+    const plant = `for pid in $(seq 1 40000); do echo ${shared}/x.$pid.tmp; done | xargs touch
+      ln -s ${target} ${shared}/link.ndjson; ln -s ${folder.file('none')} ${shared}/plants.db
+      ln -s ${folder.file('none')} ${shared}/copy.db; mkfifo ${shared}/pipe`
+    expect(Bun.spawnSync([...AS_NOBODY, 'sh', '-c', plant]).exitCode).toBe(0)
+
+    const made = await runProgram(['backup', `${shared}/x`, '--database', database])
+    const refused = [
+      await runProgram(['export', `${shared}/link.ndjson`, '--database', database]),
+      await runProgram(['export', `${shared}/pipe`, '--format', 'csv', '--database', database]),
+      await restore(copy, `${shared}/plants.db`),
+      await runProgram(['backup', `${shared}/copy.db`, '--database', database]),
+    ]
+
+    expect(made.code).toBe(0)
+    const { uid, mode } = statSync(`${shared}/x`)
+    expect({ uid, mode: mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 })
+    for (const { code, err } of refused) {
+      expect(code).not.toBe(0)
+      expect(err.split('\n')).toHaveLength(2)
+    }
+    expect(await Bun.file(target).text()).toBe('precious')
+    expect(existsSync(folder.file('none'))).toBeFalse()
+  },
+)

@@ -1,0 +1,192 @@
+// plantstore token list and prune, on exact output.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { openStore } from '../../../src/engine/engine'
+import { command } from '../../../src/engine/role'
+import { hashToken, type Token } from '../../../src/token'
+import { importLines, lines } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const DAY = 86_400_000
+const CREATED = Date.UTC(2024, 0, 31, 23, 59, 59, 999)
+
+const tokens: Partial<Token>[] = [
+  { name: 'laptop', lastUsedAt: Date.UTC(2024, 10, 22, 12) },
+  { name: 'guest', scope: 'read', expiresAt: CREATED + DAY },
+  { name: 'until 9999', expiresAt: Date.UTC(9999, 11, 31) },
+  { name: 'lost', revokedAt: CREATED + DAY, lastUsedAt: Date.UTC(2024, 1, 1) },
+]
+
+/** A database with a token of every state. `token` runs the command on it. */
+async function startTokens(more: readonly Partial<Token>[] = tokens) {
+  const folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 10))
+  const store = await openStore(database, command({ makesDatabase: false }))
+  for (const [index, token] of more.entries()) {
+    await store.createToken({
+      name: '',
+      hash: hashToken(`secret ${index}`),
+      scope: 'write',
+      createdAt: CREATED + index,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      ...token,
+    })
+  }
+  await store.close()
+  return {
+    database,
+    folder,
+    token: async (...args: string[]) => {
+      const { out, err, code } = await runProgram(['token', ...args, '--database', database])
+      return { out, err, code }
+    },
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  }
+}
+
+const printed = (out: string) => ({ out, err: '', code: 0 })
+
+test('lists tokens with the hour of their last use', async () => {
+  using it = await startTokens()
+
+  expect(await it.token('list')).toEqual(
+    printed(`\
+NAME        SCOPE  CREATED (UTC)     LAST USED       STATE
+laptop      write  2024-01-31 23:59  2024-11-22 12h  valid
+guest       read   2024-02-01 00:00  never           expired 2024-02-01 23:59
+until 9999  write  2024-02-01 00:00  never           valid until 9999-12-31 00:00
+lost        write  2024-02-01 00:00  2024-02-01 00h  revoked 2024-02-01 23:59
+`),
+  )
+})
+
+test('lists tokens as a JSON array, without their hashes', async () => {
+  using it = await startTokens()
+
+  const { out, err, code } = await it.token('list', '--json')
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  const none = { lastUsedAt: null, expiresAt: null, revokedAt: null }
+  expect(JSON.parse(out)).toEqual([
+    {
+      ...none,
+      name: 'laptop',
+      scope: 'write',
+      state: 'valid',
+      createdAt: '2024-01-31T23:59:59.999Z',
+      lastUsedAt: '2024-11-22T12:00:00.000Z',
+    },
+    {
+      ...none,
+      name: 'guest',
+      scope: 'read',
+      state: 'expired',
+      createdAt: '2024-02-01T00:00:00.000Z',
+      expiresAt: '2024-02-01T23:59:59.999Z',
+    },
+    {
+      ...none,
+      name: 'until 9999',
+      scope: 'write',
+      state: 'valid',
+      createdAt: '2024-02-01T00:00:00.001Z',
+      expiresAt: '9999-12-31T00:00:00.000Z',
+    },
+    {
+      ...none,
+      name: 'lost',
+      scope: 'write',
+      state: 'revoked',
+      createdAt: '2024-02-01T00:00:00.002Z',
+      lastUsedAt: '2024-02-01T00:00:00.000Z',
+      revokedAt: '2024-02-01T23:59:59.999Z',
+    },
+  ])
+  expect(Object.keys(JSON.parse(out)[0])).toEqual([
+    'name',
+    'scope',
+    'state',
+    'createdAt',
+    'lastUsedAt',
+    'expiresAt',
+    'revokedAt',
+  ])
+})
+
+test('lists no tokens as a heading, or as an empty array', async () => {
+  using it = await startTokens([])
+
+  expect(await it.token('list')).toEqual(printed('NAME  SCOPE  CREATED (UTC)  LAST USED  STATE\n'))
+  expect(await it.token('list', '--json')).toEqual(printed('[]\n'))
+})
+
+test('prunes revoked and expired tokens, and says how many', async () => {
+  using it = await startTokens()
+
+  expect(await it.token('prune', '--older-than', '1000y')).toEqual(printed('removed 0 tokens\n'))
+  expect(await it.token('prune')).toEqual(printed('removed 2 tokens\n'))
+  expect((await it.token('list')).out.match(/^\w+/gm)).toEqual(['NAME', 'laptop', 'until'])
+  expect(await it.token('prune')).toEqual(printed('removed 0 tokens\n'))
+})
+
+test('prunes only tokens that ended long ago', async () => {
+  using it = await startTokens()
+  await it.token('revoke', 'laptop')
+
+  expect(await it.token('prune', '--older-than', '1h')).toEqual(printed('removed 2 tokens\n'))
+  expect(await it.token('prune', '--older-than', '1h')).toEqual(printed('removed 0 tokens\n'))
+  expect(await it.token('prune')).toEqual(printed('removed 1 token\n'))
+})
+
+test('the name of an expired token can be used again, and that of a valid one cannot', async () => {
+  using it = await startTokens()
+
+  expect(await it.token('create', 'guest')).toMatchObject({ code: 0 })
+  expect(await it.token('create', 'guest')).toEqual({
+    out: '',
+    err: 'plantstore: token guest already exists; choose another name, or revoke it first\n',
+    code: 1,
+  })
+
+  const { out } = await it.token('list', '--json')
+  const guests = JSON.parse(out).filter((token: { name: string }) => token.name === 'guest')
+  expect(guests).toMatchObject([
+    { state: 'expired', expiresAt: '2024-02-01T23:59:59.999Z', revokedAt: null },
+    { state: 'valid', expiresAt: null, revokedAt: null },
+  ])
+})
+
+test('a daemon adds the last use to a database of the second schema, and keeps its tokens', async () => {
+  using it = await startTokens()
+  const old = await it.token('list', '--json')
+  const db = new Database(it.database)
+  db.run('ALTER TABLE tokens DROP COLUMN last_used_at')
+  db.run('DROP TABLE changes; DROP TABLE change_log; DROP TABLE plant_count')
+  db.run('PRAGMA user_version = 2')
+  db.close(true)
+
+  const before = Date.now()
+  await using daemon = await startDaemon({ database: it.database })
+  const text = (await it.token('create', 'phone')).out.trim()
+  const unused = JSON.parse((await it.token('list', '--json')).out)
+  const headers = { authorization: `Bearer ${text}` }
+  for (const _ of [1, 2]) expect((await daemon.fetch('/plants', { headers })).status).toBe(200)
+  // A change is durable after what was handed over before it.
+  await daemon.create('{"id":100,"name":"Rose"}')
+  const used = JSON.parse((await it.token('list', '--json')).out)
+
+  const lastUsedAt = null
+  expect(unused).toMatchObject([
+    ...JSON.parse(old.out).map((token: object) => ({ ...token, lastUsedAt })),
+    { name: 'phone', lastUsedAt },
+  ])
+  const hour = Date.parse(used.at(-1).lastUsedAt)
+  expect(hour % 3_600_000).toBe(0)
+  expect(hour).toBeWithin(before - 3_600_000, Date.now() + 1)
+  expect(used.slice(0, -1)).toEqual(unused.slice(0, -1))
+})

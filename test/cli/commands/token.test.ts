@@ -1,0 +1,180 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { hashToken } from '../../../src/token'
+import { runProgram, temporaryFolder } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { expectError, storedPlants } from '../../harness/plants'
+
+const { daemon, folder, database } = await startOwnDaemon()
+
+const token = (...args: string[]) => runProgram(['token', ...args, '--database', database])
+const mint = async (...args: string[]) => (await token('create', ...args)).out.trim()
+const withToken = (text: string) => ({ headers: { authorization: `Bearer ${text}` } })
+const list = (text: string) => daemon.fetch('/plants', withToken(text))
+const create = (id: number, text: string) =>
+  daemon.fetch('/plants', { json: { id, name: 'Lily' }, ...withToken(text) })
+
+test('creates a token that the daemon accepts on the next request, and prints it once', async () => {
+  const { out, err, code } = await token('create', 'laptop')
+
+  expect(code).toBe(0)
+  expect(out).toMatch(/^pst_[A-Za-z0-9_-]{43}\n$/)
+  expect(err).toContain('laptop')
+  expect(err).not.toContain(out.trim())
+  expect((await create(1, out.trim())).status).toBe(200)
+  expect((await token('list')).out).not.toContain(out.trim())
+})
+
+test('creates a different token each time', async () => {
+  const tokens = await Promise.all(['a', 'b', 'c'].map((name) => mint(name)))
+
+  expect(new Set(tokens).size).toBe(3)
+})
+
+test('revokes a token, which the daemon refuses on the next request', async () => {
+  const text = await mint('phone')
+  expect((await list(text)).status).toBe(200)
+
+  const { out, code } = await token('revoke', 'phone')
+
+  expect({ out, code }).toEqual({ out: 'revoked phone\n', code: 0 })
+  await expectError(await list(text), 40102)
+  await expectError(await create(2, text), 40102)
+  expect(storedPlants(database).map(({ id }) => id)).not.toContain(2n)
+})
+
+test('revokes one token, and no other', async () => {
+  const [kept] = [await mint('kept'), await mint('lost')]
+
+  await token('revoke', 'lost')
+
+  expect((await list(kept)).status).toBe(200)
+})
+
+test('refuses to revoke a token that is unknown or revoked', async () => {
+  await mint('once')
+  await token('revoke', 'once')
+
+  for (const name of ['once', 'never']) {
+    const { out, err, code } = await token('revoke', name)
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toBe(`plantstore: no valid token ${name}; see "plantstore token list"\n`)
+  }
+})
+
+test('allows one valid token per name', async () => {
+  const first = await mint('desk')
+
+  const again = await token('create', 'desk')
+  expect({ out: again.out, code: again.code }).toEqual({ out: '', code: 1 })
+  expect(again.err).toMatch(/^plantstore: token desk already exists; .*\n$/)
+
+  await token('revoke', 'desk')
+  const second = await mint('desk')
+  expect((await list(second)).status).toBe(200)
+  await expectError(await list(first), 40102)
+})
+
+test('lets a read token read, and nothing else', async () => {
+  await daemon.create('{"id":10,"name":"Ivy"}')
+  const reader = await mint('dashboard', '--scope', 'read')
+
+  expect((await list(reader)).status).toBe(200)
+  expect((await daemon.fetch('/plants/10', withToken(reader))).status).toBe(200)
+  expect((await daemon.fetch('/metrics', withToken(reader))).status).toBe(200)
+  await expectError(await create(11, reader), 40301)
+  const put = { json: { name: 'Ivory' }, method: 'PUT', ...withToken(reader) }
+  await expectError(await daemon.fetch('/plants/10', put), 40301)
+  const remove = { method: 'DELETE', ...withToken(reader) }
+  await expectError(await daemon.fetch('/plants/10', remove), 40301)
+  const batch = { json: { plants: [{ id: 11, name: 'Lily' }] }, ...withToken(reader) }
+  await expectError(await daemon.fetch('/plants/batch', batch), 40301)
+  const plants = storedPlants(database)
+  expect(plants.map(({ id }) => id)).not.toContain(11n)
+  expect(plants).toContainEqual({ id: 10n, name: 'Ivy', tag: null })
+})
+
+test('lets a write token read too', async () => {
+  const writer = await mint('writer', '--scope', 'write')
+
+  expect((await create(12, writer)).status).toBe(200)
+  expect((await list(writer)).status).toBe(200)
+})
+
+test('refuses a token that has expired', async () => {
+  const text = await mint('guest', '--expires', '1s')
+  const lasting = await mint('lasting', '--expires', '1y')
+
+  while ((await list(text)).status === 200) await Bun.sleep(50)
+
+  await expectError(await list(text), 40102)
+  await expectError(await create(13, text), 40102)
+  // Its use is noted in order, so by the commit of its create.
+  expect((await create(14, lasting)).status).toBe(200)
+  const { out } = await token('list')
+  expect(out).toMatch(/^guest +write +\S+ \S+ +\S+ \d\dh +expired \d/m)
+  expect(out).toMatch(
+    /^lasting +write +\S+ \S+ +\S+ \d\dh +valid until \d{4}-\d\d-\d\d \d\d:\d\d$/m,
+  )
+})
+
+test('lists every token with its scope and state, and no secret', async () => {
+  const text = await mint('listed', '--scope', 'read')
+  await mint('unlisted')
+  await token('revoke', 'unlisted')
+
+  const { out, err, code } = await token('list')
+
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(out).toMatch(/^NAME +SCOPE +CREATED \(UTC\) +LAST USED +STATE$/m)
+  expect(out).toMatch(/^listed +read +\d{4}-\d\d-\d\d \d\d:\d\d +never +valid$/m)
+  expect(out).toMatch(/^unlisted +write +\d{4}-\d\d-\d\d \d\d:\d\d +never +revoked \d{4}-/m)
+  expect(out).not.toContain('pst_')
+  expect(out).not.toContain(hashToken(text))
+})
+
+test('refuses a lifetime beyond the calendar', async () => {
+  const { code } = await token('create', 'eternal', '--expires', '999999y')
+
+  expect(code).toBe(2)
+  const { out, err } = await token('list')
+  expect(err).toBe('')
+  expect(out).not.toContain('eternal')
+})
+
+test('stores only the hash of a token', async () => {
+  const text = await mint('kept secret')
+  await create(14, text)
+
+  const files = readdirSync(folder.path).map((name) => readFileSync(folder.file(name), 'latin1'))
+  const content = files.join()
+
+  expect(content).toContain(hashToken(text))
+  expect(content).not.toContain(text)
+  expect(content).not.toContain(text.slice('pst_'.length))
+})
+
+test('makes no database', async () => {
+  using empty = temporaryFolder()
+  for (const action of [['create', 'x'], ['list'], ['revoke', 'x']]) {
+    const { out, err, code } = await runProgram(['token', ...action], { cwd: empty.path })
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toStartWith(`plantstore: no database at ${realpathSync(empty.path)}/plants.db; `)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+    expect(readdirSync(empty.path)).toEqual([])
+  }
+})
+
+test.each([
+  ['> /dev/full', 74],
+  ['| true', 1],
+])('revokes a token that could not be printed: %s', async (where, expected) => {
+  const name = `unseen ${expected}`
+
+  // The reader has gone before the program starts.
+  const under = ['bash', '-c', `set -o pipefail; { sleep 0.2; "$0" "$@"; } ${where}`]
+  const { code } = await runProgram(['token', 'create', name, '--database', database], { under })
+
+  expect(code).toBe(expected)
+  expect((await token('list')).out).toMatch(new RegExp(`^${name} .* revoked `, 'm'))
+})

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { interruptible } from '../../../src/cli/terminal/interrupt'
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('ends in order with the exit code of the signal: %s', async (signal, code) => {
+  let isCleaned = false
+
+  const exit = await interruptible(async (check) => {
+    process.kill(process.pid, signal)
+    try {
+      for (;;) {
+        check()
+        await Bun.sleep(1)
+      }
+    } finally {
+      isCleaned = true
+    }
+  })
+
+  expect({ exit, isCleaned }).toEqual({ exit: code, isCleaned: true })
+  expect(process.listenerCount(signal)).toBe(0)
+})
+
+test('passes on an error, and what was done in time', async () => {
+  await expect(interruptible(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await interruptible(async () => 7)).toBe(7)
+})
