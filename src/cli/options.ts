@@ -1,9 +1,11 @@
 // Every option of every command: its flag, its environment variable, its default.
 
 import { parseDatabase } from '../engine/database-url'
+import { isEncoding } from '../formats/encoding'
 import { formats } from '../formats/format'
 import { type Level, levels } from '../log'
 import { LONGEST_BODY_BYTES } from '../plant/json'
+import { type Int64, parseInt64 } from '../plant/plant'
 import type { KeepChanges } from '../store'
 import { parseDuration, type Scope, scopes } from '../token'
 
@@ -95,6 +97,16 @@ const delimiter = {
   rule: 'must be one character, such as ";", or "tab"',
 }
 
+const encoding = {
+  parse: (text: string) => (isEncoding(text) ? text.toLowerCase() : undefined),
+  rule: 'must be an encoding, such as windows-1252, macintosh or utf-16le',
+}
+
+const id: Kind<Int64> = {
+  parse: (text) => parseInt64(text) ?? undefined,
+  rule: 'must be a whole number',
+}
+
 const url = {
   parse: (text: string) =>
     /^https?:\/\/[^@]+$/.test(text) && URL.canParse(text) ? text : undefined,
@@ -168,14 +180,31 @@ const ofOneRun = {
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
   json: flag('print a JSON array'),
   olderThan: optional(duration(), 'DURATION', 'only tokens that ended this long ago, such as 30d'),
-  format: optional(oneOf(formats), 'FORMAT', 'ndjson or csv; default: by the file name'),
+  format: optional(
+    oneOf(formats),
+    'FORMAT',
+    'csv, ndjson, json or xlsx; default: by the file name',
+  ),
+  idColumn: optional(nonEmpty, 'COLUMN', 'the column of the ids: its name, or its number from 1'),
+  nameColumn: optional(nonEmpty, 'COLUMN', 'the column of the names'),
+  tagColumn: optional(nonEmpty, 'COLUMN', 'the column of the tags'),
+  numberFrom: optional(id, 'ID', 'number the rows instead: the first gets this id'),
+  header: option(isSet, null, 'the first row is a plant; columns go by number', true),
+  sheet: optional(nonEmpty, 'NAME', 'the sheet of a workbook; default: the first'),
   delimiter: optional(
     delimiter,
     'CHARACTER',
-    'of CSV, such as ";", or "tab"; default: by its header',
+    'of CSV, such as ";", or "tab"; default: found by its columns',
   ),
+  encoding: optional(
+    encoding,
+    'ENCODING',
+    'such as windows-1252 or macintosh; default: UTF-8 or UTF-16',
+  ),
+  dryRun: flag('store nothing; print what would be stored'),
+  refused: optional(nonEmpty, 'FILE', 'write the refused rows to this file, each with the reason'),
   escapeFormulas: flag("write a name such as =A1 as '=A1, for spreadsheets"),
-  strict: flag('stop at the first line that is refused'),
+  strict: flag('stop at the first row that is refused'),
   replace: flag('replace stored plants that differ'),
   after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now": from now on'),
   follow: flag('go on with what happens'),
@@ -217,7 +246,9 @@ export function variableOf(name: OptionName): string | null {
 }
 
 /** What options are for a command, where that differs from what they are for most. */
-export type Wording = { readonly [Name in OptionName]?: Partial<Record<'value' | 'help', string>> }
+export type Wording = {
+  readonly [Name in OptionName]?: Partial<Pick<Option<unknown>, 'value' | 'help' | 'choices'>>
+}
 
 /**
  * An option as help, the manual and completions show it. `head`: what sets it, its flag with its value, or the variable of one

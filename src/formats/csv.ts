@@ -1,149 +1,227 @@
-// Plants as comma-separated values (RFC 4180), with a header. Other delimiters are read, but not written.
+// Text -> rows, for comma-separated values (RFC 4180) and their relatives with another delimiter.
 
-import { OpenError } from '../errors'
-import { FIELDS, parseInt64, TEXTS } from '../plant/plant'
-import { type CsvFault, type CsvRecord, createCsvReader } from './csv-records'
-import { decodeText } from './encoding'
-import type { PlantToWrite, RawEntry } from './format'
+import type { Line } from './row'
 
-/** What the header of a CSV file must be, as users read it. */
-export const csvHeaderForm = FIELDS.join(',').replace(/,(?!name)\w+/g, '[$&]')
+/** The delimiters that are looked for, the most usual first. */
+export const DELIMITERS = [',', ';', '\t', '|'] as const
 
-// Spreadsheets write semicolons where decimals have commas, and tabs with UTF-16.
-const DELIMITERS = [',', ';', '\t']
-// A longer line is no header.
-const LONGEST_HEADER = 65_536
+type Cells = readonly (string | null)[]
 
-/** The name of a column, whatever its case, its quotes and the space around it. */
-const columnOf = (cell: string): string => cell.replaceAll('"', '').trim().toLowerCase()
-
-/** The first delimiter by which a line names the columns of a plant; a comma if there is none. */
-function findDelimiter(line: string): string {
-  const isHeader = (delimiter: string) => {
-    const columns = line.split(delimiter).map(columnOf)
-    return columns.includes('id') && columns.includes('name')
-  }
-  return DELIMITERS.find(isHeader) ?? ','
+// A row, a row with a fault, or the end of what can be read, and where it ends in the text. `lines`: the line ends within it.
+type Found = {
+  readonly end: number
+  readonly lines: number
+  readonly cells?: Cells
+  /** The column of a quote that text follows. */
+  readonly stray?: number
+  /** The column of a quote that is never closed. */
+  readonly open?: number
 }
 
-const MOST_LISTED = 10
-const LONGEST_CELL = 40
-// What JSON leaves as it is, though it could change how a terminal or a page shows the text around it.
-const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu
-const toEscape = (it: string) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`
+const LINE_END = /\r\n|\n|\r/
+// An unfinished row of this length is read again only when it has doubled: otherwise it would take quadratic time.
+const LONG = 65_536
 
-/** A cell of the header as users read it: by its place if it is empty. */
-const showCell = (cell: string, place: number): string =>
-  cell.trim() === ''
-    ? `column ${place + 1}`
-    : JSON.stringify(cell.slice(0, LONGEST_CELL)).replace(INVISIBLE, toEscape)
-
-const list = (texts: readonly string[]): string =>
-  texts.length <= MOST_LISTED
-    ? texts.join(', ')
-    : `${texts.slice(0, MOST_LISTED).join(', ')} and ${texts.length - MOST_LISTED} more`
-
-function readHeader(cells: readonly string[], onNotice: (notice: string) => void): string[] {
-  const columns = cells.map(columnOf)
-  const shown = cells.map(showCell)
-  const count = (field: string) => columns.filter((column) => column === field).length
-  const isWhole = columns.includes('id') && columns.includes('name')
-  if (!isWhole || FIELDS.some((field) => count(field) > 1)) {
-    throw new OpenError(`header must be ${csvHeaderForm}; found ${list(shown)}`)
-  }
-  const unused = shown.filter((_, place) => !FIELDS.some((field) => field === columns[place]))
-  if (unused.length > 0) onNotice(`columns not used: ${list(unused)}`)
-  return columns
+// A line end at the end of the text begins no new line.
+function countLineEnds(text: string): number {
+  const lines = text.split(LINE_END)
+  return lines.length - (lines.at(-1) === '' ? 2 : 1)
 }
 
-function explain({ fault, field }: CsvFault, columns: readonly string[]): string {
-  const column = FIELDS.find((name) => field !== null && name === columns[field])
-  const where = column ? ` in "${column}"` : ''
-  return `${fault}${where}; the rest of the file was not read`
+// The index of the quote that closes a cell; -1 if the text does not have it.
+function findClosingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from)
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2)
+  return at
 }
 
-/** Returns a function that converts a record into the value of a plant, not yet checked. */
-function createConverter(columns: readonly string[]): (record: CsvRecord | CsvFault) => RawEntry {
-  const id = columns.indexOf('id')
-  const texts = TEXTS.map((name) => [name, columns.indexOf(name), name !== 'name'] as const)
-  return (record) => {
-    const { line } = record
-    if ('fault' in record) return { line, problem: explain(record, columns) }
-    const { fields, quoted } = record
-    if (fields.length !== columns.length) {
-      return { line, problem: 'not as many fields as the header has' }
-    }
-    const digits = fields[id] ?? ''
-    // An id that is no int64 stays a text, which the schema rejects.
-    const value: Record<string, unknown> = { id: parseInt64(digits) ?? digits }
-    for (const [name, place, isOptional] of texts) {
-      // A text that is empty without quotes is absent, unless a plant must have it.
-      if (!isOptional || fields[place] !== '' || quoted.includes(place)) value[name] = fields[place]
-    }
-    return { line, value }
+// The end of a cell without quotes: those within it are characters.
+function findEnd(text: string, from: number, delimiter: string): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const it = text[at]
+    if (it === delimiter || it === '\n' || it === '\r') break
   }
+  return at
+}
+
+function findLineEnd(text: string, from: number): number {
+  let at = from
+  while (at < text.length && text[at] !== '\n' && text[at] !== '\r') at++
+  return at
 }
 
 /**
- * Reads records of at most `limit` characters each, up to the first fault in their quotes. `delimiter`: null to find it
- * out from the header. Throws an `OpenError` if the text is neither UTF-8 nor UTF-16, or the header is wrong.
+ * Reads a row, with its line end; null if it may continue after the text. `isLiteral`: a quote that is not closed in its line,
+ * right before a delimiter or the line's end, is a character, as tab-separated files have them.
  */
-export async function* readCsvRecords(
-  stream: AsyncIterable<Uint8Array>,
+function readRow(
+  text: string,
+  start: number,
+  isWhole: boolean,
+  delimiter: string,
+  isLiteral: boolean,
+): Found | null {
+  const cells: (string | null)[] = []
+  let lines = 0
+  let stray: number | undefined
+  const lineEnd = isLiteral ? findLineEnd(text, start) : -1
+  for (let at = start; ; at++) {
+    const close = text[at] === '"' ? findClosingQuote(text, at + 1) : -1
+    const after = text[close + 1]
+    const isClosed =
+      close >= 0 && (after === undefined || after === delimiter || after === '\n' || after === '\r')
+    const isQuoted = text[at] === '"' && !(isLiteral && !(isClosed && close < lineEnd))
+    if (isQuoted) {
+      if (close < 0) return isWhole ? { end: text.length, lines, open: cells.length } : null
+      lines += countLineEnds(text.slice(at, close + 1))
+      cells.push(text.slice(at + 1, close).replaceAll('""', '"'))
+      at = close + 1
+      if (!isClosed) {
+        stray ??= cells.length - 1
+        at = findEnd(text, at, delimiter)
+      }
+    } else {
+      const end = findEnd(text, at, delimiter)
+      cells.push(end === at ? null : text.slice(at, end))
+      at = end
+    }
+    const next = text[at]
+    if (next === delimiter) continue
+    const found = stray === undefined ? { cells, lines } : { stray, lines }
+    if (next === undefined) return isWhole ? { ...found, end: at } : null
+    if (next === '\r' && at + 1 === text.length && !isWhole) return null
+    return { ...found, end: next === '\r' && text[at + 1] === '\n' ? at + 2 : at + 1 }
+  }
+}
+
+const isBlank = (cells: Cells): boolean =>
+  cells.every((cell) => cell === null || cell === '' || cell.trim() === '')
+
+/**
+ * Returns a function that takes the next part of a text, and returns the rows that end in it, without those whose cells are all
+ * empty. Nothing follows a stop. A row has at most `limit` characters. `delimiter`: one character.
+ */
+export function createCsvReader(limit: number, delimiter: string) {
+  const tooLong = `a row longer than ${limit} characters`
+  let rest = ''
+  let line = 1
+  let enough = 0
+  let width = 0
+
+  /** In a file of tabs, quotes are characters, unless a row then has too few cells, and fits when they are quotes. */
+  function read(text: string, start: number, isWhole: boolean): Found | null {
+    if (delimiter !== '\t') return readRow(text, start, isWhole, delimiter, false)
+    const literal = readRow(text, start, isWhole, delimiter, true)
+    if (!literal?.cells || literal.cells.length >= width) return literal
+    const quoted = readRow(text, start, isWhole, delimiter, false)
+    return quoted === null || quoted.cells?.length === width ? quoted : literal
+  }
+
+  return (part: string, isWhole: boolean): Line[] => {
+    const rows: Line[] = []
+    const text = rest + part
+    let start = 0
+    while (start < text.length && (text.length >= enough || isWhole)) {
+      const found = read(text, start, isWhole)
+      if (!found) break
+      const { end, cells, lines, stray, open } = found
+      if (end - start > limit) return [...rows, { line, stop: tooLong }]
+      if (open !== undefined) return [...rows, { line, stop: 'unterminated quote', column: open }]
+      line += lines
+      if (stray !== undefined) {
+        rows.push({
+          line,
+          problem: 'stray quote',
+          column: stray,
+          text: text.slice(start, end).trimEnd(),
+        })
+      } else if (cells && !isBlank(cells)) {
+        width ||= cells.length
+        rows.push({ line, cells })
+      }
+      line += 1
+      start = end
+    }
+    rest = text.slice(start)
+    if (rest.length > limit) return [...rows, { line, stop: tooLong }]
+    // If no row was read, the length to wait for stays the same.
+    if (start > 0 || rest.length >= enough) {
+      enough = rest.length < LONG ? 0 : Math.min(2 * rest.length, limit + 1)
+    }
+    return rows
+  }
+}
+
+/** How much of a text tells its delimiter. */
+const SAMPLE_LINES = 20
+const SAMPLE_CHARACTERS = 65_536
+
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+
+/** The delimiter that makes the most columns of the first lines, of the header and of what follows alike; else a comma. */
+export function findDelimiter(sample: string): string {
+  let best = ','
+  let most: readonly [number, number] = [0, 0]
+  for (const delimiter of DELIMITERS) {
+    const rows = createCsvReader(sample.length, delimiter)(sample, true)
+    const widths = rows.map((row) =>
+      'cells' in row && Array.isArray(row.cells) ? row.cells.length : 0,
+    )
+    const usual = median(widths)
+    const score = [Math.min(widths[0] ?? 0, usual), usual] as const
+    if (score[0] > most[0] || (score[0] === most[0] && score[1] > most[1]))
+      [best, most] = [delimiter, score]
+  }
+  return best
+}
+
+/** The first lines of a text; null if it may have more of them after what has come. */
+function sampleOf(text: string): string | null {
+  const begun = text.trimStart()
+  let end = 0
+  for (let lines = 0; lines < SAMPLE_LINES; lines++) {
+    end = findLineEnd(begun, end)
+    if (end === begun.length)
+      return begun.length < SAMPLE_CHARACTERS ? null : begun.slice(0, SAMPLE_CHARACTERS)
+    end += begun.startsWith('\r\n', end) ? 2 : 1
+  }
+  return begun.slice(0, end)
+}
+
+/**
+ * Reads rows of at most `limit` characters. `delimiter`: null to find it out from the first lines; `onDelimiter` gets it.
+ * Throws what the text throws.
+ */
+export async function* readCsv(
+  text: AsyncIterable<string>,
   limit: number,
   delimiter: string | null,
-  onNotice: (notice: string) => void,
-): AsyncGenerator<readonly RawEntry[]> {
+  onDelimiter: (delimiter: string) => void,
+): AsyncGenerator<readonly Line[]> {
   let read: ReturnType<typeof createCsvReader> | undefined
-  let convert: ReturnType<typeof createConverter> | undefined
-  let text = ''
+  let begun = ''
 
-  const createReader = (first: string) => createCsvReader(limit, delimiter ?? findDelimiter(first))
-
-  function toEntries(records: readonly (CsvRecord | CsvFault)[]): RawEntry[] {
-    const [first] = records
-    if (convert || !first) return convert ? records.map(convert) : []
-    if ('fault' in first) throw new OpenError(`header must be ${csvHeaderForm}; ${first.fault}`)
-    convert = createConverter(readHeader(first.fields, onNotice))
-    return records.slice(1).map(convert)
+  function start(sample: string): ReturnType<typeof createCsvReader> {
+    const found = delimiter ?? findDelimiter(sample)
+    onDelimiter(found)
+    return createCsvReader(limit, found)
   }
 
-  for await (const part of decodeText(stream)) {
-    text += part
+  for await (const part of text) {
+    begun += part
     if (!read) {
-      const lines = text.trimStart().split(/[\r\n]/, 2)
-      if (lines.length < 2 && text.length < LONGEST_HEADER) continue
-      read = createReader(lines[0] ?? '')
+      const sample = delimiter === null ? sampleOf(begun) : ''
+      if (sample === null) continue
+      read = start(sample)
     }
-    const records = read(text, false)
-    text = ''
-    yield toEntries(records)
-    const last = records.at(-1)
-    if (last && 'fault' in last) return
+    const rows = read(begun, false)
+    begun = ''
+    yield rows
+    const last = rows.at(-1)
+    if (last && 'stop' in last) return
   }
-  read ??= createReader(text)
-  yield toEntries(read(text, true))
-}
-
-// An empty text is quoted, to tell it from an absent one.
-function csvField(text: string | undefined): string {
-  if (text === undefined) return ''
-  const isQuoted = text === '' || /[",\r\n]|^\s|\s$|^\ufeff/.test(text)
-  return isQuoted ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-/** The header of a CSV file of plants. */
-export const csvHeader = `${FIELDS.join(',')}\n`
-
-/** The line of a plant. */
-export const csvLine = (plant: PlantToWrite): string =>
-  `${plant.id},${TEXTS.map((name) => csvField(plant[name])).join(',')}\n`
-
-// What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection").
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
-
-/** The line of a plant whose texts no spreadsheet runs as a formula: an apostrophe is before those that it would. */
-export const inertCsvLine = (plant: PlantToWrite): string => {
-  const texts = TEXTS.map((name) => [name, plant[name]?.replace(FORMULA, "'$&")])
-  return csvLine({ ...plant, ...Object.fromEntries(texts) })
+  read ??= start(begun)
+  yield read(begun, true)
 }

@@ -1,34 +1,77 @@
-// Files of plants: their formats, and what is on a line.
+// The formats of files of plants: what a file's name says, and what its first bytes give away.
 
-import type { NewPlant, Text } from '../plant/plant'
+import { OpenError } from '../errors'
 
-export const formats = ['ndjson', 'csv'] as const
-/** One JSON object per line, or comma-separated values (RFC 4180). */
+/** CSV with any delimiter, one JSON value per line, a JSON array of objects, or an Excel workbook. */
+export const formats = ['csv', 'ndjson', 'json', 'xlsx'] as const
 export type Format = (typeof formats)[number]
 
-/** The format that a file's name indicates; null: none. */
-export function formatOf(name: string): Format | null {
+/** The formats that are written. */
+export const writtenFormats = ['ndjson', 'csv'] as const
+export type WrittenFormat = (typeof writtenFormats)[number]
+
+const ENDINGS: readonly (readonly [ending: RegExp, Format])[] = [
+  [/\.(csv|tsv|tab|txt)$/i, 'csv'],
+  [/\.(ndjson|jsonl)$/i, 'ndjson'],
+  [/\.json$/i, 'json'],
+  [/\.xls[xm]$/i, 'xlsx'],
+]
+
+/** The format of a file to read, by its name; null: the name does not tell. */
+export const formatToRead = (name: string): Format | null =>
+  ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? null
+
+/** The format of a file to write, by its name; null: the name does not tell. */
+export function formatToWrite(name: string): WrittenFormat | null {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'ndjson'
   return /\.csv$/i.test(name) ? 'csv' : null
 }
 
-/** The format of a file to read by its name, which may also be that of CSV with tabs; null: none. */
-export const formatToRead = (name: string): Format | null =>
-  /\.tsv$/i.test(name) ? 'csv' : formatOf(name)
+/** How many of the first bytes {@link checkSignature} looks at. */
+export const SIGNATURE_BYTES = 64
 
-/** The value of a line, or what is wrong with it. `line`: its number, counted from 1; of a record of CSV, the last. */
-export type RawEntry = { readonly line: number } & (
-  | { readonly value: unknown }
-  | { readonly problem: string }
-)
+const PACKED = 'a compressed file; unpack it first'
+const PICTURE = 'a picture, not a table; type the list into a spreadsheet, and save that'
 
-/** A plant in a file, or what is wrong with its line. */
-export type Entry = { readonly line: number } & (
-  | { readonly plant: NewPlant }
-  | { readonly problem: string }
-)
+const ZIP = /^504b0304/
+const hexOf = (text: string): string =>
+  [...text].map((it) => it.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+// The name of the first file in an archive begins at byte 30.
+const inZip = (...names: string[]) =>
+  new RegExp(`^504b0304[0-9a-f]{52}(${names.map(hexOf).join('|')})`)
+const OPEN_DOCUMENT = inZip('mimetype')
+const WORKBOOK = inZip('[Content_Types]', '_rels/', 'docProps/', 'xl/')
 
-/** A plant to write; a text that is undefined is absent. */
-export type PlantToWrite = Pick<NewPlant, 'id' | 'name'> & {
-  readonly [Name in Text]?: string | undefined
+// The first bytes of files, in hexadecimal (https://en.wikipedia.org/wiki/List_of_file_signatures).
+const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
+  [
+    /^d0cf11e0/,
+    'an old or a protected Excel workbook; save it as .xlsx without a password, or as CSV',
+  ],
+  [OPEN_DOCUMENT, 'an OpenDocument file; save it as .xlsx or as CSV'],
+  [WORKBOOK, 'an Excel workbook; rename it to .xlsx, or use --format xlsx'],
+  [
+    /^504b0[357]0/,
+    'a ZIP file; if it is an Excel workbook, rename it to .xlsx or use --format xlsx; otherwise unpack it, or save its table as CSV',
+  ],
+  // gzip, bzip2, xz, 7-Zip, Zstandard, RAR
+  [/^(1f8b|425a68|fd377a585a|377abcaf|28b52ffd|52617221)/, PACKED],
+  // PNG, JPEG, GIF, WebP, TIFF, HEIC
+  [/^(89504e47|ffd8ff|47494638|52494646.{8}57454250|49492a00|4d4d002a|.{8}66747970)/, PICTURE],
+  [/^25504446/, 'a PDF; export its table as CSV or .xlsx from the program that made it'],
+  [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
+]
+
+/**
+ * Throws an `OpenError` that says what to save a file as, if its first bytes are of another kind than its format: an older
+ * spreadsheet, an archive, a picture.
+ */
+export function checkSignature(format: Format, head: Uint8Array): void {
+  const hex = hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
+  if (format === 'xlsx' && ZIP.test(hex) && !OPEN_DOCUMENT.test(hex)) return
+  const found = SIGNATURES.find(([beginning]) => beginning.test(hex))
+  if (found) throw new OpenError(`this is ${found[1]}`)
+  if (format === 'xlsx') {
+    throw new OpenError('this is not an Excel workbook (.xlsx); rename it to .csv if it is text')
+  }
 }

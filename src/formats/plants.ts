@@ -1,20 +1,23 @@
-// Plants in files of either format, for commands and browsers alike.
+// Fields -> plants: what the schema takes, with ids given by place where a file has none.
 
 import { Kind, TypeRegistry } from '@sinclair/typebox'
-import { LONGEST_BODY_BYTES } from '../plant/json'
+import { readInt64 } from '../plant/json'
 import { explainField } from '../plant/mismatch'
-import { charactersOf, FIELDS, NewPlant, toNewPlant } from '../plant/plant'
-import { csvHeader, csvLine, inertCsvLine, readCsvRecords } from './csv'
-import type { Entry, Format, PlantToWrite, RawEntry } from './format'
-import { ndjsonLine, readNdjsonLines } from './ndjson'
-
-// A plant's line is about as long as the body that created it.
-const MAX_LINE_BYTES = LONGEST_BODY_BYTES + 1024
+import {
+  charactersOf,
+  FIELDS,
+  INT64_MAX,
+  INT64_MIN,
+  type Int64,
+  NewPlant,
+  toNewPlant,
+} from '../plant/plant'
+import { type Columns, normalize } from './columns'
+import { type Entry, type Line, type NumberCell, type Row, showText } from './row'
+import { nameCell } from './spreadsheet'
+import type { Table } from './table'
 
 type Values = { readonly [field: string]: unknown }
-
-const isObject = (value: unknown): value is Values =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Not Elysia's validator, which is large, and compiles what the policy of a page forbids.
 const fields = FIELDS.map((name) => {
@@ -22,6 +25,7 @@ const fields = FIELDS.map((name) => {
   const check = TypeRegistry.Get(schema[Kind])
   const isOptional = !NewPlant.required.some((required) => required === name)
   return {
+    name,
     fits: ({ [name]: value }: Values) =>
       value === undefined ? isOptional : check?.(schema, value) === true,
     explain: (values: Values) => explainField(name, values[name], String(schema.error)),
@@ -30,30 +34,130 @@ const fields = FIELDS.map((name) => {
 
 const isPlant = (values: Values): values is NewPlant => fields.every(({ fits }) => fits(values))
 
-function toEntry(read: RawEntry): Entry {
-  if ('problem' in read) return read
-  const { line, value } = read
-  if (!isObject(value)) return { line, problem: String(NewPlant.error) }
-  if (isPlant(value)) return { line, plant: toNewPlant(value.id, value) }
-  const wrong = fields.filter(({ fits }) => !fits(value))
-  return { line, problem: wrong.map(({ explain }) => explain(value)).join('; ') }
+/** How a user has rows numbered, for messages: an option, or what a page calls it. */
+export type Words = { readonly numbering: string }
+
+const LEADING_ZERO = /^\s*-?0\d/
+const NO_DIGITS = /^\s*$/
+
+/** The number of a cell: exact, or what is wrong with it. */
+function readNumber({ number }: NumberCell): Int64 | string {
+  const id = readInt64(number)
+  if (id === null) return `${number} is not a whole number`
+  if (id <= Number.MAX_SAFE_INTEGER && id >= Number.MIN_SAFE_INTEGER) return id
+  return `${number} may have been rounded: format the column as text, and enter the id again`
+}
+
+const isNumberCell = (cell: unknown): cell is NumberCell =>
+  typeof cell === 'object' && cell !== null && 'number' in cell
+
+/** The text of a cell; undefined: it is empty. Values of JSON stay as they are. */
+function toText(cell: unknown): unknown {
+  if (cell === null || cell === undefined) return undefined
+  return isNumberCell(cell) ? String(Number(cell.number)) : cell
 }
 
 /**
- * Reads the plants of a stream of bytes, those of each chunk together. `delimiter`: that of CSV; null to find it out.
- * `onNotice` gets what a user should know about the file as a whole. Throws an `OpenError` if it is not of this format.
+ * Reads the plants of a table, those of each part together. `onNotice` gets what a user should know about the file as a whole,
+ * once.
  */
 export async function* readPlants(
-  format: Format,
-  stream: AsyncIterable<Uint8Array>,
-  delimiter: string | null,
+  { header, isNamed, format, lines }: Table,
+  columns: Columns,
+  words: Words,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
-  const parts =
-    format === 'csv'
-      ? readCsvRecords(stream, MAX_LINE_BYTES, delimiter, onNotice)
-      : readNdjsonLines(stream, MAX_LINE_BYTES)
-  for await (const part of parts) yield part.map(toEntry)
+  const isJson = format === 'json' || format === 'ndjson'
+  const { numberFrom } = columns
+  let place = 0n
+  let hasZeros = false
+
+  const nameOf = (column: number): string => {
+    const text = header[column] ?? ''
+    return isNamed && normalize(text) !== '' ? showText(text.trim()) : `column ${column + 1}`
+  }
+  const inColumn = (column: number | undefined) =>
+    column === undefined ? '' : ` in ${nameOf(column)}`
+
+  /** The value of a column. A key of JSON may differ in its case, and from that of the first values. */
+  function cellOf({ cells }: Row, column: number): unknown {
+    if (Array.isArray(cells)) return cells[column]
+    const values = cells as Values
+    const key = header[column] ?? ''
+    if (Object.hasOwn(values, key)) return values[key]
+    const wanted = normalize(key)
+    const other = Object.keys(values).find((it) => normalize(it) === wanted)
+    return other === undefined ? undefined : values[other]
+  }
+
+  /** The id of a row: a bigint, or what it has instead; undefined: nothing. */
+  function idOf(row: Row): unknown {
+    if (columns.id === null) return numberFrom === null ? undefined : numberFrom + place - 1n
+    const cell = cellOf(row, columns.id)
+    if (typeof cell === 'number') return Number.isSafeInteger(cell) ? BigInt(cell) : cell
+    if (typeof cell !== 'string') return isNumberCell(cell) ? readNumber(cell) : (cell ?? undefined)
+    if (!hasZeros && LEADING_ZERO.test(cell)) {
+      hasZeros = true
+      onNotice(
+        `ids are numbers: ${cell.trim()} is ${readInt64(cell.trim()) ?? 'none'}, without its leading zeros`,
+      )
+    }
+    return (
+      readInt64(cell) ?? readInt64(cell.trim()) ?? (NO_DIGITS.test(cell) ? undefined : cell.trim())
+    )
+  }
+
+  function explainId(id: unknown, row: Row): string | null {
+    if (id === undefined || typeof id !== 'string') return null
+    if (columns.id !== null && isNumberCell(cellOf(row, columns.id))) return `id: ${id}`
+    if (/^-?\d+$/.test(id))
+      return `id: ${id.slice(0, 40)} is beyond the range of ids, ${INT64_MIN} to ${INT64_MAX}`
+    return `id: ${showText(id)} is not a whole number; ids must be whole numbers (use ${words.numbering} to number the rows)`
+  }
+
+  /** The cells beyond the header that are not empty. */
+  function surplusOf({ cells }: Row): string | null {
+    if (!isNamed || !Array.isArray(cells) || cells.length <= header.length) return null
+    const last = cells.findLastIndex((cell) => toText(cell) !== undefined && cell !== '')
+    return last < header.length ? null : `${last + 1} fields; the header has ${header.length}`
+  }
+
+  /** Where a workbook has nothing. */
+  const at = (row: Row, column: number | null) =>
+    format === 'xlsx' && column !== null
+      ? ` (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
+      : ''
+
+  function toEntry(line: Line): Entry {
+    if ('stop' in line) return { line: line.line, stop: `${line.stop}${inColumn(line.column)}` }
+    place += 1n
+    if ('problem' in line) {
+      return { line: line.line, problem: `${line.problem}${inColumn(line.column)}`, source: line }
+    }
+    const refuse = (problem: string): Entry => ({ line: line.line, problem, source: line })
+    const surplus = surplusOf(line)
+    if (surplus !== null) return refuse(surplus)
+    const id = idOf(line)
+    const value: { id: unknown; name?: unknown; tag?: unknown } = { id }
+    const name = cellOf(line, columns.name)
+    // JSON says of what type a value is: null is no text.
+    value.name = isJson ? name : toText(name)
+    if (columns.tag !== null) {
+      const tag = toText(cellOf(line, columns.tag))
+      if (tag !== undefined) value.tag = tag
+    }
+    if (isPlant(value)) return { line: line.line, plant: toNewPlant(value.id, value), source: line }
+    const wrong = fields
+      .filter(({ fits }) => !fits(value))
+      .map(({ name, explain }) => {
+        const words = (name === 'id' ? explainId(id, line) : null) ?? explain(value)
+        const column = name === 'tag' ? columns.tag : columns[name]
+        return value[name] === undefined ? words + at(line, column) : words
+      })
+    return refuse(wrong.join('; '))
+  }
+
+  for await (const part of lines) yield part.map(toEntry)
 }
 
 // The store queues no more than 8 million characters.
@@ -79,13 +183,3 @@ export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGen
   }
   if (group.length > 0) yield group
 }
-
-/** How plants are written: what a file begins with, and the line of each. */
-export type Writer = { readonly header: string; readonly line: (plant: PlantToWrite) => string }
-
-export const writers = {
-  ndjson: { header: '', line: ndjsonLine },
-  csv: { header: csvHeader, line: csvLine },
-  /** CSV of which a spreadsheet runs nothing as a formula. */
-  inert: { header: csvHeader, line: inertCsvLine },
-} satisfies Record<Format | 'inert', Writer>

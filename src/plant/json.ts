@@ -1,7 +1,7 @@
 // Plants as JSON, with int64 ids exact in and out.
 
 import { ApiError } from '../errors'
-import { exactNumber, type Int64 } from './plant'
+import { exactNumber, INT64_MAX, INT64_MIN, type Int64, parseInt64 } from './plant'
 
 /** The most bytes of a request's body, whatever its limit. */
 export const LONGEST_BODY_BYTES = 67_108_864
@@ -53,6 +53,32 @@ export function parseJson(text: string): unknown {
   const body = JSON.parse(text)
   const areExact = convertId(body) && (!Array.isArray(body?.plants) || body.plants.every(convertId))
   return areExact ? body : JSON.parse(text, reviveId)
+}
+
+function reviveNumber(_: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || context?.source === undefined) return value
+  const exact = exactInteger(context.source)
+  if (exact !== null) return exactNumber(exact) ?? exact
+  // What a double rounds to an integer is none.
+  return Number.isInteger(value) ? context.source : value
+}
+
+const isExact = (value: unknown): boolean =>
+  typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)
+
+/** Reads JSON as `JSON.parse` does, but integers beyond 2^53 become exact bigints, and texts where they have no exact value. */
+export function parseExactly(text: string): unknown {
+  // As in {@link parseJson}, the exact parse is for what the plain one may have rounded.
+  if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveNumber)
+  const value = JSON.parse(text)
+  for (const key in value) if (!isExact(value[key])) return JSON.parse(text, reviveNumber)
+  return value
+}
+
+/** The exact integer of a text that JSON would take for a number, in the range of int64; null: it is none. */
+export function readInt64(text: string): Int64 | null {
+  const value = parseInt64(text) ?? (NUMBER.test(text) ? exactInteger(text) : null)
+  return value !== null && value >= INT64_MIN && value <= INT64_MAX ? value : null
 }
 
 /** Reads the JSON of a body, as {@link parseJson} does. 40001: it is not JSON in UTF-8. */

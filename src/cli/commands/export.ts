@@ -6,8 +6,8 @@ import { engineOf, type PlantParts } from '../../engine/engine'
 import { explainWriting, OpenError, UsageError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
 import { descriptorOf, isPlanted, targetOf } from '../../files/resolve-path'
-import { formatOf } from '../../formats/format'
-import { type Writer, writers } from '../../formats/plants'
+import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats/format'
+import { type Writer, writers } from '../../formats/write'
 import { type Command, exitCodes } from '../command'
 import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
@@ -67,6 +67,18 @@ function isReplaced(path: string, files: readonly string[]): boolean {
   return false
 }
 
+/** The format to write: that of the option, or of the file's name. */
+function formatOf(option: string | null, path: string | undefined): WrittenFormat {
+  const byName = path === undefined ? 'ndjson' : formatToWrite(path)
+  const format = writtenFormats.find((it) => it === (option ?? byName))
+  if (format) return format
+  throw new UsageError(
+    option === null
+      ? 'unknown format; add --format ndjson or csv'
+      : '--format must be ndjson or csv',
+  )
+}
+
 export const exportPlants: Command = {
   name: 'export',
   usage: '[FILE|-]',
@@ -74,14 +86,17 @@ export const exportPlants: Command = {
   help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
 as of one moment, with exact ids; "plantstore import" recreates the store from them. The file gets its name once it is
 complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
-formula begins with an apostrophe, which stays if the file is imported. Works while the daemon runs, and writes nothing to
+formula begins with an apostrophe, which stays if the file is imported; and the file with a byte order mark, without which
+Excel takes é for Ã©. Works while the daemon runs, and writes nothing to
 the database.`,
   options: [...databaseOptions, 'format', 'escapeFormulas'],
+  wording: {
+    format: { help: 'ndjson or csv; default: by the file name', choices: writtenFormats },
+  },
   async run({ config, args: [name, ...rest], out, err }) {
     const path = name === '-' ? undefined : name
     if (rest.length > 0) throw new UsageError('give at most one FILE')
-    const format = config.format ?? (path === undefined ? 'ndjson' : formatOf(path))
-    if (!format) throw new UsageError('unknown format; add --format ndjson or csv')
+    const format = formatOf(config.format, path)
     const { database } = config
     if (config.escapeFormulas && format !== 'csv')
       throw new UsageError('--escape-formulas is for CSV')

@@ -1,212 +1,320 @@
 // plantstore import: creates the plants of a file, as clients would.
 
+import { quote } from '../../daemon/invocation'
 import { engineOf, openStore } from '../../engine/engine'
 import { command } from '../../engine/role'
-import { ApiError, UsageError } from '../../errors'
+import { messageOf, OpenError, UsageError } from '../../errors'
 import { openInput, readInput } from '../../files/input'
-import { csvHeaderForm } from '../../formats/csv'
-import { type Entry, formatToRead } from '../../formats/format'
+import {
+  type Columns,
+  ColumnsError,
+  type Guess,
+  listColumns,
+  resolveColumns,
+} from '../../formats/columns'
+import { type Format, formatToRead } from '../../formats/format'
 import { grouped, readPlants } from '../../formats/plants'
-import type { Int64 } from '../../plant/plant'
-import type { Store } from '../../store'
-import { type Command, exitCodes, onlyArgument } from '../command'
-import { databaseOptions } from '../options'
+import { createRefusedWriter } from '../../formats/refused'
+import type { Entry } from '../../formats/row'
+import { openTable, type Table } from '../../formats/table'
+import { writers } from '../../formats/write'
+import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
+import type { Config } from '../config'
+import { createRehearsal, importGroup, type Result, type Run } from '../importing'
+import { databaseOptions, type OptionName, toFlag } from '../options'
+import { checkRefusedFile, createRefusedFile, type RefusedFile } from '../refused-file'
 import { attended } from '../terminal/attended'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 
-// For the log of changes.
-const origin = { token: null, address: null, request: 'import' }
-
 const REFUSED_SHOWN = 20
+const PLANTS_SHOWN = 5
+const WORDS = { numbering: '--number-from' }
 
-type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
-
-/** One import. */
-type Run = {
-  readonly store: Store
-  readonly isStrict: boolean
-  readonly replaces: boolean
-  readonly account: (entry: Entry, result: Result) => void
+const DELIMITER_NAMES: Readonly<Record<string, string>> = {
+  ',': 'commas',
+  ';': 'semicolons',
+  '\t': 'tabs',
+  '|': 'vertical bars',
 }
 
-// The refusals of a plant whose id is taken.
-const TAKEN = [40901, 40902]
+/** The options of `import` that say how a file is read, as they were given. */
+const READING = ['format', 'sheet', 'header', 'delimiter', 'encoding'] as const
+const COLUMNS = ['idColumn', 'nameColumn', 'tagColumn', 'numberFrom'] as const
 
-/** Makes a change. Resolves to its refusal if that has one of these numbers; null: it is made. */
-async function refusalOf(
-  change: Promise<void>,
-  numbers: readonly number[],
-): Promise<ApiError | null> {
+/** Options as words of a command line, without those that have their default. */
+function wordsOf(values: Partial<Record<OptionName, unknown>>): string[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const flag = toFlag(key as OptionName)
+    if (value === null || value === undefined || value === true) return []
+    return value === false ? [flag] : [flag, quote(value === '\t' ? 'tab' : String(value))]
+  })
+}
+
+const pick = (config: Config, names: readonly OptionName[]) =>
+  Object.fromEntries(names.map((name) => [name, config[name]]))
+
+/** The command line that imports a file with other columns. */
+function commandLine(
+  path: string,
+  config: Config,
+  columns: Partial<Record<OptionName, unknown>>,
+): string {
+  const database = config.database === 'plants.db' ? [] : ['--database', quote(config.database)]
+  const words = [...wordsOf({ ...pick(config, READING), ...columns }), ...database]
+  return ['plantstore import', quote(path), ...words].join(' ')
+}
+
+/** The options of a guess, where the user has not said otherwise. */
+const guessed = (guess: Guess, { numberFrom, idColumn }: Config) => ({
+  ...guess,
+  ...(guess.idColumn === 'id' ? { idColumn: null } : {}),
+  ...(guess.nameColumn === 'name' ? { nameColumn: null } : {}),
+  ...(guess.tagColumn === 'tag' ? { tagColumn: null } : {}),
+  ...(numberFrom === null ? {} : { numberFrom, idColumn: null }),
+  ...(idColumn === null || numberFrom !== null ? {} : { idColumn, numberFrom: null }),
+})
+
+const count = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`)
+
+/** How the columns of a table were told apart, and the option for another way. */
+function describe({ delimiter, sheet, sheets }: Table): string {
+  if (delimiter !== null) {
+    return ` (between ${DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)}; see --delimiter)`
+  }
+  if (sheets.length < 2) return ''
+  const others = sheets.filter((it) => it !== sheet).map((it) => JSON.stringify(it))
+  return ` in sheet ${JSON.stringify(sheet)}; with --sheet, one of ${others.join(', ')} is read`
+}
+
+function findColumns(path: string, table: Table, config: Config): Columns {
   try {
-    await change
-    return null
+    return resolveColumns(table.header, table.sample, config, table.isNamed, describe(table))
   } catch (error) {
-    if (error instanceof ApiError && numbers.includes(error.error)) return error
-    throw error
+    if (!(error instanceof ColumnsError) || error.guess === null) throw error
+    const line = commandLine(path, config, guessed(error.guess, config))
+    throw new OpenError(`${error.message}; try: ${line}`)
   }
 }
 
-async function importEntry(run: Run, entry: Entry): Promise<Result> {
-  if ('problem' in entry) return { problem: entry.problem }
-  const { store, replaces } = run
-  const { plant } = entry
-  const taken = await refusalOf(store.createPlant(plant, { origin }), TAKEN)
-  if (!taken) return 'created'
-  if (taken.error === 40901) return 'skipped'
-  if (!replaces) return { problem: `id ${plant.id}: ${taken.message}` }
-  const gone = await refusalOf(store.replacePlant(plant, { origin }), [40402])
-  // A client has deleted it meanwhile.
-  return gone ? importEntry(run, entry) : 'replaced'
-}
-
-/** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
-async function createAll(store: Store, entries: readonly Entry[]): Promise<boolean> {
-  const plants = entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
-  return (await refusalOf(store.createPlants(plants, { origin }), TAKEN)) === null
-}
-
-async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
-  // Entries with the same id wait for one another, because a replacement takes two steps.
-  const last = new Map<Int64, Promise<Result>>()
-  const results = await Promise.allSettled(
-    entries.map((entry) => {
-      const make = () => importEntry(run, entry)
-      if (!('plant' in entry)) return make()
-      const { id } = entry.plant
-      const result = last.get(id)?.then(make) ?? make()
-      last.set(id, result)
-      return result
-    }),
-  )
-  for (const [index, entry] of entries.entries()) {
-    const result = results[index]
-    if (result?.status === 'fulfilled') run.account(entry, result.value)
+/** Opens a file and finds its columns. Throws an `OpenError` that names the file. */
+async function open(
+  path: string,
+  format: Format,
+  bytes: AsyncIterable<Uint8Array>,
+  config: Config,
+) {
+  try {
+    const table = await openTable(format, bytes, { ...config, hasHeader: config.header })
+    // A file without a row has no columns either.
+    const isEmpty = table.header.length === 0
+    const none: Columns = { id: null, numberFrom: null, name: 0, tag: null }
+    return { table, columns: isEmpty ? none : findColumns(path, table, config) }
+  } catch (error) {
+    if (!(error instanceof OpenError)) throw error
+    const file = path === '-' ? 'standard input' : path
+    throw new OpenError(`${file}: ${error.message}`, error.storage)
   }
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed) throw failed.reason
 }
 
-async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<boolean> {
-  for (const entry of entries) {
-    const result = await importEntry(run, entry)
-    run.account(entry, result)
-    if (typeof result !== 'string') return false
+/** Throws a `UsageError` for options that do not go with a format, or with each other. */
+function checkOptions(config: Config, format: Format): void {
+  const isJson = format === 'json' || format === 'ndjson'
+  if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
+  if (config.sheet && format !== 'xlsx') throw new UsageError('--sheet is for workbooks (.xlsx)')
+  if (config.encoding && format === 'xlsx') {
+    throw new UsageError('--encoding is for text, not for workbooks')
   }
-  return true
-}
-
-/** Imports a group at once, which costs less; one by one if that is refused. False: a strict import ends here. */
-async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
-  const { store, isStrict, account } = run
-  const isWhole = entries.every((entry) => 'plant' in entry)
-  if ((isWhole || !isStrict) && (await createAll(store, entries))) {
-    for (const entry of entries) {
-      account(entry, 'plant' in entry ? 'created' : { problem: entry.problem })
-    }
-    return true
+  if (!config.header && isJson) throw new UsageError('--no-header is for CSV and workbooks')
+  if (config.numberFrom !== null && config.idColumn !== null) {
+    throw new UsageError('give --id-column or --number-from, not both')
   }
-  if (isStrict) return importUntilRefused(run, entries)
-  await importEach(run, entries)
-  return true
 }
 
-/** Counts the results of entries, and reports the first refused ones. */
-function createTally(report: (line: string) => void) {
+/** Counts the results of rows, reports the first refused ones, and keeps them all in a file if there is one. */
+function createTally(
+  report: (line: string) => void,
+  keep: (entry: Entry, problem: string, place: bigint) => void,
+) {
   const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
+  let place = 0n
+  let notRead: string | null = null
   return {
     counts,
-    done: () => counts.created + counts.skipped + counts.replaced + counts.refused,
-    account({ line }: Entry, result: Result): void {
-      if (typeof result === 'string') {
-        counts[result] += 1
+    rows: () => Number(place),
+    notRead: () => notRead,
+    /** Says that rows were not read, and why; the first reason counts. */
+    stop(why: string): void {
+      notRead ??= why
+    },
+    account(entry: Entry, result: Result): void {
+      if ('stop' in entry) {
+        notRead ??= `from line ${entry.line} on: ${entry.stop}`
         return
       }
-      counts.refused += 1
-      if (counts.refused <= REFUSED_SHOWN) report(`line ${line}: ${result.problem}`)
+      if (typeof result === 'string') counts[result] += 1
+      else {
+        counts.refused += 1
+        if (counts.refused <= REFUSED_SHOWN) report(`line ${entry.line}: ${result.problem}`)
+        keep(entry, result.problem, place)
+      }
+      place += 1n
     },
     end(): void {
       const more = counts.refused - REFUSED_SHOWN
-      if (more > 0) report(`${more} more lines were refused`)
+      if (more > 0) report(`${more} more ${more === 1 ? 'row was' : 'rows were'} refused`)
     },
   }
+}
+
+type Tally = ReturnType<typeof createTally>
+
+function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
+  const { created, skipped, replaced, refused } = counts
+  const verbs = isDry
+    ? `nothing stored; would be created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+    : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+  const rest = notRead()
+  return `read ${count(rows())}: ${verbs}${rest === null ? '' : `; not read: ${rest}`}\n`
+}
+
+async function importFile({ config, args, out, err }: CommandContext): Promise<number> {
+  const path = onlyArgument(args, 'FILE, or - for standard input')
+  const { dryRun: isDry, strict: isStrict, replace: replaces, refused } = config
+  const format = config.format ?? formatToRead(path)
+  if (!format) throw new UsageError('unknown format; add --format csv, ndjson, json or xlsx')
+  checkOptions(config, format)
+  const engine = engineOf(config.database)
+  const { name, isNew, files } = engine.locate(config.database)
+  if (refused !== null) checkRefusedFile(refused, [path, ...files])
+  const input = openInput(path)
+  using signal = watchInterrupt()
+  const progress = createProgress(err, inPlants)
+  // Replaces the progress bar with a line.
+  const report = (line: string) => {
+    progress.end()
+    err.write(`${line}\n`)
+  }
+  let read = 0
+  const bytes = readInput(input, path, signal, (length) => {
+    read += length
+  })
+  const { table, columns } = await open(path, format, bytes, config)
+  if (signal.aborted) return interruptCode(signal)
+  const notices: string[] = []
+  const groups = grouped(readPlants(table, columns, WORDS, (it) => notices.push(it)))
+
+  const refusedWriter = createRefusedWriter(table, columns)
+  const refusedFile: RefusedFile | null =
+    refused === null ? null : createRefusedFile(refused, refusedWriter.header)
+  const tally = createTally(report, (entry, problem, place) => {
+    if (refusedFile && 'source' in entry)
+      refusedFile.add(refusedWriter.row(entry.source, problem, place))
+  })
+
+  /** Says what was done, even of an import that fails or is interrupted. */
+  async function end(): Promise<void> {
+    progress.end()
+    tally.end()
+    const used = [columns.id, columns.name, columns.tag]
+    const unused = [...table.header.keys()].filter((place) => !used.includes(place))
+    if (table.isNamed && unused.length > 0)
+      report(`columns not used: ${listColumns(table.header, unused)}`)
+    notices.forEach(report)
+    await refusedFile?.end()
+    if (refused !== null && tally.counts.refused > 0) {
+      const idColumn = refusedWriter.idColumn ?? config.idColumn
+      const own = {
+        ...pick(config, COLUMNS),
+        idColumn: idColumn === 'id' ? null : idColumn,
+        numberFrom: null,
+      }
+      const line = ['plantstore import', quote(refused), ...wordsOf(own)].join(' ')
+      report(`the refused rows are in ${refused}; mend them, then: ${line}`)
+    }
+    out.write(summarize(tally, isDry))
+  }
+
+  async function rehearse(): Promise<void> {
+    const rehearsal = createRehearsal(replaces, tally.account)
+    let shown = 0
+    for await (const group of groups) {
+      if (signal.aborted) break
+      for (const entry of group) {
+        if (!('plant' in entry) || shown === PLANTS_SHOWN) continue
+        if (shown === 0) out.write('the first plants, as they would be stored:\n')
+        out.write(writers.ndjson.line(entry.plant))
+        shown += 1
+      }
+      rehearsal.add(group)
+      progress.update(tally.rows(), read, input.bytes)
+    }
+    const compare = (stored: Parameters<typeof rehearsal.end>[0]) => rehearsal.end(stored)
+    if (isNew) await compare([])
+    else await engine.readAll(config.database, config, 'once', compare)
+  }
+
+  async function store(): Promise<void> {
+    // A file that cannot be read creates no database.
+    let group = await groups.next()
+    if (signal.aborted) return
+    const opened = await openStore(
+      config.database,
+      command({ makesDatabase: true, ...attended(err) }),
+      config,
+    )
+    if (isNew) err.write(`created database ${name}\n`)
+    // One group is read while the one before it is being committed.
+    let before: Promise<unknown> = Promise.resolve()
+    const run: Run = { store: opened, isStrict, replaces, account: tally.account }
+    try {
+      for (; !group.done && !signal.aborted; group = await groups.next()) {
+        await before
+        await refusedFile?.flush()
+        progress.update(tally.rows(), read, input.bytes)
+        before = importGroup(run, group.value)
+        // Awaited only with the next group, which may take long to arrive; a strict one may end with this.
+        before.catch(() => {})
+        if (isStrict && !(await before)) {
+          tally.stop('what follows the first refused row (--strict)')
+          break
+        }
+      }
+      await before
+    } finally {
+      await before.catch(() => {})
+      await opened.close()
+    }
+  }
+
+  try {
+    await (isDry ? rehearse() : store())
+    if (signal.aborted) tally.stop('the rest, because it was interrupted')
+  } catch (error) {
+    tally.stop(`the rest, because of an error: ${messageOf(error)}`)
+    throw error
+  } finally {
+    signal[Symbol.dispose]()
+    await end()
+  }
+  if (signal.aborted) {
+    err.write('interrupted; run it again to complete it\n')
+    return interruptCode(signal)
+  }
+  return tally.counts.refused > 0 || tally.notRead() !== null ? exitCodes.failure : exitCodes.ok
 }
 
 export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads NDJSON ({"id":1,"name":"Monstera","tag":"aroid"} on each line) or CSV (header ${csvHeaderForm}; a tag that is
-empty without quotes is none), of any size, in UTF-8 or UTF-16. CSV may have commas, semicolons or tabs, and more columns,
-which are not used. Creates the database if there is none. A plant that is already stored is skipped. A line that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the
-first ${REFUSED_SHOWN} of them are shown. Reading stops at an unterminated quote. After Ctrl-C or a failure, run it again to
-complete it. Works while the daemon runs. Exit code 1 if any line was refused, 130 after Ctrl-C.`,
-  options: [...databaseOptions, 'format', 'delimiter', 'strict', 'replace'],
-  async run({ config, args, out, err }) {
-    const path = onlyArgument(args, 'FILE, or - for standard input')
-    const format = config.format ?? formatToRead(path)
-    if (!format) {
-      throw new UsageError(`unknown format: add --format ndjson or csv (a JSON array: jq -c '.[]')`)
-    }
-    if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
-    const input = openInput(path)
-    using signal = watchInterrupt()
-    const progress = createProgress(err, inPlants)
-    let read = 0
-    // Replaces the progress bar with a line.
-    const report = (line: string) => {
-      progress.end()
-      err.write(`${line}\n`)
-    }
-    const tally = createTally(report)
-    const bytes = readInput(input, path, signal, (length) => {
-      read += length
-    })
-    const notices: string[] = []
-    const groups = grouped(readPlants(format, bytes, config.delimiter, (it) => notices.push(it)))
-    // A file that cannot be read creates no database.
-    let group = await groups.next()
-    if (signal.aborted) return interruptCode(signal)
-    const { name, isNew } = engineOf(config.database).locate(config.database)
-    const store = await openStore(
-      config.database,
-      command({ makesDatabase: true, ...attended(err) }),
-      config,
-    )
-    if (isNew) err.write(`created database ${name}\n`)
+  help: `Reads a file of plants: CSV with any delimiter, an Excel workbook (.xlsx), NDJSON, or a JSON array of objects. The columns id, name and tag are found by their names, in any case; --id-column, --name-column and --tag-column name others. A file without ids: --number-from 1 gives the first row the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
 
-    // One group is read while the one before it is being committed.
-    let before: Promise<unknown> = Promise.resolve()
-    const { strict: isStrict, replace: replaces } = config
-    const run: Run = { store, isStrict, replaces, account: tally.account }
-    try {
-      for (; !group.done && !signal.aborted; group = await groups.next()) {
-        await before
-        progress.update(tally.done(), read, input.bytes)
-        before = importGroup(run, group.value)
-        // Awaited only with the next group, which may take long to arrive; a strict one may end with this.
-        before.catch(() => {})
-        if (isStrict && !(await before)) break
-      }
-      await before
-    } finally {
-      // Even an import that fails or is interrupted says what it has done.
-      await before.catch(() => {})
-      // What is left need not be interrupted in order.
-      signal[Symbol.dispose]()
-      progress.end()
-      tally.end()
-      notices.forEach(report)
-      const { created, skipped, replaced, refused } = tally.counts
-      out.write(
-        `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}\n`,
-      )
-      await store.close()
-    }
-    if (signal.aborted) {
-      err.write('interrupted; run it again to complete it\n')
-      return interruptCode(signal)
-    }
-    return tally.counts.refused > 0 ? exitCodes.failure : exitCodes.ok
-  },
+  plantstore import prices.csv --name-column "Latin name" --number-from 1
+
+Creates the database if there is none. A plant that is already stored is skipped. A row that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from which line on nothing was read. --dry-run shows what would happen.
+
+After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
+  options: [...databaseOptions, ...COLUMNS, ...READING, 'dryRun', 'refused', 'strict', 'replace'],
+  run: importFile,
 }

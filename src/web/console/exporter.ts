@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 import { ClientError } from '../../client/client.ts'
-import { writers } from '../../formats/plants.ts'
+import { writers } from '../../formats/write.ts'
 import type { Query } from './query.ts'
 import type { Session } from './session.ts'
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
-import { writers } from '../../formats/plants.ts'
+import { writers } from '../../formats/write.ts'
 import { Copy } from './copy.tsx'
 import type { Editor } from './editor.ts'
 import { EditorForm } from './editor-form.tsx'

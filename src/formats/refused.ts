@@ -1,0 +1,61 @@
+// Refused rows -> text: as they were, with the reason, so that they can be mended and imported alone.
+
+import { type Columns, normalize } from './columns'
+import type { Row, Unreadable } from './row'
+import type { Table } from './table'
+import { csvCell } from './write'
+
+const REASON = 'reason'
+
+export type RefusedWriter = {
+  readonly header: string
+  /** The text of a row. `place`: its number among all rows, from 0. */
+  row(source: Row | Unreadable, reason: string, place: bigint): string
+  /** The options that import what is written, besides those of the columns. */
+  readonly idColumn: string | null
+}
+
+function textOf(cell: unknown): string | null {
+  if (cell === null || cell === undefined) return null
+  return typeof cell === 'object' ? String((cell as { number: unknown }).number) : String(cell)
+}
+
+const replaceBigInt = (_: string, value: unknown) =>
+  typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
+
+/** Writes refused rows: of JSON as lines of JSON, of anything else as CSV. Rows that are numbered get their number as a column. */
+export function createRefusedWriter(
+  { format, header, isNamed }: Table,
+  { numberFrom }: Columns,
+): RefusedWriter {
+  const names = header.map(normalize)
+  const free = (name: string): string => (names.includes(name) ? free(`${name}_`) : name)
+  const reasonColumn = free(REASON)
+  const idColumn = numberFrom === null ? null : free('id')
+  const numberOf = (place: bigint) => (numberFrom === null ? 0n : numberFrom + place)
+
+  if (format === 'json' || format === 'ndjson') {
+    return {
+      header: '',
+      idColumn,
+      row(source, reason, place) {
+        const own = 'cells' in source ? source.cells : { text: source.text }
+        const id = idColumn === null ? {} : { [idColumn]: numberOf(place) }
+        return `${JSON.stringify({ ...id, ...own, [reasonColumn]: reason }, replaceBigInt)}\n`
+      },
+    }
+  }
+  const before = idColumn === null ? [] : [idColumn]
+  const titles = isNamed ? header : header.map((_, place) => `column ${place + 1}`)
+  const line = (cells: readonly (string | null)[]) => `${cells.map(csvCell).join(',')}\n`
+  return {
+    header: line([...before, ...titles, reasonColumn]),
+    idColumn,
+    row(source, reason, place) {
+      const own =
+        'cells' in source ? (source.cells as readonly unknown[]).map(textOf) : [source.text]
+      const padded = [...own, ...Array(Math.max(0, header.length - own.length)).fill(null)]
+      return line([...before.map(() => String(numberOf(place))), ...padded, reason])
+    },
+  }
+}

@@ -1,0 +1,41 @@
+// What the steps of reading a file hand on: rows, and then plants.
+
+import type { NewPlant } from '../plant/plant'
+
+/** A number in a spreadsheet's cell, as its file has it. */
+export type NumberCell = { readonly number: string }
+
+/** The cells of a row by column, null where one is empty; of JSON, the value, whose keys are columns. */
+export type Row = {
+  /** Counted from 1; of a record of CSV that has several lines, the last. */
+  readonly line: number
+  readonly cells: readonly (string | NumberCell | null)[] | object
+}
+
+/** A row that cannot be read: what is wrong with it, in which column if that is known, and its text. */
+export type Unreadable = {
+  readonly line: number
+  readonly problem: string
+  readonly column?: number
+  readonly text: string
+}
+
+/** The place from which on a file cannot be read, and why. Nothing follows it. */
+export type Stop = { readonly line: number; readonly stop: string; readonly column?: number }
+
+export type Line = Row | Unreadable | Stop
+
+/** A plant in a file, what is wrong with its row, or why the reading ends here. */
+export type Entry =
+  | { readonly line: number; readonly plant: NewPlant; readonly source: Row }
+  | { readonly line: number; readonly problem: string; readonly source: Row | Unreadable }
+  | Stop
+
+/** A cell as a text that is shown: the first characters, without those that could change how a terminal shows the others. */
+export const showText = (text: string): string =>
+  JSON.stringify(text.slice(0, LONGEST_SHOWN)).replace(INVISIBLE, toEscape)
+
+const LONGEST_SHOWN = 40
+// What JSON leaves as it is: controls, separators, and formats such as a zero-width space or a direction.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const toEscape = (it: string) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -1,0 +1,49 @@
+// Plants -> text: how files of plants are written.
+
+import { exactNumber, FIELDS, type NewPlant, TEXTS, type Text } from '../plant/plant'
+import type { WrittenFormat } from './format'
+
+/** A plant to write; a text that is undefined is absent. */
+export type PlantToWrite = Pick<NewPlant, 'id' | 'name'> & {
+  readonly [Name in Text]?: string | undefined
+}
+
+/** The line of a plant as JSON. */
+function ndjsonLine(plant: PlantToWrite): string {
+  const id = exactNumber(plant.id)
+  // A larger id needs raw JSON, which not every browser has; writing all ids so would take twice the time.
+  return id === null
+    ? `{"id":${plant.id},${JSON.stringify({ ...plant, id: undefined }).slice(1)}\n`
+    : `${JSON.stringify({ ...plant, id })}\n`
+}
+
+/** A cell of CSV. An empty text is quoted, to tell it from an absent one. */
+export function csvCell(text: string | null | undefined): string {
+  if (text === undefined || text === null) return ''
+  const isQuoted = text === '' || /[",\r\n]|^\s|\s$|^\ufeff/.test(text)
+  return isQuoted ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const csvHeader = `${FIELDS.join(',')}\n`
+
+const csvLine = (plant: PlantToWrite): string =>
+  `${plant.id},${TEXTS.map((name) => csvCell(plant[name])).join(',')}\n`
+
+// What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection").
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+
+/** The line of a plant whose texts no spreadsheet runs as a formula: an apostrophe is before those that it would. */
+const inertCsvLine = (plant: PlantToWrite): string => {
+  const texts = TEXTS.map((name) => [name, plant[name]?.replace(FORMULA, "'$&")])
+  return csvLine({ ...plant, ...Object.fromEntries(texts) })
+}
+
+/** How plants are written: what a file begins with, and the line of each. */
+export type Writer = { readonly header: string; readonly line: (plant: PlantToWrite) => string }
+
+export const writers = {
+  ndjson: { header: '', line: ndjsonLine },
+  csv: { header: csvHeader, line: csvLine },
+  /** CSV for spreadsheets: nothing in it is run as a formula. Excel takes CSV without a byte order mark for its own code page. */
+  inert: { header: `\ufeff${csvHeader}`, line: inertCsvLine },
+} satisfies Record<WrittenFormat | 'inert', Writer>
