@@ -80,7 +80,7 @@ describe('the source', () => {
       }
     }
 
-    expect([...packages]).toEqual(['@sinclair/typebox'])
+    expect([...packages]).toEqual(['@sinclair/typebox', 'read-excel-file/universal'])
     const bound = [...needed].filter((it) =>
       /\b(Buffer|Bun|process|NodeJS)\./.test(textOf(`${it}.ts`)),
     )

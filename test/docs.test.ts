@@ -1,6 +1,6 @@
 // The README and docs/ must stay true: what they list is compared with the code.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
 import { exitCodes } from '../src/cli/command'
@@ -319,6 +319,22 @@ describe('docs/configuration.md', () => {
         expect([event, what]).toEqual([event, expect.any(String)])
     }
   })
+})
+
+test('docs/import.md shows what its commands print', async () => {
+  using folder = temporaryFolder()
+  const database = join(realpathSync(folder.path), 'plants.db')
+  cpSync(join(root, 'test/real-world'), folder.path, { recursive: true })
+  const quoted = program.map((word) => `'${word}'`).join(' ')
+  const examples = [...read('docs/import.md').matchAll(/```sh\n(.*?)```\n\n```text\n(.*?)```/gs)]
+
+  for (const [, commands = '', printed] of examples) {
+    const script = `plantstore() { ${quoted} "$@"; }\n${commands}`
+    const { stdout } = Bun.spawnSync(['bash', '-c', `exec 2>&1\n${script}`], { cwd: folder.path })
+    expect(stdout.toString().replace(database, 'plants.db')).toBe(printed ?? '')
+  }
+
+  expect(examples.length).toBeGreaterThan(5)
 })
 
 test('docs/durability.md names every fault, and no other', () => {

@@ -129,7 +129,8 @@ export function guessColumns(
     .filter((place) => words[place]?.split(' ').some((it) => ID_WORDS.test(it)))
   const id = ids.find((place) => isIdColumn(values[place] ?? []))
   // The column with the most different texts, if none has a known name.
-  const variety = (place: number) => (isNumeric[place] ? 0 : new Set(values[place]).size)
+  const variety = (place: number) =>
+    isNumeric[place] || words[place] === 'tag' ? 0 : new Set(values[place]).size
   const [most] = [...header.keys()].toSorted((a, b) => variety(b) - variety(a))
   const name =
     find(NAME_WORDS, [id]) ?? (most !== undefined && variety(most) > 0 ? most : undefined)
@@ -172,10 +173,13 @@ export function resolveColumns(
   /** The place of a column; null: there is none. */
   function find(text: string, isNumber: boolean): number | null {
     const wanted = normalize(text)
-    const [place, other] = [names.indexOf(wanted), names.lastIndexOf(wanted)]
-    if (wanted !== '' && place >= 0) {
+    // A key of JSON is the same only in the same case, if it is there in that.
+    for (const all of [header, names]) {
+      const it = all === header ? text : wanted
+      const [place, other] = [all.indexOf(it), all.lastIndexOf(it)]
+      if (place < 0 || wanted === '') continue
       if (other === place) return place
-      return fail(
+      fail(
         `columns ${place + 1} and ${other + 1} are both ${showText(text)}; name one by its number`,
       )
     }

@@ -127,7 +127,8 @@ export function createCsvReader(limit: number, delimiter: string) {
       if (!found) break
       const { end, cells, lines, stray, open } = found
       if (end - start > limit) return [...rows, { line, stop: tooLong }]
-      if (open !== undefined) return [...rows, { line, stop: 'unterminated quote', column: open }]
+      if (open !== undefined)
+        return [...rows, { line: line + lines, stop: 'unterminated quote', column: open }]
       line += lines
       if (stray !== undefined) {
         rows.push({
@@ -163,11 +164,12 @@ const median = (numbers: readonly number[]): number =>
 /** The delimiter that makes the most columns of the first lines, of the header and of what follows alike; else a comma. */
 export function findDelimiter(sample: string): string {
   let best = ','
-  let most: readonly [number, number] = [0, 0]
+  let most: readonly [number, number] = [1, 1]
   for (const delimiter of DELIMITERS) {
     const rows = createCsvReader(sample.length, delimiter)(sample, true)
-    const widths = rows.map((row) =>
-      'cells' in row && Array.isArray(row.cells) ? row.cells.length : 0,
+    // A row that this delimiter makes no sense of says nothing of it.
+    const widths = rows.flatMap((row) =>
+      'cells' in row && Array.isArray(row.cells) ? row.cells.length : [],
     )
     const usual = median(widths)
     const score = [Math.min(widths[0] ?? 0, usual), usual] as const

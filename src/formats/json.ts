@@ -123,6 +123,10 @@ function createArrayReader(limit: number) {
       else if (it === '}' || it === ']' || it === ',') {
         if (depth === 0) return true
         if (it !== ',') depth -= 1
+        if (depth === 0) {
+          at += 1
+          return true
+        }
       }
     }
     return false

@@ -79,15 +79,11 @@ export async function* readPlants(
   const inColumn = (column: number | undefined) =>
     column === undefined ? '' : ` in ${nameOf(column)}`
 
-  /** The value of a column. A key of JSON may differ in its case, and from that of the first values. */
+  /** The value of a column. */
   function cellOf({ cells }: Row, column: number): unknown {
     if (Array.isArray(cells)) return cells[column]
-    const values = cells as Values
     const key = header[column] ?? ''
-    if (Object.hasOwn(values, key)) return values[key]
-    const wanted = normalize(key)
-    const other = Object.keys(values).find((it) => normalize(it) === wanted)
-    return other === undefined ? undefined : values[other]
+    return Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
   }
 
   /** The id of a row: a bigint, or what it has instead; undefined: nothing. */

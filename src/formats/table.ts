@@ -1,5 +1,6 @@
 // A file of plants, opened: its rows, what their columns are called, and how they were told apart.
 
+import { OpenError } from '../errors'
 import { LONGEST_BODY_BYTES } from '../plant/json'
 import { readCsv } from './csv'
 import { decodeText, joinFirst, prepend } from './encoding'
@@ -122,6 +123,12 @@ export async function openTable(
     return { ...table, header: keysOf(rows), isNamed: true, sample: rows, lines: all() }
   }
   const top = first[0]
+  if (hasHeader && top && !isRow(top)) {
+    const { column = 0 } = top
+    throw new OpenError(
+      `${'stop' in top ? top.stop : top.problem} in column ${column + 1} of the header`,
+    )
+  }
   if (hasHeader && top && isRow(top)) {
     const header = (top.cells as readonly unknown[]).map(textOf)
     return { ...table, header, isNamed: true, sample: rows.slice(1), lines: withoutFirst(all()) }

@@ -60,7 +60,7 @@ function reviveNumber(_: string, value: unknown, context?: { source?: string }):
   const exact = exactInteger(context.source)
   if (exact !== null) return exactNumber(exact) ?? exact
   // What a double rounds to an integer is none.
-  return Number.isInteger(value) ? context.source : value
+  return Number.isSafeInteger(value) ? context.source : value
 }
 
 const isExact = (value: unknown): boolean =>

@@ -91,7 +91,14 @@ function findColumns(path: string, table: Table, config: Config): Columns {
   try {
     return resolveColumns(table.header, table.sample, config, table.isNamed, describe(table))
   } catch (error) {
-    if (!(error instanceof ColumnsError) || error.guess === null) throw error
+    if (!(error instanceof ColumnsError)) throw error
+    if (error.guess === null) {
+      const needed = [
+        '--name-column',
+        ...(config.numberFrom === null ? ['and --id-column or --number-from'] : []),
+      ]
+      throw new OpenError(`${error.message}; name it with ${needed.join(' ')}`)
+    }
     const line = commandLine(path, config, guessed(error.guess, config))
     throw new OpenError(`${error.message}; try: ${line}`)
   }
@@ -171,11 +178,9 @@ type Tally = ReturnType<typeof createTally>
 
 function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
   const { created, skipped, replaced, refused } = counts
-  const verbs = isDry
-    ? `nothing stored; would be created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
-    : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+  const done = `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
-  return `read ${count(rows())}: ${verbs}${rest === null ? '' : `; not read: ${rest}`}\n`
+  return `${isDry ? 'nothing stored; it would be: ' : ''}${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
 }
 
 async function importFile({ config, args, out, err }: CommandContext): Promise<number> {
@@ -291,7 +296,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     await (isDry ? rehearse() : store())
     if (signal.aborted) tally.stop('the rest, because it was interrupted')
   } catch (error) {
-    tally.stop(`the rest, because of an error: ${messageOf(error)}`)
+    tally.stop(`the rest: ${messageOf(error)}`)
     throw error
   } finally {
     signal[Symbol.dispose]()

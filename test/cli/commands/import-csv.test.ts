@@ -16,24 +16,30 @@ test('imports CSV with quotes, and reports its bad lines', async () => {
 
   const { out, err, code } = await importCsv(folder.file('plants.db'), stdin)
 
-  expect({ out, code }).toEqual({ out: 'created 3, skipped 0, replaced 0, refused 2\n', code: 1 })
-  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['line 5', 'line 6', ''])
+  expect({ out, code }).toEqual({
+    out: 'created 4, skipped 0, replaced 0, refused 1; 5 rows read\n',
+    code: 1,
+  })
+  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['line 5', ''])
   expect(storedPlants(folder.file('plants.db'))).toEqual([
     { id: 1n, name: 'a "quoted", with\nlines', tag: '' },
     { id: 2n, name: 'b', tag: null },
+    { id: 3n, name: 'd', tag: null },
     { id: 4n, name: 'e', tag: 'f' },
   ])
 })
 
-test('stops reading at a stray quote, which it counts once', async () => {
+test('refuses a row with text after a closing quote alone', async () => {
   using folder = temporaryFolder()
-  const lines = ['id,name,tag', '1,a,x', '2,"a"b"c"d,c', '3,ok,x', '4,"q",z', '5,ok,w', '']
+  const lines = ['id,name,tag', '1,a,x', '2,"a"b"c"d,c', '3,ok,x', '']
 
   const { out, err, code } = await importCsv(folder.file('plants.db'), lines.join('\n'))
 
-  expect({ out, code }).toEqual({ out: 'created 1, skipped 0, replaced 0, refused 1\n', code: 1 })
-  expect(err).toBe('line 3: stray quote in "name"; the rest of the file was not read\n')
-  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: 'x' }])
+  expect({ out, code }).toEqual({
+    out: 'created 2, skipped 0, replaced 0, refused 1; 3 rows read\n',
+    code: 1,
+  })
+  expect(err).toBe('line 3: stray quote in "name"\n')
 })
 
 test('takes line ends of any system and names in any case, and names a column that was not used', async () => {
@@ -58,7 +64,7 @@ test('names columns that were not used in a way that changes no terminal', async
   const { err } = await importCsv(folder.file('plants.db'), csv)
 
   expect(err).toBe(
-    `columns not used: "\\u001b[31mred", "a\\u202eb", column 5, "\\u009b2J", column 7, "${'x'.repeat(40)}", "a", "b", "c", "d" and 3 more\n`,
+    `columns not used: "\\u001b[31mred", "a\\u202eb", column 5, "\\u009b2J", column 7, "${'x'.repeat(40)}", "a", "b", "c", "d", "e", "f" and 1 more\n`,
   )
 })
 
@@ -83,7 +89,7 @@ test.each([
 
   const { out } = await importCsv(folder.file('plants.db'), new Blob([content]))
 
-  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0\n')
+  expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')
   expect(storedPlants(folder.file('plants.db'))).toEqual(stored)
 })
 
@@ -104,13 +110,24 @@ test('takes the word of --delimiter even if the header fits another', async () =
   const { err, code } = await importCsv(folder.file('plants.db'), 'id,name\n1,a\n', '--delimiter=;')
 
   expect(code).toBe(1)
-  expect(err).toBe('plantstore: header must be id,name[,tag]; found "id,name"\n')
+  expect(err).toStartWith(
+    'plantstore: standard input: no column "name"; found "id,name" (between semicolons; see --delimiter); try: ',
+  )
 })
 
 test.each([
   [['--delimiter', ';;'], '--delimiter must be one character, such as ";", or "tab"'],
   [['--delimiter', 'a'], '--delimiter must be one character, such as ";", or "tab"'],
   [['--delimiter', ';', '--format', 'ndjson'], '--delimiter is for CSV'],
+  [['--sheet', 'a'], '--sheet is for workbooks (.xlsx)'],
+  [['--encoding', 'macintosh', '--format', 'xlsx'], '--encoding is for text, not for workbooks'],
+  [
+    ['--encoding', 'klingon'],
+    '--encoding must be an encoding, such as windows-1252, macintosh or utf-16le',
+  ],
+  [['--no-header', '--format', 'json'], '--no-header is for CSV and workbooks'],
+  [['--number-from', '1', '--id-column', 'id'], 'give --id-column or --number-from, not both'],
+  [['--number-from', 'x'], '--number-from must be a whole number'],
 ])('refuses %j', async (flags, reason) => {
   using folder = temporaryFolder()
 
@@ -123,23 +140,45 @@ test.each([
 })
 
 test.each([
-  ['36,n,t\n37,m,u\n', 'found "36", "n", "t"'],
-  ['id,tag\n1,a\n', 'found "id", "tag"'],
-  ['id,name,name\n1,a,b\n', 'found "id", "name", "name"'],
-  ['id,name,Tag,tag\n1,a,b,c\n', 'found "id", "name", "Tag", "tag"'],
-  ['id|name|tag\n1|a|b\n', 'found "id|name|tag"'],
-  ['id,"na"me\n1,a\n', 'stray quote'],
-  ['"id,name\n1,a\n', 'unterminated quote'],
-  ['id\n1\n', 'found "id"'],
-])('refuses a header that is not id,name[,tag]: %p', async (stdin, found) => {
+  [
+    '36,n,t\n37,m,u\n',
+    'no column "name"; found "36", "n", "t"',
+    ' --no-header --number-from 1 --name-column 2',
+  ],
+  ['id,latin\n1,a\n', 'no column "name"; found "id", "latin"', ' --name-column latin'],
+  [
+    'id,name,name\n1,a,b\n',
+    'columns 2 and 3 are both "name"; name one by its number; found "id", "name", "name"',
+    ' --name-column 2',
+  ],
+  ['name;Nr\na;1\n', 'no column "id"; found "name", "Nr"', ' --id-column Nr'],
+])('says what to try where the columns do not fit: %p', async (stdin, found, options) => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)
 
+  const delimiter = stdin.includes(';') ? 'semicolons' : 'commas'
+  const line = `plantstore import - --format csv${options} --database ${folder.file('plants.db')}`
   expect({ err, code }).toEqual({
-    err: `plantstore: header must be id,name[,tag]; ${found}\n`,
+    err: `plantstore: standard input: ${found} (between ${delimiter}; see --delimiter); try: ${line}\n`,
     code: 1,
   })
+  expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test.each([
+  [
+    'id,tag\n1,a\n',
+    'no column "name"; found "id", "tag" (between commas; see --delimiter); name it with --name-column and --id-column or --number-from',
+  ],
+  ['id,"na"me\n1,a\n', 'stray quote in column 2 of the header'],
+  ['"id,name\n1,a\n', 'unterminated quote in column 1 of the header'],
+])('refuses a header of which nothing can be guessed: %p', async (stdin, message) => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importCsv(folder.file('plants.db'), stdin)
+
+  expect({ err, code }).toEqual({ err: `plantstore: standard input: ${message}\n`, code: 1 })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
@@ -147,10 +186,12 @@ test('tells where a quote was opened that is never closed', async () => {
   using folder = temporaryFolder()
   const lines = ['id,name,tag', '1,"two', 'lines",x', '2,"never closed,x', '3,ok,x', '']
 
-  const { out, err } = await importCsv(folder.file('plants.db'), lines.join('\n'))
+  const { out, err, code } = await importCsv(folder.file('plants.db'), lines.join('\n'))
 
-  expect(out).toBe('created 1, skipped 0, replaced 0, refused 1\n')
-  expect(err).toBe('line 4: unterminated quote in "name"; the rest of the file was not read\n')
+  expect(out).toBe(
+    'created 1, skipped 0, replaced 0, refused 0; 1 row read; not read: from line 4 on: unterminated quote in "name"\n',
+  )
+  expect({ err, code }).toEqual({ err: '', code: 1 })
 })
 
 test('tells what was created where the rest of a file cannot be read', async () => {
@@ -162,10 +203,10 @@ test('tells what was created where the rest of a file cannot be read', async () 
 
   const stored = storedPlants(folder.file('plants.db')).length
   expect(stored).toBeGreaterThan(0)
-  expect({ out, code }).toEqual({
-    out: `created ${stored}, skipped 0, replaced 0, refused 0\n`,
-    code: 1,
-  })
+  expect(out).toStartWith(
+    `created ${stored}, skipped 0, replaced 0, refused 0; ${stored} rows read; not read: the rest: not UTF-8 at line 100002: `,
+  )
+  expect(code).toBe(1)
 })
 
 test.each([
@@ -178,7 +219,9 @@ test.each([
 
   const { err, code } = await importCsv(folder.file('plants.db'), new Blob([bytes]))
 
-  expect(err).toMatch(/^plantstore: not UTF-(8|16), at line \d or later; convert with.* iconv.*\n$/)
+  expect(err).toMatch(
+    /^plantstore: standard input: not (UTF-8 at|utf-16le, at) line \d.* --encoding/,
+  )
   expect(code).toBe(1)
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })

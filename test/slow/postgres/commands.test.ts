@@ -41,7 +41,7 @@ describeServers('the commands with %s', (started) => {
     const [from, to] = [folder.file('from.db'), folder.file('to.db')]
     const server = await createDatabase('moved')
     const text = hardPlants.join('')
-    const created = `created ${hardPlants.length}, skipped 0, replaced 0, refused 0\n`
+    const created = `created ${hardPlants.length}, skipped 0, replaced 0, refused 0; ${hardPlants.length} rows read\n`
     expect((await importAll(from, text)).out).toBe(created)
 
     const there = await importAll(server, (await runWith(from, ['export'])).out)
@@ -56,7 +56,9 @@ describeServers('the commands with %s', (started) => {
     const csv = (await runWith(server, ['export', '--format', 'csv'])).out
     expect(csv).toBe((await runWith(from, ['export', '--format', 'csv'])).out)
     const again = await runWith(server, ['import', '-', '--format', 'csv'], csv)
-    expect(again.out).toBe(`created 0, skipped ${hardPlants.length}, replaced 0, refused 0\n`)
+    expect(again.out).toBe(
+      `created 0, skipped ${hardPlants.length}, replaced 0, refused 0; ${hardPlants.length} rows read\n`,
+    )
     expect((await runWith(server, ['check'])).out).toBe(
       `ok: ${hardPlants.length} plants, 0 tokens, schema version 5\n`,
     )

@@ -1,0 +1,493 @@
+// Files as people have them (test/real-world/README.md), as the command takes them, and what it says of those that it cannot.
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root, runProgram, temporaryFolder } from '../../harness/daemon'
+import { storedPlants } from '../../harness/plants'
+
+const files = join(root, 'test/real-world')
+
+/** Imports a file into a database that is new; `words`: a command line's, after `plantstore import`. */
+async function importFile(folder: { file(name: string): string }, ...words: string[]) {
+  const database = folder.file('plants.db')
+  const [name = '', ...options] = words
+  const { out, err, code } = await runProgram([
+    'import',
+    join(files, name),
+    ...options,
+    '--database',
+    database,
+  ])
+  const plants = existsSync(database)
+    ? storedPlants(database).map(({ id, name: text, tag }) =>
+        tag === null ? [id, text] : [id, text, tag],
+      )
+    : null
+  return {
+    out,
+    err: err.replaceAll(`${files}/`, '').replace(`created database ${database}\n`, ''),
+    code,
+    plants,
+  }
+}
+
+const fits: Record<
+  string,
+  { readonly words?: string[]; readonly plants: (bigint | string)[][]; readonly err?: string }
+> = {
+  'wider-rows.csv': {
+    plants: [
+      [1n, 'Fern', 'shade'],
+      [2n, 'Ivy', 'climber'],
+    ],
+  },
+  'short-rows.csv': {
+    plants: [
+      [1n, 'Fern', 'shade'],
+      [2n, 'Ivy'],
+      [3n, 'Moss'],
+    ],
+  },
+  'blank-rows.csv': { plants: [[1n, 'Fern', 'shade']] },
+  'spaces.csv': {
+    plants: [
+      [1n, ' Fern'.trim(), ' shade'],
+      [2n, 'Ivy', ' climber'],
+    ],
+  },
+  'literal-quotes.tsv': {
+    plants: [
+      [1n, 'fern in a 6" pot', 'shade'],
+      [2n, 'Rosa "Anna"', 'rose'],
+      [3n, 'Ivy', 'climber'],
+    ],
+  },
+  'macintosh.csv': { words: ['--encoding', 'macintosh'], plants: [[1n, 'Café fern', 'shade']] },
+  'text-ids.csv': {
+    words: ['--number-from', '1'],
+    plants: [
+      [1n, 'Fern'],
+      [2n, 'Ivy'],
+    ],
+    err: 'columns not used: "ID"\n',
+  },
+  'no-id.csv': {
+    words: ['--name-column', 'latin', '--number-from', '1'],
+    plants: [[1n, 'Hedera helix']],
+    err: 'columns not used: "dutch"\n',
+  },
+  'other-names.csv': {
+    words: ['--id-column', 'plant_id', '--name-column', 'common_name', '--tag-column', 'family'],
+    plants: [[1n, 'Fern', 'Polypodiaceae']],
+  },
+  'no-header.csv': {
+    words: ['--no-header', '--name-column', '1', '--tag-column', '2', '--number-from', '10'],
+    plants: [
+      [10n, 'Tomato', 'Solanaceae'],
+      [11n, 'Basil', 'Lamiaceae'],
+      [12n, 'Chives', 'Amaryllidaceae'],
+    ],
+  },
+  'herbarium.csv': {
+    words: [
+      '--id-column',
+      'catalogNumber',
+      '--name-column',
+      'scientificName',
+      '--tag-column',
+      'family',
+    ],
+    plants: [
+      [107n, 'Hedera helix L.', 'Araliaceae'],
+      [108n, 'Viola × wittrockiana', 'Violaceae'],
+      [109n, 'Acer pseudoplatanus L.', 'Sapindaceae'],
+    ],
+    err: 'columns not used: "occurrenceID", "institutionCode", "locality", "eventDate"\nids are numbers: 000107 is 107, without its leading zeros\n',
+  },
+  'price-list.csv': {
+    words: [
+      '--encoding',
+      'windows-1252',
+      '--id-column',
+      'Artikel-Nr',
+      '--name-column',
+      'Bezeichnung',
+      '--tag-column',
+      'Gruppe',
+    ],
+    plants: [
+      [1001n, 'Frauenmantel', 'Stauden'],
+      [1002n, 'Günsel »Rosea«', 'Stauden'],
+      [1003n, 'Große Sternmiere'],
+    ],
+    err: 'columns not used: "Preis"\n',
+  },
+  'download.tsv': {
+    words: [
+      '--id-column',
+      'gbifID',
+      '--name-column',
+      'scientificName',
+      '--tag-column',
+      'verbatimLabel',
+    ],
+    plants: [
+      [4021345678n, 'Hedera helix L.', 'pot 6" no. 4'],
+      [4021345679n, 'Rosa "Anna"'],
+      [4021345680n, 'Aloe vera (L.) Burm.f.', '"old label'],
+    ],
+    err: 'columns not used: "genus"\n',
+  },
+  'collection.json': {
+    words: ['--name-column', 'latin', '--tag-column', 'category', '--number-from', '1'],
+    plants: [
+      [1n, 'Monstera deliciosa', 'Aroid'],
+      [2n, 'Ficus lyrata', 'Fig'],
+      [3n, 'Aloe vera', 'Succulent'],
+    ],
+    err: 'columns not used: "common", "origin"\n',
+  },
+}
+
+describe.each(Object.entries(fits))('%s', (name, { words = [], plants, err = '' }) => {
+  test('gets in', async () => {
+    using folder = temporaryFolder()
+
+    const found = await importFile(folder, name, ...words)
+
+    const rows = plants.length === 1 ? '1 row' : `${plants.length} rows`
+    expect(found).toEqual({
+      out: `created ${plants.length}, skipped 0, replaced 0, refused 0; ${rows} read\n`,
+      err,
+      code: 0,
+      plants,
+    })
+  })
+
+  test('gets in by the command that the message gives, if it needs one', async () => {
+    using folder = temporaryFolder()
+    let found = await importFile(folder, name)
+    // One message after the other: an encoding may hide the columns.
+    for (let tries = 0; tries < 3 && found.plants?.length !== plants.length; tries++) {
+      const [, line, encoding, numbering] =
+        /try: plantstore import \S+ (.*) --database|use (--encoding [\w-]+)|\(use (--number-from)/.exec(
+          found.err,
+        ) ?? []
+      const options = line ?? encoding ?? `${numbering} 1`
+      found = await importFile(folder, name, ...options.split(' '))
+    }
+
+    expect(found.plants).toHaveLength(plants.length)
+  })
+})
+
+test('a workbook gets in, and names the cell of a formula that has no stored value', async () => {
+  using folder = temporaryFolder()
+  const words = [
+    '--sheet',
+    'Plants',
+    '--id-column',
+    'Nr.',
+    '--name-column',
+    'Plant',
+    '--tag-column',
+    'Bed',
+  ]
+
+  expect(await importFile(folder, 'workbook.xlsx', ...words)).toEqual({
+    out: 'created 4, skipped 0, replaced 0, refused 1; 5 rows read\n',
+    err: 'line 4: name is missing (cell B4 is empty, or a formula without a stored value)\ncolumns not used: "Planted", "Watered"\n',
+    code: 1,
+    plants: [
+      [1n, 'Fern', 'shade'],
+      [2n, 'Viola × wittrockiana'],
+      [5n, '1/2', 'herb'],
+      [9223372036854775807n, 'Ivy "Anna"\nwhite', 'climber'],
+    ],
+  })
+})
+
+test('dates and booleans of a workbook become what it shows', async () => {
+  using folder = temporaryFolder()
+  const words = [
+    '--sheet',
+    'Plants',
+    '--number-from',
+    '1',
+    '--name-column',
+    'Planted',
+    '--tag-column',
+    'Watered',
+  ]
+
+  const { plants } = await importFile(folder, 'workbook.xlsx', ...words)
+
+  expect(plants).toEqual([
+    [1n, '2026-05-01', 'TRUE'],
+    [2n, '2026-05-02', 'FALSE'],
+  ])
+})
+
+test.each([
+  ['workbook.xlsx', [], 'no column "name"; found "Counted in May" in sheet "Notes"'],
+  ['workbook.xlsx', ['--sheet', 'None'], 'no sheet "None"; the sheets are "Notes", "Plants"'],
+  [
+    'workbook.xlsx',
+    ['--format', 'csv'],
+    'this is an Excel workbook; rename it to .xlsx, or use --format xlsx',
+  ],
+  ['zip-named.csv', [], 'this is a ZIP file; if it is an Excel workbook, rename it to .xlsx'],
+  ['macintosh.csv', [], 'not UTF-8 at line 3: it reads "1,Café fern,shade" as macintosh'],
+  ['price-list.csv', [], 'not UTF-8 at line 3: it reads "1002;Günsel »Rosea«;Stauden;2'],
+  [
+    'no-id.csv',
+    ['--format', 'xlsx'],
+    'this is not an Excel workbook (.xlsx); rename it to .csv if it is text',
+  ],
+])('%s %j is refused with the way in', async (name, words, message) => {
+  using folder = temporaryFolder()
+
+  const found = await importFile(folder, name, ...words)
+
+  expect(found).toMatchObject({ out: '', code: 1, plants: null })
+  expect(found.err).toStartWith(`plantstore: ${name}: ${message}`)
+})
+
+test.each([
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'an old or a protected Excel workbook; save it as .xlsx'],
+  [
+    `PK\x03\x04${'\0'.repeat(26)}mimetypeapplication/vnd.oasis`,
+    'an OpenDocument file; save it as .xlsx',
+  ],
+  ['\x1f\x8b\x08', 'a compressed file; unpack it first'],
+  ['\x89PNG\r\n', 'a picture, not a table'],
+  ['\xff\xd8\xff\xe0', 'a picture, not a table'],
+  ['%PDF-1.7', 'a PDF'],
+  ['SQLite format 3\0', 'an SQLite database'],
+])('a file that is no text is known by its first bytes: %j', async (head, message) => {
+  using folder = temporaryFolder()
+  await Bun.write(folder.file('a.csv'), Buffer.from(head + 'x'.repeat(100), 'latin1'))
+
+  const { err, code } = await runProgram([
+    'import',
+    folder.file('a.csv'),
+    '--database',
+    folder.file('p.db'),
+  ])
+
+  expect(err).toStartWith(`plantstore: ${folder.file('a.csv')}: this is ${message}`)
+  expect(code).toBe(1)
+})
+
+test('ids that are texts are refused with the option that numbers the rows', async () => {
+  using folder = temporaryFolder()
+
+  const { err, code } = await importFile(folder, 'text-ids.csv')
+
+  expect(code).toBe(1)
+  expect(err).toStartWith(
+    'line 2: id: "PL0001" is not a whole number; ids must be whole numbers (use --number-from',
+  )
+})
+
+test('hidden-stop.csv is read to its end: its quote is within a cell', async () => {
+  using folder = temporaryFolder()
+
+  const { out, err } = await importFile(folder, 'hidden-stop.csv')
+
+  expect(out).toBe('created 104, skipped 0, replaced 0, refused 25; 129 rows read\n')
+  expect(err).toEndWith('\n5 more rows were refused\n')
+})
+
+test('an import that stops after many refused rows says so', async () => {
+  using folder = temporaryFolder()
+  const bad = Array.from({ length: 30 }, (_, n) => `P${n},a\n`).join('')
+  await Bun.write(folder.file('a.csv'), `id,name\n${bad}1,good\n2,"never closed\n3,lost\n`)
+
+  const { out, code } = await runProgram([
+    'import',
+    folder.file('a.csv'),
+    '--database',
+    folder.file('p.db'),
+  ])
+
+  expect({ out, code }).toEqual({
+    out: 'created 1, skipped 0, replaced 0, refused 30; 31 rows read; not read: from line 33 on: unterminated quote in "name"\n',
+    code: 1,
+  })
+})
+
+test('every file of test/real-world has its test here', () => {
+  const text = readFileSync(import.meta.path, 'utf8')
+  const all = readdirSync(files).filter((name) => name !== 'README.md')
+
+  expect(all.length).toBeGreaterThan(15)
+  expect(all.filter((name) => !text.includes(`'${name}'`) && !text.includes(`${name} `))).toEqual(
+    [],
+  )
+})
+
+describe('a dry run', () => {
+  test('stores nothing, and says what would be stored', async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await Bun.write(
+      folder.file('a.csv'),
+      'id,name,other\n1,a,x\n2,b,x\n2,c,x\nx,d,x\n3,e,x\n1,a,x\n',
+    )
+    const words = ['import', folder.file('a.csv'), '--database', database]
+
+    const fresh = await runProgram([...words, '--dry-run'])
+    expect(existsSync(database)).toBeFalse()
+    await runProgram(['import', '-', '--format', 'csv', '--database', database], {
+      stdin: 'id,name\n2,z\n3,e\n',
+    })
+    const beside = await runProgram([...words, '--dry-run'])
+    const replacing = await runProgram([...words, '--dry-run', '--replace'])
+
+    expect(fresh).toEqual({
+      out: 'the first plants, as they would be stored:\n{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":2,"name":"c"}\n{"id":3,"name":"e"}\n{"id":1,"name":"a"}\nnothing stored; it would be: created 3, skipped 1, replaced 0, refused 2; 6 rows read\n',
+      err: 'line 4: id 2: this id belongs to a different plant\nline 5: id: "x" is not a whole number; ids must be whole numbers (use --number-from to number the rows)\ncolumns not used: "other"\n',
+      code: 1,
+    })
+    expect(beside.out).toEndWith(
+      'it would be: created 1, skipped 2, replaced 0, refused 3; 6 rows read\n',
+    )
+    expect(replacing.out).toEndWith(
+      'it would be: created 1, skipped 2, replaced 2, refused 1; 6 rows read\n',
+    )
+    expect(storedPlants(database)).toHaveLength(2)
+    const real = await runProgram([...words, '--replace'])
+    expect(real.out).toBe('created 1, skipped 2, replaced 2, refused 1; 6 rows read\n')
+  })
+})
+
+describe('--refused', () => {
+  test('writes the refused rows as they were, which can be mended and imported alone', async () => {
+    using folder = temporaryFolder()
+    const [database, refused] = [folder.file('plants.db'), folder.file('refused.csv')]
+    await Bun.write(
+      folder.file('a.csv'),
+      'Nr;Name;Reason\n1;"a; b";\nx2;"c, ""d""";y\n3;"e"f;z\n1;other\n',
+    )
+    const words = ['--id-column', 'Nr', '--database', database]
+
+    const { err, out } = await runProgram([
+      'import',
+      folder.file('a.csv'),
+      '--refused',
+      refused,
+      ...words,
+    ])
+
+    expect(out).toBe('created 1, skipped 0, replaced 0, refused 3; 4 rows read\n')
+    expect(err).toContain(
+      `the refused rows are in ${refused}; mend them, then: plantstore import ${refused} --id-column Nr\n`,
+    )
+    const text = readFileSync(refused, 'utf8')
+    expect(text.split('\n').map((line) => line.replace(/,"?(id|line|stray).*/, ',…'))).toEqual([
+      'Nr,Name,Reason,reason_',
+      'x2,"c, ""d""",y,…',
+      '3;"e"f;z,…'.replace('3;"e"f;z', '"3;""e""f;z",,'),
+      '1,other,,…',
+      '',
+    ])
+    await Bun.write(refused, text.replace('x2', '2'))
+    const again = await runProgram(['import', refused, ...words])
+    expect(again.out).toStartWith('created 1, skipped 0, replaced 0, refused 2; ')
+    expect(storedPlants(database)).toContainEqual({ id: 2n, name: 'c, "d"', tag: null })
+  })
+
+  test('keeps the numbers of rows that are numbered', async () => {
+    using folder = temporaryFolder()
+    const [database, refused] = [folder.file('plants.db'), folder.file('refused.csv')]
+    await Bun.write(folder.file('a.csv'), 'name\na\n"b"c\nd\n')
+
+    await runProgram([
+      'import',
+      folder.file('a.csv'),
+      '--number-from',
+      '7',
+      '--refused',
+      refused,
+      '--database',
+      database,
+    ])
+
+    expect(readFileSync(refused, 'utf8')).toBe(
+      'id,name,reason\n8,"""b""c","stray quote in ""name"""\n',
+    )
+    expect(storedPlants(database).map(({ id }) => id)).toEqual([7n, 9n])
+  })
+
+  test('writes what is refused of JSON as lines of JSON, with exact ids', async () => {
+    using folder = temporaryFolder()
+    const [database, refused] = [folder.file('plants.db'), folder.file('refused.ndjson')]
+    await Bun.write(
+      folder.file('a.json'),
+      '[{"id":9223372036854775807,"nam":"a"},{"id":1,"name":"b"}]',
+    )
+
+    await runProgram([
+      'import',
+      folder.file('a.json'),
+      '--refused',
+      refused,
+      '--database',
+      database,
+    ])
+
+    expect(readFileSync(refused, 'utf8')).toBe(
+      '{"id":9223372036854775807,"nam":"a","reason":"name is missing"}\n',
+    )
+  })
+
+  test('makes no file where no row is refused, and does not write over what it reads', async () => {
+    using folder = temporaryFolder()
+    await Bun.write(folder.file('a.csv'), 'id,name\n1,a\n')
+    const words = [
+      'import',
+      folder.file('a.csv'),
+      '--database',
+      folder.file('plants.db'),
+      '--refused',
+    ]
+
+    const { code } = await runProgram([...words, folder.file('refused.csv')])
+    const same = await runProgram([...words, folder.file('a.csv')])
+    const database = await runProgram([...words, folder.file('plants.db')])
+
+    expect({ code, exists: existsSync(folder.file('refused.csv')) }).toEqual({
+      code: 0,
+      exists: false,
+    })
+    for (const { err, code: refusedCode } of [same, database]) {
+      expect(err).toContain('is in use by this import; name another file')
+      expect(refusedCode).toBe(2)
+    }
+  })
+})
+
+test('a row is numbered by its place, so that the same command again skips what is there', async () => {
+  using folder = temporaryFolder()
+  const words = ['--name-column', 'latin', '--number-from', '1']
+
+  await importFile(folder, 'no-id.csv', ...words)
+  const { out } = await importFile(folder, 'no-id.csv', ...words)
+
+  expect(out).toBe('created 0, skipped 1, replaced 0, refused 0; 1 row read\n')
+})
+
+test('CSV for spreadsheets begins with a byte order mark, and is taken back', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await runProgram(['import', '-', '--format', 'csv', '--database', database], {
+    stdin: 'id,name\n1,é\n',
+  })
+
+  await runProgram(['export', folder.file('a.csv'), '--escape-formulas', '--database', database])
+  const { out } = await runProgram(['import', folder.file('a.csv'), '--database', database])
+
+  expect(readFileSync(folder.file('a.csv'), 'utf8')).toBe('\ufeffid,name,tag\n1,é,\n')
+  expect(out).toBe('created 0, skipped 1, replaced 0, refused 0; 1 row read\n')
+})

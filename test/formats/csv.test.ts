@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'bun:test'
+import { CsvError } from 'csv-parse'
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { createCsvReader, findDelimiter, readCsv } from '../../src/formats/csv'
+import type { Line } from '../../src/formats/row'
+
+const LIMIT = 1000
+
+function readAll(text: string, length: number, limit = LIMIT, delimiter = ','): Line[] {
+  const read = createCsvReader(limit, delimiter)
+  const rows: Line[] = []
+  for (let at = 0; at < text.length; at += length) {
+    rows.push(...read(text.slice(at, at + length), false))
+    const last = rows.at(-1)
+    if (last && 'stop' in last) return rows
+  }
+  return [...rows, ...read('', true)]
+}
+
+const cellsOf = (rows: readonly Line[]) =>
+  rows.map((row) => ('cells' in row ? row.cells : 'stop' in row ? row.stop : row.problem))
+
+/** The rows that csv-parse reads, and what it says of a quote that is never closed. */
+function reference(text: string, delimiter: string) {
+  const rows: unknown[] = []
+  const keep = (cells: string[]) => {
+    // An empty cell in quotes is an empty text, which csv-parse does not tell from none.
+    if (cells.some((cell) => cell.trim() !== '')) rows.push(cells)
+    return null
+  }
+  try {
+    parse(text, {
+      delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      relax_quotes: true,
+      on_record: keep,
+    })
+    return rows
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    return [...rows, 'unterminated quote']
+  }
+}
+
+const emptyAsText = (rows: readonly unknown[]) =>
+  rows.map((cells) => (Array.isArray(cells) ? cells.map((cell) => cell ?? '') : cells))
+
+const pieces = [
+  'a',
+  'b c',
+  'DELIMITER',
+  'DELIMITER',
+  '"',
+  '""',
+  '"x"',
+  '"xDELIMITER\ny"',
+  '\n',
+  '\r\n',
+  '\r',
+  '\ufeff',
+  'é',
+]
+const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 25 }).map((it) => `x${it.join('')}`)
+
+test('reads the rows that csv-parse reads, wherever a text is cut', () => {
+  let compared = 0
+  fc.assert(
+    fc.property(
+      texts,
+      fc.integer({ min: 1, max: 12 }),
+      fc.constantFrom(',', ';', '|', ']', '\\', '^', '-', '§', '\t'),
+      (template, length, delimiter) => {
+        const text = template.replaceAll('DELIMITER', () => delimiter)
+        const rows = readAll(text, length, LIMIT, delimiter)
+        expect(rows).toEqual(readAll(text, LIMIT, LIMIT, delimiter))
+        // What csv-parse makes of text after a closing quote, or of quotes in tabs, is another matter.
+        if (delimiter === '\t' || rows.some((row) => 'problem' in row)) return
+        compared += 1
+        expect(emptyAsText(cellsOf(rows))).toEqual(reference(text, delimiter))
+      },
+    ),
+    { numRuns: 2000 },
+  )
+  expect(compared).toBeGreaterThan(500)
+})
+
+test('tells an empty cell from an empty text in quotes', () => {
+  expect(cellsOf(readAll('a,,"",\n', 3))).toEqual([['a', null, '', null]])
+})
+
+test('leaves out rows whose cells are all empty', () => {
+  expect(cellsOf(readAll(',,\n\n ,"",\na,b\n;\n', 2))).toEqual([['a', 'b'], [';']])
+})
+
+test('takes a quote within a cell for a character', () => {
+  expect(cellsOf(readAll('fern in a 6" pot,b"c"\n', 4))).toEqual([['fern in a 6" pot', 'b"c"']])
+})
+
+test('refuses the row of a quoted cell that text follows, and reads on', () => {
+  expect(readAll('a\n"b\n",c\n1,"c"d,e\nf\n', 3)).toEqual([
+    { line: 1, cells: ['a'] },
+    { line: 3, cells: ['b\n', 'c'] },
+    { line: 4, problem: 'stray quote', column: 1, text: '1,"c"d,e' },
+    { line: 5, cells: ['f'] },
+  ])
+})
+
+test('stops at a quote that is never closed, and says where it was opened', () => {
+  expect(readAll('a\n"b\nb","c\nd\n', 3).at(-1)).toEqual({
+    line: 3,
+    stop: 'unterminated quote',
+    column: 1,
+  })
+})
+
+describe('in a file of tabs', () => {
+  const read = (text: string) => cellsOf(readAll(text, 3, LIMIT, '\t'))
+
+  test('a quote that is not closed in its line is a character', () => {
+    expect(read('a\tb\n1\t"old\n2\t"Anna" rose\n3\tx"\n')).toEqual([
+      ['a', 'b'],
+      ['1', '"old'],
+      ['2', '"Anna" rose'],
+      ['3', 'x"'],
+    ])
+  })
+
+  test('a cell in quotes may have a tab, or lines if its row is too short without them', () => {
+    expect(read('a\tb\tc\n1\t"x\ty"\tz\n2\t"l1\nl2"\tz\n')).toEqual([
+      ['a', 'b', 'c'],
+      ['1', 'x\ty', 'z'],
+      ['2', 'l1\nl2', 'z'],
+    ])
+  })
+})
+
+test('counts lines as editors do, also within quotes', () => {
+  const lines = readAll('a\r\n"b\r\nc\rd\ne"\n\nf\rg', 2).map(({ line }) => line)
+
+  expect(lines).toEqual([1, 5, 7, 8])
+})
+
+test.each([
+  ['on one line', 'b'.repeat(11)],
+  ['in quotes', `"${'b\n'.repeat(6)}"`],
+])('stops at a row that is too long: %s', (_, long) => {
+  for (const length of [1, 5, 100]) {
+    const rows = readAll(`a\n${long}\nc\n`, length, 10)
+    expect(rows.at(-1)).toEqual({ line: 2, stop: 'a row longer than 10 characters' })
+    expect(rows).toHaveLength(2)
+  }
+})
+
+test('reads a long cell in time that grows with its length', () => {
+  const cell = `${'x\n'.repeat(4_000_000)}`
+  const from = performance.now()
+
+  const rows = readAll(`"${cell}"\n`, 100, 10_000_000)
+
+  expect(cellsOf(rows)).toEqual([[cell]])
+  expect(performance.now() - from).toBeLessThan(5000)
+})
+
+describe('the delimiter', () => {
+  test.each([
+    [',', 'a,b;c\n1,2\n'],
+    [';', 'Nr;Name\n1;a, b, c, d\n2;e, f, g, h\n'],
+    [';', 'Name;Height (m, about, max)\na;1\nb;2\n'],
+    ['\t', 'a\tb\n1\t2,5\n'],
+    ['|', 'a|b|c\n1|2|3\n'],
+    [',', 'a\n1\n'],
+    [',', ''],
+    [';', '"a;b";c\n1;2\n'],
+  ])('is %j of %j', (delimiter, text) => {
+    expect(findDelimiter(text)).toBe(delimiter)
+  })
+
+  test('is told by the same first lines, wherever a text is cut', async () => {
+    const text = `\n\nNr;Name\n${'1;a\n'.repeat(25)}2,x,y,z,;\n`
+    for (const length of [1, 7, 1000]) {
+      let found = ''
+      async function* parts() {
+        for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length)
+      }
+      const rows = await Array.fromAsync(readCsv(parts(), LIMIT, null, (it) => (found = it)))
+      expect({ found, rows: rows.flat().length }).toEqual({ found: ';', rows: 27 })
+    }
+  })
+})
