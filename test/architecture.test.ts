@@ -40,7 +40,7 @@ describe('the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/auth')
-    expect(imports.map(show)).toContain('engine/sqlite/database-file.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('engine/sqlite/connection.ts imports bun:sqlite')
   })
 
   test.each([

@@ -49,7 +49,11 @@ function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   }
 }
 
-async function connectTo(host: Host, target: PostgresTarget): Promise<Connection> {
+async function connectTo(
+  host: Host,
+  target: PostgresTarget,
+  ended: AbortSignal | undefined,
+): Promise<Connection> {
   let isLost = false
   const pool = new SQL({
     adapter: 'postgres',
@@ -69,8 +73,11 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     },
   })
 
+  const end = () => void close().catch(() => {})
+  ended?.addEventListener('abort', end)
   async function close(): Promise<void> {
     isLost = true
+    ended?.removeEventListener('abort', end)
     await pool.close({ timeout: 0 })
   }
 
@@ -84,7 +91,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
         const more = answeredAt + milliseconds - performance.now()
         if (more > 0 && !isLost) return wait(more)
         reject(deadlineError(milliseconds))
-        close().catch(() => {})
+        end()
       }, left)
     }
     wait(milliseconds)
@@ -114,21 +121,23 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
       close,
     }
   } catch (error) {
-    close().catch(() => {})
+    end()
     throw error
   }
 }
 
 /**
  * Connects to the first host that takes writes and keeps what it confirms. Rejects with an `OpenError` that says in one line
- * what is wrong with each host.
+ * what is wrong with each host. Once `ended` is aborted, it rejects with the reason, and the connection is closed.
  */
-export async function connect(target: PostgresTarget): Promise<Connection> {
+export async function connect(target: PostgresTarget, ended?: AbortSignal): Promise<Connection> {
   const failures: { host: Host; reason: string }[] = []
   for (const host of target.hosts) {
+    ended?.throwIfAborted()
     try {
-      return await connectTo(host, target)
+      return await connectTo(host, target, ended)
     } catch (error) {
+      ended?.throwIfAborted()
       failures.push({ host, reason: await explainConnecting(error, host, target) })
     }
   }

@@ -26,7 +26,8 @@ export class Primary {
   /** When the server was lost last, and why it is not found. */
   #lostAt = 0
   #reason = ''
-  #isClosed = false
+  /** Aborted when it is closed: ends its connections, and the search for a server. */
+  readonly #end = new AbortController()
   #waiting: (() => void)[] = []
   /** The hosts, in the order in which they are tried next. */
   #hosts: PostgresTarget['hosts']
@@ -46,14 +47,23 @@ export class Primary {
     this.#hosts = target.hosts
   }
 
-  /** Connects for the first time. Rejects with an `OpenError` if no host can be used. */
+  /** Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is to stop. */
   async open(): Promise<void> {
+    const { stopping } = this.role
+    stopping.throwIfAborted()
+    const giveUp = () => this.close()
+    stopping.addEventListener('abort', giveUp)
+    await this.#openFirst().finally(() => stopping.removeEventListener('abort', giveUp))
+  }
+
+  async #openFirst(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       const writer = await this.#findWriter()
       try {
         this.#begin(await this.#equip(writer))
         return
       } catch (error) {
+        this.#end.signal.throwIfAborted()
         // It takes writes and cannot confirm them: the next host may.
         if (tries >= this.#hosts.length) throw await explainOpening(error, writer.host, this.target)
       }
@@ -79,7 +89,7 @@ export class Primary {
         this.lose(connections, new Error('the server closed the connection'))
       }
       const left = this.#lostAt + patience - performance.now()
-      if (this.#isClosed || left <= 0) throw this.#refusal(message)
+      if (this.#end.signal.aborted || left <= 0) throw this.#refusal(message)
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#waiting.push(resolve)
       const timer = setTimeout(resolve, left)
@@ -123,7 +133,7 @@ export class Primary {
 
   /** Closes the connections, if there are any. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#end.abort()
     const connections = this.#current
     this.#current = null
     this.#announce()
@@ -167,17 +177,18 @@ export class Primary {
     this.found()
   }
 
-  #findWriter = (): Promise<Connection> => connect({ ...this.target, hosts: this.#hosts })
+  #findWriter = (): Promise<Connection> =>
+    connect({ ...this.target, hosts: this.#hosts }, this.#end.signal)
 
   async #equip(writer: Connection): Promise<Connections> {
     try {
       await this.prepare(writer)
-      if (!this.role.outlivesOutages)
-        return { writer, points: writer, pages: writer, tokens: writer }
-      return {
-        writer,
-        ...(await openReaders({ ...this.target, hosts: [writer.host] }, this.prove)),
-      }
+      const target = { ...this.target, hosts: [writer.host] }
+      const readers = this.role.outlivesOutages
+        ? await openReaders(target, this.prove, this.#end.signal)
+        : { points: writer, pages: writer, tokens: writer }
+      this.#end.signal.throwIfAborted()
+      return { writer, ...readers }
     } catch (error) {
       closeAll([writer])
       // It cannot confirm; the next host may.
@@ -189,14 +200,10 @@ export class Primary {
   async #reopen(from: string): Promise<void> {
     const { log } = this.role
     let logged = { at: Number.NEGATIVE_INFINITY, reason: '' }
-    for (let pause = 0; !this.#isClosed; ) {
+    for (let pause = 0; ; ) {
       await Bun.sleep(pause)
       try {
         const connections = await this.#equip(await this.#findWriter())
-        if (this.#isClosed) {
-          await closeAll(Object.values(connections))
-          return
-        }
         this.counts.reconnects += 1
         const host = addressOf(connections.writer.host)
         const milliseconds = Math.round(performance.now() - this.#lostAt)
@@ -209,6 +216,7 @@ export class Primary {
         this.#begin(connections)
         return
       } catch (error) {
+        if (this.#end.signal.aborted) return
         this.#reason = messageOf(error)
         const isNew = this.#reason !== logged.reason
         if (isNew || performance.now() - logged.at >= LOGGED_EVERY_MS) {

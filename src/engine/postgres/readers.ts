@@ -26,10 +26,11 @@ export const closeAll = (connections: readonly Connection[]): Promise<unknown> =
 export async function openReaders(
   target: PostgresTarget,
   prove: (reader: Connection) => Promise<void>,
+  ended: AbortSignal,
 ): Promise<Readers> {
   const opened: Connection[] = []
   const open = async () => {
-    const reader = await connect(target)
+    const reader = await connect(target, ended)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
     await prove(reader)
