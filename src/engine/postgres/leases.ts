@@ -5,9 +5,6 @@ import type { Token } from '../../token'
 /** How long a found token is cached. Revoking one takes as long: by then no process accepts it. */
 export const LEASE_MS = 1000
 
-// With more leases than this, those that have expired are removed.
-const ROOMY = 1000
-
 /** A query for a token: others share it, and what it finds, until the lease ends. */
 type Lease = { readonly answer: Promise<Token | null>; readonly until: number }
 
@@ -15,8 +12,14 @@ type Lease = { readonly answer: Promise<Token | null>; readonly until: number }
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
   const leases = new Map<string, Lease>()
 
+  let sweptAt = now()
+
+  // Costs time in proportion to the leases: once per lease time is enough.
   function removeExpired(): void {
-    for (const [hash, lease] of leases) if (lease.until <= now()) leases.delete(hash)
+    const time = now()
+    if (time < sweptAt + LEASE_MS) return
+    sweptAt = time
+    for (const [hash, lease] of leases) if (lease.until <= time) leases.delete(hash)
   }
 
   async function ask(hash: string): Promise<Token | null> {
@@ -26,7 +29,7 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
     let token: Token | null = null
     try {
       token = await lease.answer
-      if (leases.size > ROOMY) removeExpired()
+      removeExpired()
       return token
     } finally {
       if (!token && leases.get(hash) === lease) leases.delete(hash)
