@@ -59,13 +59,13 @@ export const command = ({
   onCommit: () => {},
 })
 
-/** Logs what a batch that was committed could not do, and counts its changes. Returns whether it changed something. */
+/** Logs what a batch that was committed could not do, and counts its changes. */
 export function observeCommit(
   { log, onCommit }: Role,
   changes: readonly Change[],
   outcomes: readonly Outcome[],
   milliseconds: number,
-): boolean {
+): void {
   let changed = 0
   for (const [index, change] of changes.entries()) {
     const outcome = outcomes[index]
@@ -73,5 +73,4 @@ export function observeCommit(
     else if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
   }
   if (changed > 0) onCommit(changed, milliseconds)
-  return changed > 0
 }

@@ -145,9 +145,11 @@ export class Primary {
       const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
       const connection = connections[kind]
       try {
-        return await connection.within(READER_SILENT_MS, query(connection.sql))
+        const answer = await connection.within(READER_SILENT_MS, query(connection.sql))
+        this.refusals.answered(kind)
+        return answer
       } catch (error) {
-        if (!isInDoubt(error)) throw this.refusals.refuse(error, CANNOT_READ)
+        if (!isInDoubt(error)) throw this.refusals.refuse(error, [kind], CANNOT_READ)
         // An error of this program says nothing about the server.
         if (codeOf(error) === '' && !connection.isLost) throw error
         this.lose(connections, error)

@@ -21,10 +21,10 @@ export const statementsOf = (sql: SQL): readonly Statement[] => [
   ...tokens,
 ]
 
-// `/health` is public: a rehearsal within the last half second is enough.
+// `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
 
-/** Rehearses on the current connections. What fails is noted as a refusal, or loses the connections. */
+/** Rehearses on the current connections. What fails is a refusal, or loses the connections. */
 async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
@@ -34,25 +34,23 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
     ask(connections.pages, [PAGE]),
     ask(connections.tokens, tokens),
   ])
-  for (const it of asked) {
-    if (it.status === 'fulfilled') continue
-    if (isInDoubt(it.reason)) primary.lose(connections, it.reason)
-    else if (!isReadOnlyServer(it.reason)) refusals.note(it.reason)
-  }
+  const errors = asked.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []))
+  const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
+  if (fatal) primary.lose(connections, fatal)
+  else refusals.rehearsed(errors)
 }
 
-/** Returns the function that begins a rehearsal, unless one is under way or has just begun. */
-export function createRehearsal(primary: Primary, refusals: Refusals): () => void {
+/** Returns the function that rehearses, one at a time. Resolves when a rehearsal that is recent has ended. */
+export function createRehearsal(primary: Primary, refusals: Refusals): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
-  let isUnderWay = false
-  return () => {
-    if (isUnderWay || performance.now() < begunAt + EVERY_MS) return
-    begunAt = performance.now()
-    isUnderWay = true
-    rehearse(primary, refusals)
-      .catch(() => {})
-      .finally(() => {
-        isUnderWay = false
-      })
+  let last = Promise.resolve()
+  return async () => {
+    await last
+    const isRecent = performance.now() < begunAt + EVERY_MS
+    if (!isRecent || refusals.isOutdated(begunAt)) {
+      begunAt = performance.now()
+      last = rehearse(primary, refusals).catch(() => {})
+    }
+    await last
   }
 }

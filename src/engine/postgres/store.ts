@@ -24,14 +24,17 @@ import { Writer } from './writer'
 
 // A server that has kept a commit waiting for so long is unhealthy.
 const STALLED_MS = 3000
-// How often privileges, tables, columns and reading connections are checked.
-const REHEARSED_EVERY_MS = 5000
+// How often privileges, tables, columns and reading connections are tried, and how long a probe waits for that.
+const REHEARSED_EVERY_MS = 2000
+const REHEARSAL_PATIENCE_MS = 1000
 // Deadlines of a start. A step waits for other processes, and for the standby; a migration also counts the plants.
 const SETTING_MS = 5000
 const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
 // Other processes remove a lane that was not used for days.
 const TOUCH_EVERY_MS = 3_600_000
+// A kind of statement, beside those of plants: see refusals.ts.
+const TOKEN_CHANGE = 'token change'
 
 /** Migrates the schema if the role may. Throws an `OpenError` if there is none, or a newer one. */
 async function openSchema(it: Connection, target: PostgresTarget, role: Role): Promise<void> {
@@ -93,8 +96,9 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   /** Makes a step that changes tokens, and resolves to their number: whoever asks for one next sees it. */
   async function changeTokens(step: Step<number>): Promise<number> {
     const result = await writer.run(step).catch((error) => {
-      throw refusals.refuse(error)
+      throw refusals.refuse(error, [TOKEN_CHANGE])
     })
+    refusals.committed([TOKEN_CHANGE])
     leases.forgetAll()
     return result
   }
@@ -136,9 +140,9 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       return count > 0
     },
     pruneTokens: (by) => changeTokens(pruneTokensStep(by)),
-    probe() {
-      rehearse()
-      return health.probe()
+    async probe() {
+      await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
+      await health.probe()
     },
     stats: () => ({
       isWritable: health.problem() === null,
