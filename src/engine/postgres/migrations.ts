@@ -12,11 +12,13 @@ import plantCount from './migrations/0004_plant_count.sql' with { type: 'text' }
 import lanesBySeq from './migrations/0005_lanes_by_seq.sql' with { type: 'text' }
 import { commit, type Statement } from './statements'
 
-/** The steps from one schema version to the next. */
 const migrations = [plantsTokensAndLanes, noPlantsByName, changeLog, plantCount, lanesBySeq]
 
+/** The steps from one schema version to the next, of several statements each. */
+export const steps: readonly Statement[] = migrations.map((text) => [text])
+
 /** The newest schema version that this program reads. */
-export const SCHEMA_VERSION = migrations.length
+export const SCHEMA_VERSION = steps.length
 
 // Several processes may start at once, and conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
 const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000']
@@ -50,7 +52,7 @@ const RAISE = `WITH raised AS (
 const stepsFrom = (version: number): readonly Statement[] => [
   'BEGIN',
   ...(version === 0 ? MAKE : [[RAISE, version, SCHEMA_VERSION] as const]),
-  ...migrations.slice(version).map((text) => [text] as const),
+  ...steps.slice(version),
 ]
 
 /** The `OpenError` of a failed migration, in one line. */

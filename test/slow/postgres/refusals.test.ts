@@ -362,6 +362,17 @@ describeServers('what %s refuses', (started) => {
     await until(it.isHealthy)
   })
 
+  test('to a check are temporary tables, which it needs, and leaves none', async () => {
+    await using it = await openPlain(await started())
+    const temporary = `SELECT nspname FROM pg_namespace WHERE nspname LIKE 'pg_temp%'`
+    expect(await it.check()).toEqual([])
+    expect(await it.query(temporary)).toHaveLength(0)
+    const [{ name }] = await it.query('SELECT current_database() AS name')
+    await it.query(`REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`)
+
+    await expect(it.check()).rejects.toThrow('run GRANT TEMPORARY ON DATABASE')
+  })
+
   test('to a check is a constraint, a unique index or a column of another program that makes writes fail', async () => {
     await using it = await openPlain(await started())
     await it.query(
