@@ -20,12 +20,12 @@ export const steps: readonly Statement[] = migrations.map((text) => [text])
 /** The newest schema version that this program reads. */
 export const SCHEMA_VERSION = steps.length
 
-// Several processes may start at once, and conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
+// Processes that start at the same time conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
 const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000']
 const MOST_TRIES = 20
 const PAUSE_MS = 50
 
-/** The version of the schema; 0: there is none. Rejects with an `OpenError` if a newer plantstore made it. */
+/** The version of the schema; 0 for none. Rejects with an `OpenError` if a newer plantstore made it. */
 export async function schemaVersion(sql: SQL): Promise<number> {
   const [there] = await sql.unsafe<{ there: boolean }[]>(
     `SELECT to_regclass('plantstore_schema') IS NOT NULL AS there`,
@@ -43,7 +43,7 @@ const MAKE: readonly Statement[] = [
   ['CREATE TABLE plantstore_schema (version integer PRIMARY KEY)'],
   ['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION],
 ]
-// Waits for another process that migrates. If that did it, the division fails, and the transaction with it.
+// Waits for another process that migrates. If that one succeeded, the division fails, and so does the transaction.
 const RAISE = `WITH raised AS (
     UPDATE plantstore_schema SET version = $2 WHERE version = $1 RETURNING version
   ) SELECT 1 / count(*) FROM raised`
@@ -55,8 +55,8 @@ const stepsFrom = (version: number): readonly Statement[] => [
   ...steps.slice(version),
 ]
 
-/** The `OpenError` of a failed migration, in one line. */
-function explain(error: unknown): unknown {
+/** The `OpenError` of a failed migration; any other error is returned as it is. */
+function explainFailedMigration(error: unknown): unknown {
   const message = messageOf(error)
   switch (sqlStateOf(error)) {
     case '42P07':
@@ -75,7 +75,7 @@ function explain(error: unknown): unknown {
   }
 }
 
-/** Migrates a database to {@link SCHEMA_VERSION}. Resolves to the version it had. Rejects with an `OpenError` if it cannot. */
+/** Migrates a database to {@link SCHEMA_VERSION}. Resolves to the version it had. Rejects with an `OpenError`. */
 export async function migrate(sql: SQL): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -83,7 +83,8 @@ export async function migrate(sql: SQL): Promise<number> {
       if (version < SCHEMA_VERSION) await commit(sql, stepsFrom(version))
       return version
     } catch (error) {
-      if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MOST_TRIES) throw explain(error)
+      if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MOST_TRIES)
+        throw explainFailedMigration(error)
       await Bun.sleep(Math.random() * PAUSE_MS)
     }
   }

@@ -1,5 +1,5 @@
-// Tries every kind of statement with nothing to do, so that a missing privilege, table or column is seen before a client sees
-// it; and every reading connection, so that one that does not answer is lost.
+// A rehearsal sends every kind of statement with nothing to do, so that a missing privilege, table or column is found before a
+// client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
 import { rehearsal as plants } from './apply-changes'
@@ -14,7 +14,7 @@ import { rehearsal as tokens } from './tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 
-/** Every kind of statement that plantstore sends. Each changes nothing, and writes nothing to the disk. */
+/** Every kind of statement that plantstore sends. None changes anything or writes to the disk. */
 export const statementsOf = (sql: SQL): readonly Statement[] => [
   ...plants(sql),
   ...lanes,
@@ -40,7 +40,7 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   else refusals.rehearsed(errors)
 }
 
-/** Returns the function that rehearses, one at a time. Resolves when a rehearsal that is recent has ended. */
+/** Returns a function that rehearses, unless it has just done so. It resolves when the last rehearsal has ended. */
 export function createRehearsal(primary: Primary, refusals: Refusals): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()
