@@ -77,7 +77,11 @@ export class UsageError extends Error {
 }
 
 /** The code of an error of the system or of SQLite; empty if it has none. */
-export const codeOf = (error: unknown): string => (error as { code?: string } | null)?.code ?? ''
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  // That of a DOMException is a number.
+  return typeof code === 'string' ? code : ''
+}
 
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string =>

@@ -28,10 +28,12 @@ const imports: Import[] = files.flatMap((from) =>
   })),
 )
 
+// A text.
+const isMigration = (to: string) => to.endsWith('.sql') && existsSync(join(source, to))
 const isRoot = (file: string) => !file.includes('/') && file !== 'main.ts'
 const inFolder = (folder: string) => (file: string) => file.startsWith(`${folder}/`)
 const isOurs = (to: string) =>
-  existsSync(join(source, `${to}.ts`)) || existsSync(join(source, `${to}.tsx`))
+  existsSync(join(source, `${to}.ts`)) || existsSync(join(source, `${to}.tsx`)) || isMigration(to)
 const isSystem = (to: string) => to.startsWith('node:') || builtinModules.includes(to)
 const ofFiles = (matches: (file: string) => boolean) => imports.filter(({ from }) => matches(from))
 const show = ({ from, to }: Import) => `${from} imports ${to}`
@@ -40,7 +42,7 @@ describe('the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
     expect(imports.map(show)).toContain('http/app.ts imports http/auth')
-    expect(imports.map(show)).toContain('engine/sqlite/database-file.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('engine/sqlite/connection.ts imports bun:sqlite')
   })
 
   test.each([

@@ -14,6 +14,8 @@ export type Role = {
   readonly outlivesOutages: boolean
   /** Begins or ends the log of changes of the store. */
   readonly keepChanges: KeepChanges
+  /** Aborted when the process is told to stop. A store that is still being opened then gives up, and rejects. */
+  readonly stopping: AbortSignal
   readonly log: Log
   /** Runs a commit. A command that is stopped from its terminal stops when it has ended, and holds no lock. */
   readonly uninterrupted: <T>(commit: () => Promise<T>) => Promise<T>
@@ -21,16 +23,20 @@ export type Role = {
   readonly onCommit: (changes: number, milliseconds: number) => void
 }
 
+const NEVER = new AbortController().signal
+
 /** A process that serves a store to clients for as long as it runs. */
 export const daemon = (
   log: Log,
   onCommit: Role['onCommit'],
   keepChanges: KeepChanges = null,
+  stopping: AbortSignal = NEVER,
 ): Role => ({
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
   keepChanges,
+  stopping,
   uninterrupted: (commit) => commit(),
   log,
   onCommit,
@@ -46,18 +52,20 @@ export const command = ({
   makesDatabase,
   outlivesOutages: false,
   keepChanges: null,
+  // Ctrl-C ends it at once.
+  stopping: NEVER,
   uninterrupted,
   log,
   onCommit: () => {},
 })
 
-/** Logs what a batch that was committed could not do, and counts its changes. Returns whether it changed something. */
+/** Logs what a batch that was committed could not do, and counts its changes. */
 export function observeCommit(
   { log, onCommit }: Role,
   changes: readonly Change[],
   outcomes: readonly Outcome[],
   milliseconds: number,
-): boolean {
+): void {
   let changed = 0
   for (const [index, change] of changes.entries()) {
     const outcome = outcomes[index]
@@ -65,5 +73,4 @@ export function observeCommit(
     else if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
   }
   if (changed > 0) onCommit(changed, milliseconds)
-  return changed > 0
 }

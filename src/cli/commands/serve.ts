@@ -26,6 +26,8 @@ import { daemonOptions } from '../options'
 
 const STDOUT = 1
 const STDERR = 2
+// How long a stop waits for a store that is still being opened. Nothing was acknowledged yet.
+const OPENED_WITHIN_MS = 500
 // How long writing the last lines of the log may take.
 const LAST_LINES_MS = 500
 
@@ -129,10 +131,10 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       tls?.reload((certificate) => server?.renew(certificate))
     })
     const { host, logRequests, maxBodyBytes, rateLimit, stopSeconds } = config
-    const role = daemon(log, metrics.committed, config.keepChanges)
+    const stop = new AbortController()
+    const role = daemon(log, metrics.committed, config.keepChanges, stop.signal)
     const opening = openStore(config.database, role, config)
     let server: Server | undefined
-    const stop = new AbortController()
     const drain = async (milliseconds: number) => server?.drain(milliseconds)
 
     async function start(): Promise<void> {
@@ -187,11 +189,15 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
       log('info', 'stopping', { signal })
       stop.abort()
       const ended = backups?.stop()
+      const opened = Promise.race([
+        opening.catch(() => null),
+        Bun.sleep(OPENED_WITHIN_MS).then(() => null),
+      ])
       const code = await shutDown({
         drain,
         close: async () => {
           await ended
-          await (await opening).close()
+          await (await opened)?.close()
         },
         second: signals.second,
         milliseconds: stopSeconds * 1000,

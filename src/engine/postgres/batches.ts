@@ -1,6 +1,6 @@
 // Batches of group commit as steps of the writer.
 
-import type { Change, Outcome } from '../change'
+import { type Change, isDone, type Outcome } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { type Attempted, stepOf, transactionStep } from './apply-changes'
@@ -11,6 +11,15 @@ import type { Writer } from './writer'
 const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
 
 type ToStep = typeof stepOf
+
+const kindsOf = (changes: readonly Change[]): Set<string> => new Set(changes.map(([kind]) => kind))
+
+/** The kinds of changes that a batch has shown to work: one was made, and the server refused none. */
+function provedBy(changes: readonly Change[], outcomes: readonly Outcome[]): Set<string> {
+  const isRefused = (it: Outcome | undefined) => !isDone(it) && (it?.error ?? 0) >= 50000
+  const made = kindsOf(changes.filter((_, index) => isDone(outcomes[index])))
+  return made.difference(kindsOf(changes.filter((_, index) => isRefused(outcomes[index]))))
+}
 
 /** Returns the function that commits the batches of a store. */
 export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
@@ -38,7 +47,7 @@ export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
     try {
       return await attempt(changes, toStep, onDoubt)
     } catch (thrown) {
-      const { error, message } = refusals.refuse(thrown)
+      const { error, message } = refusals.refuse(thrown, kindsOf(changes))
       return changes.map(() => ({ error, message }))
     }
   }
@@ -65,11 +74,12 @@ export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
     }
     const outcomes = complete(changes, onDoubt).then(
       (it) => {
-        if (observeCommit(role, changes, it, performance.now() - started)) refusals.committed()
+        observeCommit(role, changes, it, performance.now() - started)
+        if (refusals.problem()) refusals.committed(provedBy(changes, it))
         return it
       },
       (error) => {
-        throw refusals.refuse(error)
+        throw refusals.refuse(error, kindsOf(changes))
       },
     )
     const first = await Promise.race([outcomes, doubt.promise])

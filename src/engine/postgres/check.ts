@@ -1,12 +1,13 @@
 // Checks a server's database: settings, schema, privileges, and that every plant can be read.
 
+import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
 import { type Ask, connect } from './connection'
 import { indexNamed, sqlStateOf } from './errors'
 import { logProblems } from './journal'
-import { SCHEMA_VERSION } from './migrations'
+import { SCHEMA_VERSION, steps } from './migrations'
 import { countPlants } from './plants'
 import { statementsOf } from './rehearsal'
 import { allPlants, readSnapshot } from './snapshot'
@@ -17,114 +18,93 @@ const DEADLINE_MS = 15_000
 // A broken log of changes could have as many problems as entries.
 const MOST_PROBLEMS = 10
 
-/** The columns as plantstore makes them; a difference was made by another program. */
-const COLUMNS: Readonly<Record<string, string>> = {
-  'plants.id': 'bigint not null',
-  'plants.name': 'text "C" not null',
-  'plants.tag': 'text "C"',
-  'tokens.name': 'text "C" not null',
-  'tokens.hash': 'text "C" not null',
-  'tokens.scope': 'text not null',
-  'tokens.created_at': 'bigint not null',
-  'tokens.expires_at': 'bigint',
-  'tokens.revoked_at': 'bigint',
-  'tokens.last_used_at': 'bigint',
-  'lanes.lane': 'text not null',
-  'lanes.seq': 'bigint not null',
-  'lanes.fenced_from': 'bigint',
-  'lanes.refused': 'text not null',
-  'lanes.seen_at': 'timestamp with time zone not null',
-  'lanes.logs': 'boolean not null',
-  'lanes.added': 'bigint not null',
-  'plant_count.plants': 'bigint not null',
-  'changes.number': 'bigint not null',
-  'changes.at': 'bigint not null',
-  'changes.action': 'text not null',
-  'changes.plant': 'bigint not null',
-  'changes.before': 'text',
-  'changes.after': 'text',
-  'changes.token': 'text',
-  'changes.address': 'text',
-  'changes.request': 'text',
-  'change_log.log': 'text',
-  'change_log.keep_ms': 'bigint',
-  'change_log.last': 'bigint not null',
-  'change_log.timeline': 'text not null',
+const NO_TEMPORARY =
+  'the user cannot create temporary tables; run GRANT TEMPORARY ON DATABASE … TO the user'
+
+/** A part of a schema: a column and its type, or an index or constraint and its table. */
+type Part = {
+  readonly kind: 'column' | 'index' | 'constraint'
+  readonly name: string
+  readonly detail: string
+  /** Whether it may refuse a row that plantstore inserts. */
+  readonly refuses: boolean
 }
-const TABLES = [...new Set(Object.keys(COLUMNS).map((name) => name.replace(/\..*/, '')))]
-const UNIQUE = ['plants_pkey', 'tokens_pkey', 'tokens_by_name', 'lanes_pkey', 'changes_pkey']
-const INDEXES = [...UNIQUE, 'plants_by_tag', 'changes_by_plant']
-/** What may refuse a row. */
-const CONSTRAINTS = ['constraint tokens_scope_check', ...UNIQUE.map((it) => `unique index ${it}`)]
 
+// Those of the search_path. Not information_schema, which leaves out what the user has no privileges for.
 const OURS = '(SELECT to_regclass(it) FROM unnest($1::text[]) AS it)'
-
-type Column = { readonly name: string; readonly type: string; readonly isNeeded: boolean }
-// Not information_schema, which leaves out what the user has no privileges for.
-const SELECT_COLUMNS = `
-  SELECT relname || '.' || attname AS name,
+const SELECT_PARTS = `
+  SELECT 'column' AS kind, relname || '.' || attname AS name,
     format_type(atttypid, NULL)
       || coalesce(' "' || (SELECT collname FROM pg_collation
           WHERE oid = attcollation AND collname <> 'default') || '"', '')
-      || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS type,
-    attnotnull AND NOT atthasdef AS "isNeeded"
+      || CASE WHEN attnotnull THEN ' not null' ELSE '' END AS detail,
+    attnotnull AND NOT atthasdef AS refuses
   FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
-  WHERE attrelid IN ${OURS} AND attnum > 0 AND NOT attisdropped`
+  WHERE attrelid IN ${OURS} AND attnum > 0 AND NOT attisdropped
+  UNION ALL SELECT 'constraint', conname, conrelid::regclass::text, true
+  FROM pg_constraint WHERE contype IN ('c', 'f', 'u', 'x') AND conrelid IN ${OURS}
+  UNION ALL SELECT 'index', relname,
+    indrelid::regclass || CASE WHEN indisvalid THEN '' ELSE ' (invalid)' END,
+    indisunique AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+  FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid IN ${OURS}
+  ORDER BY kind, name`
 
-const SELECT_INDEXES = `
-  SELECT relname AS name FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-  WHERE indisvalid AND indrelid IN ${OURS}`
+const readParts = (sql: SQL, tables: readonly string[]) =>
+  sql.unsafe<Part[]>(SELECT_PARTS, [texts(sql, tables)])
 
-type Constraint = { readonly name: string; readonly table: string }
-const SELECT_CONSTRAINTS = `
-  SELECT 'constraint ' || conname AS name, conrelid::regclass::text AS table FROM pg_constraint
-  WHERE contype IN ('c', 'f', 'u', 'x') AND conrelid IN ${OURS}
-  UNION ALL SELECT 'unique index ' || relname, indrelid::regclass::text
-  FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-  WHERE indisunique AND indrelid IN ${OURS}
-    AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
-  ORDER BY name`
+const SELECT_TEMPORARY = `
+  SELECT relname AS name FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r'`
 
-async function checkSchema(ask: Ask): Promise<string[]> {
-  const select = <Row>(text: string) => ask((sql) => sql.unsafe<Row[]>(text, [texts(sql, TABLES)]))
-  const columns = await select<Column>(SELECT_COLUMNS)
-  const types = new Map(columns.map(({ name, type }) => [name, type]))
-  const found = await select<Pick<Constraint, 'name'>>(SELECT_INDEXES)
-  const indexes = new Set(found.map(({ name }) => name))
-  const constraints = await select<Constraint>(SELECT_CONSTRAINTS)
-  return [
-    ...Object.entries(COLUMNS)
-      .filter(([name, type]) => types.get(name) !== type)
-      .map(([name, type]) => `column ${name} is ${types.get(name) ?? 'missing'}; expected ${type}`),
-    ...columns
-      .filter(({ name, isNeeded }) => isNeeded && !(name in COLUMNS))
-      .map(
-        ({ name }) => `column ${name} is not plantstore's and must not be null; every write fails`,
-      ),
-    ...INDEXES.filter((name) => !indexes.has(name)).map(
-      (name) => `index ${name} is missing or invalid`,
-    ),
-    ...constraints
-      .filter(({ name }) => !CONSTRAINTS.includes(indexNamed(name)))
-      .map(({ name, table }) => `${name} on ${table} is not plantstore's; writes may fail`),
-  ]
+/** Makes the schema in temporary tables, which are never committed. Resolves to the names of its tables, and its parts. */
+async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; parts: Part[] }> {
+  await sendAll(sql, ['BEGIN', ['SET LOCAL search_path = pg_temp'], ...steps])
+  const names = await sql.unsafe<{ name: string }[]>(SELECT_TEMPORARY)
+  const tables = names.map(({ name }) => name)
+  return { tables, parts: await readParts(sql, tables) }
+}
+
+/** Asks on a connection of its own, whose transaction is not committed. */
+async function askAside<T>(target: PostgresTarget, query: (sql: SQL) => Promise<T>): Promise<T> {
+  const { sql, within, close } = await connect(target)
+  try {
+    return await within(DEADLINE_MS, query(sql))
+  } finally {
+    await close()
+  }
+}
+
+/** What another program has changed of the schema. */
+async function checkSchema(ask: Ask, target: PostgresTarget): Promise<string[]> {
+  const { tables, parts } = await askAside(target, expectedSchema).catch((error) => {
+    throw sqlStateOf(error) === '42501' ? new OpenError(NO_TEMPORARY) : error
+  })
+  const found = await ask((sql) => readParts(sql, tables))
+  const isNamed = (kind: string, name: string) => (it: Part) => it.kind === kind && it.name === name
+  const faulty = parts.flatMap(({ kind, name, detail }) => {
+    const same = found.find(isNamed(kind, name))
+    if (same?.detail === detail || kind === 'constraint') return []
+    if (kind === 'index') return [`index ${name} is missing or invalid`]
+    return [`column ${name} is ${same?.detail ?? 'missing'}; expected ${detail}`]
+  })
+  const foreign = found
+    .filter(({ kind, name, refuses }) => refuses && !parts.some(isNamed(kind, indexNamed(name))))
+    .map(({ kind, name, detail }) =>
+      kind === 'column'
+        ? `column ${name} is not plantstore's and must not be null; every write fails`
+        : `${kind === 'index' ? 'unique index' : kind} ${name} on ${detail} is not plantstore's; writes may fail`,
+    )
+  return [...faulty, ...foreign]
 }
 
 /** What the server refuses of the statements that plantstore sends, without a change of anything. */
 async function checkStatements(target: PostgresTarget): Promise<string[]> {
-  const { sql, within, close } = await connect(target)
-  try {
-    const answers = await within(
-      DEADLINE_MS,
-      Promise.allSettled(statementsOf(sql).map((it) => sendAll(sql, [it]))),
-    )
-    const problems = answers.flatMap((it) =>
-      it.status === 'rejected' ? [`${messageOf(it.reason)} (${sqlStateOf(it.reason)})`] : [],
-    )
-    return [...new Set(problems)]
-  } finally {
-    await close()
-  }
+  const answers = await askAside(target, (sql) =>
+    Promise.allSettled(statementsOf(sql).map((it) => sendAll(sql, [it]))),
+  )
+  const problems = answers.flatMap((it) =>
+    it.status === 'rejected' ? [`${messageOf(it.reason)} (${sqlStateOf(it.reason)})`] : [],
+  )
+  return [...new Set(problems)]
 }
 
 /** Makes the planner prefer indexes, or avoid them, until the transaction ends. */
@@ -157,7 +137,7 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
   return readSnapshot(target, async (ask, version) => {
     // An older schema differs; the daemon migrates it.
     const isCurrent = version === SCHEMA_VERSION
-    const schema = isCurrent ? await checkSchema(ask) : []
+    const schema = isCurrent ? await checkSchema(ask, target) : []
     const found = isCurrent && schema.length === 0 ? await checkStatements(target) : schema
     if (found.length > 0) {
       return { schemaVersion: version, plants: 0, tokens: 0, problems: found }

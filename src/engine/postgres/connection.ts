@@ -1,21 +1,21 @@
-// A connection to the host of a URL that takes writes, with deadlines: Bun's SQL has none for queries.
+// A connection to the host that accepts writes. Every query has a deadline, because Bun's SQL has none.
 
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { OpenError } from '../../errors'
-import { deadlineError, explainConnecting, noConnection } from './errors'
+import { deadlineError, explainFailedConnection, noServerError } from './errors'
 import { checkSettings, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
-/** One session of a server. Once lost, it stays lost: Bun never moves a query to another session. */
+/** One session. Once lost, it stays lost: no query moves to another session. */
 export interface Connection {
-  /** Bun's SQL, limited to this session: queries are pipelined, and BEGIN applies to those behind it. */
+  /** Bun's SQL on this session: queries are pipelined, and BEGIN applies to those after it. */
   readonly sql: SQL
   readonly host: Host
   readonly isLost: boolean
   /**
-   * Resolves as the query does. If the connection answers nothing for so long, closes it and rejects: nobody knows then
-   * whether the query was executed. It is never cancelled: a commit whose wait for a standby is cancelled looks confirmed.
+   * Resolves as the query does. If the server answers nothing for so long, closes the connection and rejects: the query may
+   * or may not have been executed. It is never cancelled: PostgreSQL confirms a commit whose wait for a standby is cancelled.
    */
   within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
   close(): Promise<void>
@@ -32,8 +32,8 @@ function readPem(parameter: string, path: string): string {
   }
 }
 
-// Always explicit: Bun takes what is missing from PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 turns the
-// check of certificates off.
+// Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the check of
+// certificates.
 function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   if (sslmode === 'disable' || isSocket(host)) return 'disable'
   const own = client && {
@@ -49,7 +49,11 @@ function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   }
 }
 
-async function connectTo(host: Host, target: PostgresTarget): Promise<Connection> {
+async function connectTo(
+  host: Host,
+  target: PostgresTarget,
+  ended: AbortSignal | undefined,
+): Promise<Connection> {
   let isLost = false
   const pool = new SQL({
     adapter: 'postgres',
@@ -69,12 +73,15 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
     },
   })
 
+  const end = () => void close().catch(() => {})
+  ended?.addEventListener('abort', end)
   async function close(): Promise<void> {
     isLost = true
+    ended?.removeEventListener('abort', end)
     await pool.close({ timeout: 0 })
   }
 
-  // Queries are answered in order: one that waits behind others is not stuck.
+  // Queries are answered in order, so one that waits behind others is not stuck.
   let answeredAt = 0
   async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
@@ -84,7 +91,7 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
         const more = answeredAt + milliseconds - performance.now()
         if (more > 0 && !isLost) return wait(more)
         reject(deadlineError(milliseconds))
-        close().catch(() => {})
+        end()
       }, left)
     }
     wait(milliseconds)
@@ -114,23 +121,25 @@ async function connectTo(host: Host, target: PostgresTarget): Promise<Connection
       close,
     }
   } catch (error) {
-    close().catch(() => {})
+    end()
     throw error
   }
 }
 
 /**
- * Connects to the first host that takes writes and keeps what it confirms. Rejects with an `OpenError` that says in one line
- * what is wrong with each host.
+ * Connects to the first host that accepts writes and keeps what it confirms. Rejects with an `OpenError`: what is wrong with
+ * each host. Once `ended` is aborted, it rejects with the reason, and the connection is closed.
  */
-export async function connect(target: PostgresTarget): Promise<Connection> {
+export async function connect(target: PostgresTarget, ended?: AbortSignal): Promise<Connection> {
   const failures: { host: Host; reason: string }[] = []
   for (const host of target.hosts) {
+    ended?.throwIfAborted()
     try {
-      return await connectTo(host, target)
+      return await connectTo(host, target, ended)
     } catch (error) {
-      failures.push({ host, reason: await explainConnecting(error, host, target) })
+      ended?.throwIfAborted()
+      failures.push({ host, reason: await explainFailedConnection(error, host, target) })
     }
   }
-  throw noConnection(failures)
+  throw noServerError(failures)
 }

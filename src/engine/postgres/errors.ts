@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises'
 import { codeOf, type ErrorNumber, messageOf, OpenError } from '../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
-/** A missed deadline: nobody knows whether the server did what it was asked. */
+/** A missed deadline: the query may or may not have been executed. */
 export const deadlineError = (milliseconds: number): Error =>
   Object.assign(new Error(`no answer within ${milliseconds / 1000} s`), {
     code: 'PLANTSTORE_DEADLINE',
@@ -18,37 +18,37 @@ export function sqlStateOf(error: unknown): string {
   return typeof errno === 'string' ? errno : ''
 }
 
-/** Whether the connection is lost, so that nobody knows whether the server did what it was asked. */
+/** Whether the connection is lost: the query may or may not have been executed. */
 export function isInDoubt(error: unknown): boolean {
   const state = sqlStateOf(error)
   // PostgreSQL sends it twice: S, translated, then V, which is not. Bun keeps the last.
   const severity = (error as { severity?: unknown } | null)?.severity
-  // A server that cannot write its log panics: the commit may be in the log, and recovery then makes it.
+  // A server that cannot write its WAL panics. The commit may be in the WAL, and is applied by the recovery then.
   if (severity === 'FATAL' || severity === 'PANIC') return true
   // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: the protocol is violated.
   return state === '' || /^(57P|08|25P03|25P04)/.test(state)
 }
 
-/** Whether the server has become read-only, as after a failover: another host has to be found. */
+/** Whether the server has become read-only, as after a failover: look for another host. */
 export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
-/** The name of an index. REINDEX CONCURRENTLY has two of it for a while: the other's name ends with "_ccnew" or "_ccold". */
+/** The name of an index without the "_ccnew" or "_ccold" that REINDEX CONCURRENTLY adds for a while. */
 export const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
 
-// Another process made the plant after this one had looked for it. A unique index of another program never gives way.
+// Another process inserted the plant after this one had looked for it. A unique index of another program fails every retry.
 function isIdTaken(error: unknown): boolean {
   const { constraint } = error as { constraint?: unknown }
   return typeof constraint === 'string' && indexNamed(constraint) === 'plants_pkey'
 }
 
-/** Whether the transaction conflicted with another, and may succeed when it is tried again. */
+/** Whether the transaction conflicted with another, and may succeed if retried. */
 export function isRetried(error: unknown): boolean {
   const state = sqlStateOf(error)
   if (state === '23505') return isIdTaken(error)
   return state === '40P01' || state === '40001'
 }
 
-/** Whether the server refuses a value: the fault of one change, not of the server. */
+/** Whether the server rejects a value: one change is at fault, not the server. */
 export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
 
 /** The SQLSTATE of a write that found fewer rows written than it sent: `division_by_zero`, see apply-changes.ts. */
@@ -66,7 +66,7 @@ export function errorNumberOf(error: unknown): ErrorNumber {
 const UNTRUSTED =
   /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
 
-/** Whether a host name resolves; true if no name server answers, as that is not the reason then. */
+/** Whether a host name resolves; true if no name server answers. */
 async function isResolved({ host }: Host): Promise<boolean> {
   try {
     await lookup(host)
@@ -79,8 +79,8 @@ async function isResolved({ host }: Host): Promise<boolean> {
 const NO_PASSWORD =
   ': none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)'
 
-/** Why a host cannot be used, as a phrase for after its address and a colon; and how to fix it. */
-export async function explainConnecting(
+/** Why a host cannot be used, and how to fix it: what follows its address and a colon. */
+export async function explainFailedConnection(
   error: unknown,
   host: Host,
   { user, database, prepare, readPassword }: PostgresTarget,
@@ -118,8 +118,8 @@ export async function explainConnecting(
   }
 }
 
-/** Why none of the hosts can be used, in one line. */
-export function noConnection(
+/** Why no host can be used, in one line. */
+export function noServerError(
   failures: readonly { readonly host: Host; readonly reason: string }[],
 ): OpenError {
   const [first, ...others] = failures
@@ -132,12 +132,12 @@ export function noConnection(
   return new OpenError(`no writable PostgreSQL server: ${all.join('; ')}`)
 }
 
-/** The same for a server that was connected, and then lost or refused before it was used. */
-export async function explainOpening(
+/** Why a server cannot be used that was connected, and then lost or refused. */
+export async function explainUnusableServer(
   error: unknown,
   host: Host,
   target: PostgresTarget,
 ): Promise<unknown> {
   if (error instanceof OpenError) return error
-  return noConnection([{ host, reason: await explainConnecting(error, host, target) }])
+  return noServerError([{ host, reason: await explainFailedConnection(error, host, target) }])
 }

@@ -5,7 +5,7 @@ import { SCHEMA_VERSION } from './migrations'
 import { type Answer, commit, rollBack, rowsOf, type Statement, sendAll } from './statements'
 
 const KEPT_DAYS = 30
-// The fence waits in parts for a backend that still holds the row: each part shows that the server answers.
+// The fence waits in parts for a backend that still locks the row: each part shows that the server answers.
 const FENCE_LOCK_MS = 1000
 
 /** A step of a lane: the sequence number that a commit sets, one above that of the commit before. */
@@ -33,7 +33,7 @@ const MAKE = `INSERT INTO lanes (lane, seq, logs)
   WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = ${SCHEMA_VERSION})
   FOR SHARE OF change_log RETURNING logs`
 
-/** Removes lanes, and adds what their commits have added to the number of plants. */
+/** Removes lanes, and adds their counts to the number of plants. */
 const removeWhere = (
   where: string,
 ): string => `WITH gone AS (DELETE FROM lanes WHERE ${where} RETURNING added)
@@ -41,14 +41,14 @@ const removeWhere = (
 
 const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
 
-/** Makes a lane with a random name, and removes those of processes that are long gone. */
+/** Inserts a lane with a random name, and removes those that were not used for {@link KEPT_DAYS}. */
 export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
   const lane = crypto.randomUUID()
   const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
   return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
-// Found by its key, past older versions that a snapshot keeps; max() may read them all. `>=`, as a step under way may move it.
+// Found by its key, past the older versions that a snapshot keeps; max() may read them all. `>=`: a step under way may move it.
 const NEWEST = `lane = $1 AND
   seq >= (SELECT seq FROM lanes WHERE lane = $1 ORDER BY seq DESC LIMIT 1)`
 
@@ -58,7 +58,7 @@ export async function removeLane(sql: SQL, lane: string): Promise<void> {
   await sql.unsafe(REMOVE, [lane])
 }
 
-/** The last step of a lane; null: it is not there. */
+/** The last step of a lane; null if there is none. */
 export async function sequenceOf(sql: SQL, lane: string): Promise<number | null> {
   const [row] = await sql.unsafe<{ seq: bigint }[]>(`SELECT seq FROM lanes WHERE ${NEWEST}`, [lane])
   return row ? Number(row.seq) : null
@@ -90,7 +90,7 @@ export async function beginStep(
 
 const ADD = 'UPDATE lanes SET added = added + $3::bigint WHERE lane = $1 AND seq = $2::bigint'
 
-/** Within the transaction of a step: counts the plants that it adds. */
+/** Counts the plants that a step adds; within its transaction. */
 export const addPlants = ({ lane, seq }: LaneStep, growth: number): Statement => [
   ADD,
   lane,
@@ -103,8 +103,8 @@ const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint 
   WHERE ${NEWEST} RETURNING fenced_from, refused, logs`
 
 /**
- * Moves a lane past a step, whether the step was made or not; if it was not, it never will be. Sent again after its answer
- * was lost, it finds the same. It is also a barrier: once it is confirmed, so is every commit before it. null: the row is gone.
+ * Moves a lane past a step, whether it was made or not; if it was not, it never will be. If it is sent again, it finds the
+ * same. It is also a barrier: once it is confirmed, so is every commit before it. Resolves to null if the row is gone.
  */
 export async function fence(
   sql: SQL,
@@ -116,7 +116,7 @@ export async function fence(
   return row ? { made: Number(row.fenced_from), refused: row.refused, logs: row.logs } : null
 }
 
-/** Statements on lanes with nothing to do: each fails if it lacks a privilege, a table or a column. */
+/** The statements on lanes, with nothing to do. Each fails if a privilege, a table or a column is missing. */
 export const rehearsal: readonly Statement[] = [
   [ADVANCE, '', 0, false],
   [ADD, '', 0, 0],

@@ -1,6 +1,8 @@
-// A lane: one row for each writing process, with a sequence number that every commit of the process increments. The row shows
-// whether an uncertain commit was made, on any connection and any host. Moving it on fences that commit off: if it was not
-// made by then, it never will be.
+// A lane: the row of one writing process, with a sequence number that each of its commits increments. Phases:
+// - enter: a new connection moves the number on. It shows whether a commit in doubt was made, and fences it: if it was not made
+//   by then, it never will be.
+// - advance: each step is sent with the next number.
+// - leave: the row is removed.
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
@@ -11,29 +13,29 @@ import { isInDoubt } from './errors'
 import { renameLog } from './journal-row'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 
-/** A commit of the writer. If it was not made, it can be sent again. */
+/** A commit of the writer. It can be sent again if it was not made. */
 export type Step<Result> = {
   /**
-   * Sends it. Resolves to the refusals that the lane keeps of it; 'elsewhere': the lane was not one below this step, so
-   * nothing was made.
+   * Sends it. Resolves to its refusals, which the lane keeps too; 'elsewhere': the lane had another number, and nothing was
+   * stored.
    */
   send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'elsewhere'>
-  /** The result of a step that was made. `ask` reads, on a connection other than the writer's. */
+  /** The result of a step that was made. `ask` reads on another connection than the writer's. */
   finish(refused: string, ask: Ask): Promise<Result>
 }
 
 /** What became of a step whose answer was lost; if it was made, the refusals that the lane kept. */
 export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
 
-// A server that takes longer to confirm a commit is given up: the commit is in doubt, and another connection settles it.
+// If a commit takes longer, the connection is closed: the commit is in doubt, and the next connection settles it.
 const DEADLINE_MS = 5000
-// The table was emptied, an older one was restored, or a standby was promoted that never had the row.
-const GONE = `this process's row in the table "lanes" is gone: nobody knows whether earlier commits are stored`
+// The table was emptied, an older backup restored, or a standby promoted that never had the row.
+const GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
 const TWO_SERVERS =
-  'its address leads to two servers: one does not have what was written to the other; name each host in the URL'
+  'its address leads to two servers, and one lacks what was written to the other; name each host in the URL'
 
-/** The lane of one process. It has at most one step under way. */
+/** The lane of one process. At most one step is under way. */
 export class Lane {
   readonly confirmations = new Confirmations()
   readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
@@ -42,17 +44,17 @@ export class Lane {
   #logs = false
   /** Whether the server may have lost commits, and the log still has its old name. */
   #hasLost = false
-  /** The connection that entered the lane last: no other may write. */
+  /** The connection that entered the lane last. No other may write. */
   #entered: Connection | null = null
   /** The last step that was confirmed. */
   #confirmed = 0
-  /** Whether a step was sent, and it is not known how it ended. */
+  /** Whether a step was sent and is not settled. */
   #isInDoubt = false
   #verdict: Verdict = 'not made'
 
   constructor(private readonly role: Role) {}
 
-  /** Called with each connection before anything else is written on it: settles the step in doubt. */
+  /** Settles the step in doubt. Called with each new connection before it writes anything. */
   async enter(connection: Connection): Promise<void> {
     if (this.#name !== null) await this.#fence(connection, this.#name)
     // A command that only reads needs no lane.
@@ -60,7 +62,7 @@ export class Lane {
     this.#entered = connection
   }
 
-  /** Throws an `OpenError` unless a connection reads what the one that entered the lane has written. */
+  /** Rejects with an `OpenError` unless a connection sees what the writing one has written. */
   async prove({ sql, within }: Connection): Promise<void> {
     const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name ?? ''))
     if (seq === null || seq < this.#confirmed) throw new OpenError(TWO_SERVERS)
@@ -68,7 +70,7 @@ export class Lane {
 
   /**
    * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and a connection has to enter the lane again.
-   * After a rejection with an error {@link isInDoubt}, the next {@link enter} settles how it ended.
+   * If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
    */
   async advance(
     connection: Connection,
@@ -97,7 +99,7 @@ export class Lane {
     }
   }
 
-  /** What became of the last step that was in doubt, once a connection has entered the lane; until another is sent. */
+  /** How the last step in doubt was settled, once a connection has entered the lane and until another step is sent. */
   get verdict(): Verdict {
     return this.#verdict
   }
@@ -123,7 +125,7 @@ export class Lane {
 
   async #fence(connection: Connection, lane: string): Promise<void> {
     const { log } = this.role
-    // No step above this one was ever sent.
+    // No later step was ever sent.
     const top = this.#confirmed + 1
     const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
     this.confirmations.confirmed()

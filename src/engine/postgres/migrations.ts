@@ -1,81 +1,31 @@
-// The schema, and the steps from each version to the next.
+// The schema: a file in migrations/ for each step from one version to the next.
 
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import { sqlStateOf } from './errors'
-import { INDEXED_CHARACTERS } from './plants'
+import plantsTokensAndLanes from './migrations/0001_plants_tokens_and_lanes.sql' with {
+  type: 'text',
+}
+import noPlantsByName from './migrations/0002_no_plants_by_name.sql' with { type: 'text' }
+import changeLog from './migrations/0003_change_log.sql' with { type: 'text' }
+import plantCount from './migrations/0004_plant_count.sql' with { type: 'text' }
+import lanesBySeq from './migrations/0005_lanes_by_seq.sql' with { type: 'text' }
 import { commit, type Statement } from './statements'
 
-/** The steps from one schema version to the next. Texts are ordered by their bytes, as SQLite orders them. */
-const migrations: readonly (readonly string[])[] = [
-  [
-    'CREATE TABLE plants (id bigint PRIMARY KEY, name text COLLATE "C" NOT NULL, tag text COLLATE "C")',
-    `CREATE INDEX plants_by_tag ON plants (left(tag, ${INDEXED_CHARACTERS}), id) WHERE tag IS NOT NULL`,
-    `CREATE TABLE tokens (
-      name text COLLATE "C" NOT NULL,
-      hash text COLLATE "C" PRIMARY KEY,
-      scope text NOT NULL CHECK (scope IN ('read', 'write')),
-      created_at bigint NOT NULL,
-      expires_at bigint,
-      revoked_at bigint,
-      last_used_at bigint
-    )`,
-    'CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL',
-    `CREATE TABLE lanes (
-      lane text PRIMARY KEY,
-      seq bigint NOT NULL,
-      fenced_from bigint,
-      refused text NOT NULL DEFAULT '',
-      seen_at timestamptz NOT NULL DEFAULT now()
-    )`,
-  ],
-  // Plants were once found by their names through them.
-  ['DROP INDEX IF EXISTS plants_by_name, plants_by_long_name'],
-  // The log of changes. `log`: its name; NULL: none is kept; `timeline`: that of the server. `logs`: whether the process of a lane adds to it.
-  [
-    `CREATE TABLE changes (
-      number bigint PRIMARY KEY,
-      at bigint NOT NULL,
-      action text NOT NULL,
-      plant bigint NOT NULL,
-      before text,
-      after text,
-      token text,
-      address text,
-      request text
-    )`,
-    'CREATE INDEX changes_by_plant ON changes (plant, number)',
-    `CREATE TABLE change_log (
-      log text,
-      keep_ms bigint,
-      last bigint NOT NULL,
-      timeline text NOT NULL DEFAULT ''
-    )`,
-    'INSERT INTO change_log (last) VALUES (0)',
-    'ALTER TABLE lanes ADD COLUMN logs boolean NOT NULL DEFAULT false',
-  ],
-  // How many plants there are: that, and what the commits of each process have added. It waits for the steps under way, and
-  // older processes, which do not count, find their lanes gone.
-  [
-    'ALTER TABLE lanes ADD COLUMN added bigint NOT NULL DEFAULT 0',
-    'DELETE FROM lanes',
-    'CREATE TABLE plant_count (plants bigint NOT NULL)',
-    'INSERT INTO plant_count SELECT count(*) FROM plants',
-  ],
-  // A step finds its row by key and number, past none of the older versions that a long snapshot keeps. The lanes stay:
-  // older processes work on until they connect again.
-  ['ALTER TABLE lanes DROP CONSTRAINT lanes_pkey, ADD PRIMARY KEY (lane, seq)'],
-]
+const migrations = [plantsTokensAndLanes, noPlantsByName, changeLog, plantCount, lanesBySeq]
+
+/** The steps from one schema version to the next, of several statements each. */
+export const steps: readonly Statement[] = migrations.map((text) => [text])
 
 /** The newest schema version that this program reads. */
-export const SCHEMA_VERSION = migrations.length
+export const SCHEMA_VERSION = steps.length
 
-// Several processes may start at once, and conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
+// Processes that start at the same time conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
 const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000']
 const MOST_TRIES = 20
 const PAUSE_MS = 50
 
-/** The version of the schema; 0: there is none. Rejects with an `OpenError` if a newer plantstore made it. */
+/** The version of the schema; 0 for none. Rejects with an `OpenError` if a newer plantstore made it. */
 export async function schemaVersion(sql: SQL): Promise<number> {
   const [there] = await sql.unsafe<{ there: boolean }[]>(
     `SELECT to_regclass('plantstore_schema') IS NOT NULL AS there`,
@@ -93,7 +43,7 @@ const MAKE: readonly Statement[] = [
   ['CREATE TABLE plantstore_schema (version integer PRIMARY KEY)'],
   ['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION],
 ]
-// Waits for another process that migrates. If that did it, the division fails, and the transaction with it.
+// Waits for another process that migrates. If that one succeeded, the division fails, and so does the transaction.
 const RAISE = `WITH raised AS (
     UPDATE plantstore_schema SET version = $2 WHERE version = $1 RETURNING version
   ) SELECT 1 / count(*) FROM raised`
@@ -102,11 +52,11 @@ const RAISE = `WITH raised AS (
 const stepsFrom = (version: number): readonly Statement[] => [
   'BEGIN',
   ...(version === 0 ? MAKE : [[RAISE, version, SCHEMA_VERSION] as const]),
-  ...migrations.slice(version).flatMap((step) => step.map((text) => [text] as const)),
+  ...steps.slice(version),
 ]
 
-/** The `OpenError` of a failed migration, in one line. */
-function explain(error: unknown): unknown {
+/** The `OpenError` of a failed migration; any other error is returned as it is. */
+function explainFailedMigration(error: unknown): unknown {
   const message = messageOf(error)
   switch (sqlStateOf(error)) {
     case '42P07':
@@ -125,7 +75,7 @@ function explain(error: unknown): unknown {
   }
 }
 
-/** Migrates a database to {@link SCHEMA_VERSION}. Resolves to the version it had. Rejects with an `OpenError` if it cannot. */
+/** Migrates a database to {@link SCHEMA_VERSION}. Resolves to the version it had. Rejects with an `OpenError`. */
 export async function migrate(sql: SQL): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -133,7 +83,8 @@ export async function migrate(sql: SQL): Promise<number> {
       if (version < SCHEMA_VERSION) await commit(sql, stepsFrom(version))
       return version
     } catch (error) {
-      if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MOST_TRIES) throw explain(error)
+      if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MOST_TRIES)
+        throw explainFailedMigration(error)
       await Bun.sleep(Math.random() * PAUSE_MS)
     }
   }

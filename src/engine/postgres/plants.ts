@@ -31,7 +31,7 @@ export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
 
 const COUNT = `SELECT plants + (SELECT coalesce(sum(added), 0) FROM lanes)::bigint AS plants FROM plant_count`
 
-/** How many plants there are, as commits have counted them; null unless there is one number. */
+/** The number of plants, as commits have counted them; null unless there is exactly one. */
 export async function countPlants(sql: SQL): Promise<number | null> {
   const counts = await sql.unsafe<{ plants: bigint }[]>(COUNT)
   return counts.length === 1 ? Number(counts[0]?.plants) : null
@@ -46,19 +46,19 @@ export function toRows(answer: Answer | undefined): Rows {
   return rows
 }
 
-/** The rows of these ids that are stored. */
+/** The stored rows with these ids. */
 export async function selectRows(sql: SQL, ids: readonly (RowId | bigint)[]): Promise<Rows> {
   return toRows(await sql.unsafe<StoredPlant[]>(SELECT, [bigints(sql, ids)]))
 }
 
-/** Characters of a tag that are indexed: an entry of an index has at most 2704 bytes. */
+/** Characters of a tag that are indexed: an index entry has at most 2704 bytes. See migrations/0001. */
 export const INDEXED_CHARACTERS = 200
 
-/** `hit` is false of a last row that was only walked over; `more`: whether others follow the page. */
+/** `hit`: whether the row matches; the last one may not. `more`: whether there is a next page. */
 type PageRow = StoredPlant & { readonly hit: boolean; readonly more: boolean }
 
-// $1: the limit; $2: one row more than fits, which shows whether there is a next page; $3: the least id. The server cuts a page
-// that is too long, and sends the last row that it has walked over.
+// $1: the limit; $2: one more row than may be read, which shows whether there is a next page; $3: the lowest id. The server
+// cuts a page that is too long, and also sends the last row that it has read.
 const page = (where: string, hit: string) => `
   SELECT ${COLUMNS}, hit, more FROM (
     SELECT ${COLUMNS}, hit, max(id) OVER () AS last, count(*) OVER () < walked AS more FROM (
@@ -105,8 +105,7 @@ export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
 
 /** Returns a function that reads a plant by its id; the calls of one turn of the event loop share a query. */
 export function shareReads(ask: Ask): (id: Int64) => Promise<NewPlant | null> {
-  let shared: { readonly ids: Set<Int64>; readonly rows: ReturnType<typeof selectRows> } | null =
-    null
+  let shared: { readonly ids: Set<Int64>; readonly rows: Promise<Rows> } | null = null
 
   function begin() {
     const ids = new Set<Int64>()

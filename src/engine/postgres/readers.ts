@@ -1,10 +1,10 @@
-// The connections that a daemon reads on, beside the one that it writes on.
+// The connections on which a daemon reads, beside the one on which it writes.
 
 import { type Connection, connect } from './connection'
 import { limitReads } from './settings'
 import type { PostgresTarget } from './url'
 
-/** Longer than the server may take for a read: a reading connection without an answer by then is lost. */
+/** Longer than the server's time limit for a read: a reading connection that is silent for so long is lost. */
 export const READER_SILENT_MS = 4500
 
 type Readers = {
@@ -12,24 +12,25 @@ type Readers = {
   readonly points: Connection
   /** Reads pages of plants. */
   readonly pages: Connection
-  /** Reads tokens, which must not wait behind plants. */
+  /** Reads tokens, which must not wait for plants. */
   readonly tokens: Connection
 }
 
-/** Connections to one host, used and lost together. A command has only one, for everything. */
+/** Connections to one host, used and lost together. A command has one for everything. */
 export type Connections = Readers & { readonly writer: Connection }
 
 export const closeAll = (connections: readonly Connection[]): Promise<unknown> =>
   Promise.all(connections.map((it) => it.close().catch(() => {})))
 
-/** Opens the readers, and has each prove that it is where the writer is. If one fails, none is left open. */
+/** Opens the readers; `prove` rejects unless one is to the writer's server. If one fails, none is left open. */
 export async function openReaders(
   target: PostgresTarget,
   prove: (reader: Connection) => Promise<void>,
+  ended: AbortSignal,
 ): Promise<Readers> {
   const opened: Connection[] = []
   const open = async () => {
-    const reader = await connect(target)
+    const reader = await connect(target, ended)
     opened.push(reader)
     if (target.prepare) await reader.within(READER_SILENT_MS, limitReads(reader.sql))
     await prove(reader)

@@ -1,5 +1,5 @@
-// Tries every kind of statement with nothing to do, so that a missing privilege, table or column is seen before a client sees
-// it; and every reading connection, so that one that does not answer is lost.
+// A rehearsal sends every kind of statement with nothing to do, so that a missing privilege, table or column is found before a
+// client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
 import { rehearsal as plants } from './apply-changes'
@@ -14,17 +14,17 @@ import { rehearsal as tokens } from './tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 
-/** Every kind of statement that plantstore sends. Each changes nothing, and writes nothing to the disk. */
+/** Every kind of statement that plantstore sends. None changes anything or writes to the disk. */
 export const statementsOf = (sql: SQL): readonly Statement[] => [
   ...plants(sql),
   ...lanes,
   ...tokens,
 ]
 
-// `/health` is public: a rehearsal within the last half second is enough.
+// `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
 
-/** Rehearses on the current connections. What fails is noted as a refusal, or loses the connections. */
+/** Rehearses on the current connections. What fails is a refusal, or loses the connections. */
 async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
@@ -34,25 +34,23 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
     ask(connections.pages, [PAGE]),
     ask(connections.tokens, tokens),
   ])
-  for (const it of asked) {
-    if (it.status === 'fulfilled') continue
-    if (isInDoubt(it.reason)) primary.lose(connections, it.reason)
-    else if (!isReadOnlyServer(it.reason)) refusals.note(it.reason)
-  }
+  const errors = asked.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []))
+  const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))
+  if (fatal) primary.lose(connections, fatal)
+  else refusals.rehearsed(errors)
 }
 
-/** Returns the function that begins a rehearsal, unless one is under way or has just begun. */
-export function createRehearsal(primary: Primary, refusals: Refusals): () => void {
+/** Returns a function that rehearses, unless it has just done so. It resolves when the last rehearsal has ended. */
+export function createRehearsal(primary: Primary, refusals: Refusals): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
-  let isUnderWay = false
-  return () => {
-    if (isUnderWay || performance.now() < begunAt + EVERY_MS) return
-    begunAt = performance.now()
-    isUnderWay = true
-    rehearse(primary, refusals)
-      .catch(() => {})
-      .finally(() => {
-        isUnderWay = false
-      })
+  let last = Promise.resolve()
+  return async () => {
+    await last
+    const isRecent = performance.now() < begunAt + EVERY_MS
+    if (!isRecent || refusals.isOutdated(begunAt)) {
+      begunAt = performance.now()
+      last = rehearse(primary, refusals).catch(() => {})
+    }
+    await last
   }
 }

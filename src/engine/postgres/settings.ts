@@ -1,4 +1,4 @@
-// The settings of a session that plantstore relies on, whatever the role, the database or the server say.
+// The session settings that plantstore relies on, whatever those of the role, the database or the server are.
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../errors'
@@ -8,8 +8,8 @@ import type { PostgresTarget } from './url'
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
 
-// The promise depends on these: the value that is set, and others that are accepted. A commit that is cancelled while it
-// waits for the standby would count as made.
+// Durability depends on these: the value that is set, and others that are accepted. A commit that a timeout cancels while it
+// waits for the standby would be confirmed.
 const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   synchronous_commit: ['on', 'remote_apply'],
   statement_timeout: ['0'],
@@ -23,17 +23,17 @@ const UNLIMITED = {
   idle_session_timeout: '0',
 }
 
-// A session keeps its plans: one made while a table was small reads all of it when it has grown. To servers before 18 a plan
-// without an index then seems so dear that they would compile it at each use.
+// A session keeps its plans: one made for a small table would read all of it when it has grown. Without sequential scans,
+// servers before 18 find such plans expensive enough to compile them each time.
 const PLANS = { enable_seqscan: 'off', jit: 'off' }
 
-// How long a commit waits for a row or table that others have locked, and when a session idle in a transaction is ended.
+// How long a commit waits for a locked row or table, and when a session that is idle in a transaction is ended.
 const LOCK_MS = 3000
 const IDLE_MS = 2000
-// What a read may take of the server, waits for locks included.
+// Time limit of a read on the server, waits for locks included.
 const READ_MS = 4000
 
-/** Settings sent at the start of a session, which win over those of the role and the database; a pooler drops them. */
+/** Settings sent at the start of a session. They override those of the role and the database; a pooler drops them. */
 export const startupOf = (target: PostgresTarget): Record<string, string> => ({
   application_name: target.applicationName,
   ...(target.options === null ? {} : { options: target.options }),
@@ -59,7 +59,7 @@ const CHECKED = [
 ]
 const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
-/** Throws an `OpenError` if the server may lose what it confirms, or takes no writes. */
+/** Throws an `OpenError` if the server may lose what it confirms, or accepts no writes. */
 export async function checkSettings(
   sql: SQL,
   { prepare, searchPath }: PostgresTarget,
@@ -78,9 +78,9 @@ export async function checkSettings(
     )
   }
   if (it.fsync !== 'on') {
-    throw new OpenError('fsync is off: a loss of power would lose data; set fsync=on')
+    throw new OpenError('fsync is off: a power loss would lose data; set fsync=on')
   }
-  // A pooler's clients would run each other's prepared statements.
+  // A pooler's clients would execute one another's prepared statements.
   if (prepare && it['plantstore.session'] !== 'own') {
     throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }

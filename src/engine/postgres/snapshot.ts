@@ -14,7 +14,7 @@ const BYTES_AT_ONCE = 4_000_000
 // Of each query; an export has many.
 const DEADLINE_MS = 60_000
 
-// A part ends with the plant that exceeds its bytes; the server cuts it, so that long plants do not fill the memory.
+// A part ends with the plant that exceeds its bytes. The server cuts it, so that long plants do not fill our memory.
 const PART = `
     SELECT ${COLUMNS} FROM (
       SELECT ${COLUMNS},
@@ -39,8 +39,8 @@ export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> 
   }
 }
 
-/** The `OpenError` of a failed query, in one line; `storage` if the server's disk or data is at fault. */
-function explainReading(error: unknown, { host }: Connection): unknown {
+/** The `OpenError` of a failed read; `storage` if the server's disk or data is at fault. */
+function explainFailedRead(error: unknown, { host }: Connection): unknown {
   const state = sqlStateOf(error)
   if (error instanceof OpenError || !(error instanceof Error)) return error
   const isStorage = /^(53100|58|XX)/.test(state)
@@ -54,11 +54,11 @@ async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<nu
   const version = await ask(schemaVersion)
   if (version > 0) return version
   throw new OpenError(
-    `no plantstore in ${redacted}; "plantstore serve" or "import" makes one there`,
+    `no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import"`,
   )
 }
 
-/** Lets `read` read a database as of one moment, given its schema version. Rejects with an `OpenError` if it cannot be read. */
+/** Runs `read` in a read-only snapshot, with the schema version. Rejects with an `OpenError` if the database cannot be read. */
 export async function readSnapshot<T>(
   target: PostgresTarget,
   read: (ask: Ask, version: number) => Promise<T>,
@@ -68,7 +68,7 @@ export async function readSnapshot<T>(
     try {
       return await connection.within(DEADLINE_MS, query(connection.sql))
     } catch (error) {
-      throw explainReading(error, connection)
+      throw explainFailedRead(error, connection)
     }
   }
   try {

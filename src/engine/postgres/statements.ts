@@ -6,10 +6,10 @@ import { sqlStateOf } from './errors'
 /** A statement with the values of its parameters, or one that begins or ends a transaction. */
 export type Statement = 'BEGIN' | 'COMMIT' | readonly [text: string, ...values: readonly unknown[]]
 
-/** What a statement answered: its rows, and its command tag. */
+/** The answer to a statement: its rows, and its command tag. */
 export type Answer<Row = unknown> = readonly Row[] & { readonly command: string | null }
 
-// "current transaction is aborted": an earlier statement has the reason.
+// "current transaction is aborted": the error of an earlier statement is the reason.
 const ABORTED = '25P02'
 
 // Without parameters, `unsafe` uses the simple protocol, which Bun does not pipeline; a template does not.
@@ -21,8 +21,8 @@ function send(sql: SQL, statement: Statement): Promise<Answer> {
 }
 
 /**
- * Sends statements without waiting between them. Resolves to their answers. Rejects, once all are answered, with the error
- * that came first.
+ * Sends statements without waiting between them. Resolves to their answers; rejects, once all are answered, with the first
+ * error.
  */
 export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
   const results = await Promise.allSettled(statements.map((it) => send(sql, it)))
@@ -37,7 +37,7 @@ export async function sendAll(sql: SQL, statements: readonly Statement[]): Promi
   return answers
 }
 
-/** Sends the rest of a transaction and its COMMIT. PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK. */
+/** Sends the rest of a transaction and COMMIT. PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction. */
 export async function commit(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
   const answers = await sendAll(sql, [...statements, 'COMMIT'])
   const word = answers.pop()?.command

@@ -22,22 +22,25 @@ import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenSte
 import type { PostgresTarget } from './url'
 import { Writer } from './writer'
 
-// A server that has kept a commit waiting for so long is unhealthy.
+// A server that confirms nothing for so long is unhealthy.
 const STALLED_MS = 3000
-// How often privileges, tables, columns and reading connections are checked.
-const REHEARSED_EVERY_MS = 5000
-// Deadlines of a start. A step waits for other processes, and for the standby; a migration also counts the plants.
+// How often privileges, tables, columns and reading connections are tried, and how long a probe waits for that.
+const REHEARSED_EVERY_MS = 2000
+const REHEARSAL_PATIENCE_MS = 1000
+// Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
 const SETTING_MS = 5000
 const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
-// Other processes remove a lane that was not used for days.
+// Other processes remove a lane that was not used for 30 days.
 const TOUCH_EVERY_MS = 3_600_000
+// A kind of statement, beside those of plants: see refusals.ts.
+const TOKEN_CHANGE = 'token change'
 
-/** Migrates the schema if the role may. Throws an `OpenError` if there is none, or a newer one. */
+/** Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one. */
 async function openSchema(it: Connection, target: PostgresTarget, role: Role): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
   if (before === 0 && !role.makesDatabase) {
-    throw new OpenError(`no plantstore in ${target.redacted}; "plantstore serve" makes one there`)
+    throw new OpenError(`no plantstore in ${target.redacted}; create it with "plantstore serve"`)
   }
   if (before === SCHEMA_VERSION) return
   const from = await it.within(before > 0 ? MIGRATION_MS : STEP_MS, migrate(it.sql))
@@ -90,11 +93,12 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     leases.forget,
   )
   const log = { ...logReader, watch }
-  /** Makes a step that changes tokens, and resolves to their number: whoever asks for one next sees it. */
+  /** Commits a step that changes tokens, and resolves to their number. The next look-up sees it. */
   async function changeTokens(step: Step<number>): Promise<number> {
     const result = await writer.run(step).catch((error) => {
-      throw refusals.refuse(error)
+      throw refusals.refuse(error, [TOKEN_CHANGE])
     })
+    refusals.committed([TOKEN_CHANGE])
     leases.forgetAll()
     return result
   }
@@ -136,9 +140,9 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       return count > 0
     },
     pruneTokens: (by) => changeTokens(pruneTokensStep(by)),
-    probe() {
-      rehearse()
-      return health.probe()
+    async probe() {
+      await Promise.race([rehearse(), Bun.sleep(REHEARSAL_PATIENCE_MS)])
+      await health.probe()
     },
     stats: () => ({
       isWritable: health.problem() === null,
@@ -154,7 +158,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       // In an outage there may be no end to wait for.
       if (!primary.problem()) await changes.drained()
       const reason = writer.isBusy() ? primary.problem() : null
-      // A row that stays is removed by other processes.
+      // If that fails, another process removes the row later.
       if (!primary.problem()) {
         const left = primary.ready(0).then((it) => lane.leave(it.writer))
         await left.catch(() => {})

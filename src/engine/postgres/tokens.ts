@@ -9,7 +9,7 @@ import { commit, type Statement } from './statements'
 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
 
-/** The token with a hash; null if there is none. */
+/** The token with a hash; null for none. */
 export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
   const [row] = await sql.unsafe<TokenRow[]>(FIND, [hash])
   return row ? toToken(row) : null
@@ -22,7 +22,7 @@ export const useToken = (hash: string, hour: number): Statement => [
   hour,
 ]
 
-/** Statements on tokens with nothing to do: each fails if it lacks a privilege, a table or a column. */
+/** The statements on tokens, with nothing to do. Each fails if a privilege, a table or a column is missing. */
 export const rehearsal: readonly Statement[] = [[FIND, ''], useToken('', 0)]
 
 /** Every token, the oldest first. */

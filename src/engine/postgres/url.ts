@@ -31,7 +31,7 @@ export type PostgresTarget = {
   readonly searchPath: string | null
   /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
   readonly prepare: boolean
-  /** How long each host may take to accept a connection. */
+  /** Time limit for connecting to each host. */
   readonly connectMs: number
   /** The URL for logs and messages, without a password. */
   readonly redacted: string
@@ -64,7 +64,7 @@ const known = [
 type Parameter = (typeof known)[number]
 type Parameters = Partial<Record<Parameter, string>>
 
-// No part of the URL is shown: an unescaped password may be in any of them.
+// Shows no part of the URL: any of them may hold an unescaped password.
 const malformed = () =>
   new UsageError(
     'the database URL must look like postgres://user@host:5432/name; write @ : / ? # % within a part as %40 %3A %2F %3F %23 %25',
@@ -158,7 +158,7 @@ function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode 
   // By default, a password crosses a network only to a verified server.
   const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
   if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, sslModes) ?? usual
-  // They encrypt if the server happens to: only where nobody could listen.
+  // They encrypt only if the server does: allowed where nobody can listen.
   if (usual === 'disable') return usual
   throw new UsageError(
     `the database URL: sslmode=${text} may send a password unencrypted; use verify-full, or require`,
@@ -205,7 +205,7 @@ function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => 
   }
   const password = inUrl === undefined ? (databasePassword ?? '') : decode(inUrl)
   if (databasePasswordFile === null) return () => password
-  // At the start, an unreadable file is a wrong setting; later, a reason to try again.
+  // At the start an unreadable file is a usage error; later, connecting is retried.
   readPasswordFile(databasePasswordFile)
   return () => readPasswordFile(databasePasswordFile)
 }
@@ -220,7 +220,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
   if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
   const parameters = readParameters(query)
   const hosts = readHosts(authority, parameters)
-  // With any other value, the server might take no writes.
+  // With any other value, the server might accept no writes.
   oneOf('target_session_attrs', parameters.target_session_attrs, ['read-write', 'primary'])
   const seconds = parameters.connect_timeout ?? String(CONNECT_SECONDS)
   if (!/^[1-9]\d{0,2}$/.test(seconds)) {

@@ -1,5 +1,5 @@
-// The writer of a store: sends the steps of its lane one after another. If an answer is lost, nobody is answered until it is
-// known whether the step was made.
+// Sends the steps of a lane one after another. If the answer to one is lost, its client is answered once it is known whether
+// the step was committed.
 
 import { ApiError } from '../../errors'
 import type { Role } from '../role'
@@ -8,20 +8,20 @@ import type { Lane, Step } from './lane'
 import type { Primary } from './primary'
 import type { Connections } from './readers'
 
-// How often a step that conflicts with other processes, or finds its lane elsewhere, is sent at most; and the longest pause
-// between.
+// How often a step is sent at most that conflicts with other processes, or finds that its lane has moved; and the longest
+// pause between.
 const MOST_TRIES = 30
 const LONGEST_PAUSE_MS = 64
 /** How long a change waits for a server that is lost. */
 const PATIENCE_MS = 10_000
 
 const UNKNOWN = 'the server lost the record of this change: it may or may not be stored'
-const ADVICE = 'the last changes may or may not be stored: run it again'
+const ADVICE = 'the last changes may or may not be stored; run the command again'
 
 /** A step that waits to be sent, or for how it ended. */
 type Run = {
   readonly send: Step<unknown>['send']
-  /** It was made: finds its result, and resolves. */
+  /** It was committed: finds its result, and resolves. */
   readonly finish: (refused: string) => void
   readonly reject: (reason: unknown) => void
   readonly onDoubt: () => void
@@ -41,12 +41,12 @@ export class Writer {
     private readonly role: Role,
   ) {}
 
-  /** Whether steps wait to be sent, or for how they ended. */
+  /** Whether steps wait to be sent or settled. */
   isBusy = (): boolean => this.#queue.length > 0
 
   /**
-   * Makes a step, after all that were asked for before. Rejects with what the server answered, or with 50302 if the server is
-   * lost for too long: then it was not made. Calls `onDoubt` if its end is not known until the server is found again.
+   * Commits a step, after all earlier ones. Rejects with what the server answered, or with 50302 if the server is lost for too
+   * long: then it was not committed. Calls `onDoubt` if that is not known until the server is found again.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -64,7 +64,7 @@ export class Writer {
     return promise
   }
 
-  /** Goes on with what waits, after the server was found. */
+  /** Sends what waits, once the server was found. */
   async resume(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -79,7 +79,7 @@ export class Writer {
     this.#isPumping = false
   }
 
-  /** Sends a step, or finds out how it ended. Resolves to whether it is over: if not, it has to be sent again. */
+  /** Sends a step, or settles it. Resolves to whether it is over; if not, it has to be sent again. */
   async #advance(run: Run, connections: Connections): Promise<boolean> {
     if (run.isInDoubt) {
       run.isInDoubt = false
@@ -123,18 +123,18 @@ export class Writer {
     return true
   }
 
-  /** Pauses before a step is sent again. Resolves to whether it is over: it was sent often enough, and is refused. */
+  /** Pauses before a step is sent again. Resolves to true if it was sent too often, and is refused. */
   async #pause(run: Run, refusal: ApiError): Promise<boolean> {
     if (run.tries >= MOST_TRIES) {
       run.reject(refusal)
       return true
     }
-    // Random, so that two processes do not meet again.
+    // Random, so that two processes do not collide again.
     await Bun.sleep(Math.random() * Math.min(2 ** run.tries, LONGEST_PAUSE_MS))
     return false
   }
 
-  // The server is lost for too long. What is in doubt waits until it is found, except for a command, which can be run again.
+  // The server is lost for too long. What is in doubt waits until it is found; a command fails, and can be run again.
   #refuseAll(error: unknown): void {
     const runs = this.#queue.splice(0)
     for (const run of runs) {

@@ -13,11 +13,12 @@ import { SCHEMA_VERSION } from './migrations'
 /** A copy of a database as it was before a migration. */
 type KeptCopy = { readonly path: string; readonly schemaVersion: number }
 
-async function copyOld(path: string): Promise<KeptCopy | null> {
+async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | null> {
   const folder = dirname(path)
   await using own = await makePrivateFolder(folder)
   const made = join(own.path, 'copy.db')
-  const { schemaVersion } = await copyDatabase(path, made)
+  const { schemaVersion } = await copyDatabase(path, made, () => stopping.throwIfAborted())
+  stopping.throwIfAborted()
   // A migration that was killed may be complete in the log, but not yet in the header.
   if (schemaVersion === SCHEMA_VERSION) return null
   await syncFile(made)
@@ -30,14 +31,17 @@ async function copyOld(path: string): Promise<KeptCopy | null> {
 /**
  * Before a migration, copies a database to `plants.db.schema-N`: checked, complete and synced. Replaces an earlier copy of
  * that name, which would lack what was written since. Null if nothing will be migrated. Throws an `OpenError` if no
- * copy can be made, and closes the file, which is then not migrated.
+ * copy can be made, or once it is to stop, and closes the file, which is then not migrated.
  */
-export async function copyBeforeMigration(file: OpenedFile): Promise<KeptCopy | null> {
+export async function copyBeforeMigration(
+  file: OpenedFile,
+  stopping: AbortSignal,
+): Promise<KeptCopy | null> {
   const { path, fd, locked, schemaVersion } = file
   if (!locked || schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
   try {
     distrustPageCache(path)
-    return await copyOld(path)
+    return await copyOld(path, stopping)
   } catch (error) {
     closeSync(fd)
     const told = explainMaking(error, `${path}.schema-${schemaVersion}`)

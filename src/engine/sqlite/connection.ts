@@ -18,10 +18,12 @@ export function prepareOrClose<T>(db: Database, prepare: () => T): T {
   }
 }
 
+/** How long a connection waits for another process that is writing; 0 by default in Bun. */
+export const LOCK_PATIENCE_MS = 10_000
+
 /** What every connection has, one that only reads too. */
-export function setPragmas(db: Database): void {
-  // How long to wait for another process that is writing: 0 by default in Bun.
-  db.run('PRAGMA busy_timeout = 10000')
+export function setPragmas(db: Database, patience = LOCK_PATIENCE_MS): void {
+  db.run(`PRAGMA busy_timeout = ${patience}`)
   db.run('PRAGMA temp_store = MEMORY')
   // A damaged or hostile file must not run functions through its schema, nor have malformed pages read.
   db.run('PRAGMA trusted_schema = OFF')
@@ -30,12 +32,12 @@ export function setPragmas(db: Database): void {
 
 /**
  * Opens a connection that may write. Prepare its statements with `query`, which caches them, so that `close(true)` can
- * finalize them: if one is left, SQLite keeps the file and its locks.
+ * finalize them: if one is left, SQLite keeps the file and its locks. `patience`: milliseconds to wait for a lock.
  */
-export function connect(path: string): Database {
+export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
   return prepareOrClose(db, () => {
-    setPragmas(db)
+    setPragmas(db, patience)
     // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')
     // An automatic checkpoint hides its errors: see checkpoint.ts.

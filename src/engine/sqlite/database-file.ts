@@ -1,6 +1,5 @@
 // The file of a database: its path, its header, its lock, and distrust of its pages in the page cache.
 
-import type { Database } from 'bun:sqlite'
 import {
   closeSync,
   existsSync,
@@ -14,11 +13,10 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
-import { dropPageCache, tryLock, unlock, watchInode } from '../../files/libc'
+import { dropPageCache, tryLock, watchInode } from '../../files/libc'
 import { syncFolder } from '../../files/sync'
-import { connect } from './connection'
 import { explain } from './errors'
-import { APPLICATION_ID, migrate, requireKnown, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
 
 /** The size of a file in bytes; 0 if there is none. */
@@ -163,7 +161,7 @@ function waitForLock(fd: number): boolean {
   return true
 }
 
-const isOld = (version: number): boolean => version > 0 && version < SCHEMA_VERSION
+export const isOld = (version: number): boolean => version > 0 && version < SCHEMA_VERSION
 
 type OpenFileOptions = {
   /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
@@ -224,35 +222,6 @@ export function openFile(
   } catch (error) {
     closeSync(fd)
     throw explain(error, full)
-  }
-}
-
-/**
- * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
- * process serves it, and has already done so.
- */
-export function openDatabase(file: OpenedFile, keepsLock: boolean): Database {
-  let db: Database | undefined
-  try {
-    if (file.locked) distrustPageCache(file.path)
-    db = connect(file.path)
-    if (!file.locked && isOld(schemaVersion(db))) {
-      throw new OpenError(
-        `an older plantstore serves ${file.path}, and would go on by the old schema; restart it with this version`,
-      )
-    }
-    const isMigrated = migrate(db) !== SCHEMA_VERSION
-    db.run('PRAGMA journal_mode = WAL')
-    // SQLite creates the log at the next read. It must exist, because its inode is watched from now on.
-    schemaVersion(db)
-    // Copies migrations into the file at once, so that an older program sees the schema version in its header.
-    if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-    return db
-  } catch (error) {
-    db?.close(true)
-    throw explain(error, file.path)
-  } finally {
-    if (file.locked && !keepsLock) unlock(file.fd)
   }
 }
 

@@ -1,55 +1,25 @@
-// The schema, and the steps from each version to the next.
+// The schema: a file in migrations/ for each step from one version to the next.
 
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../errors'
+import plantsAndTokens from './migrations/0001_plants_and_tokens.sql' with { type: 'text' }
+import plantsByTag from './migrations/0002_plants_by_tag.sql' with { type: 'text' }
+import lastUseOfTokens from './migrations/0003_last_use_of_tokens.sql' with { type: 'text' }
+import noPlantsByName from './migrations/0004_no_plants_by_name.sql' with { type: 'text' }
+import changeLog from './migrations/0005_change_log.sql' with { type: 'text' }
+import plantCount from './migrations/0006_plant_count.sql' with { type: 'text' }
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
 
-/**
- * The steps from one schema version (`PRAGMA user_version`) to the next. The first starts from an empty file, and marks it
- * as plantstore's in the same transaction: a first start that is killed leaves nothing, or everything.
- */
+/** The steps from one schema version (`PRAGMA user_version`) to the next. The first starts from an empty file. */
 const migrations = [
-  `PRAGMA application_id = ${APPLICATION_ID};
-   CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;
-   CREATE TABLE tokens (
-     name TEXT NOT NULL,
-     hash TEXT NOT NULL PRIMARY KEY,
-     scope TEXT NOT NULL CHECK (scope IN ('read', 'write')),
-     created_at INTEGER NOT NULL,
-     expires_at INTEGER,
-     revoked_at INTEGER
-   ) STRICT, WITHOUT ROWID;
-   CREATE UNIQUE INDEX tokens_by_name ON tokens (name) WHERE revoked_at IS NULL;`,
-  // Keyset pagination by tag. Plants without a tag cost it nothing.
-  'CREATE INDEX plants_by_tag ON plants (tag, id) WHERE tag IS NOT NULL;',
-  'ALTER TABLE tokens ADD COLUMN last_used_at INTEGER;',
-  // Plants were once found by their names through it.
-  'DROP INDEX IF EXISTS plants_by_name;',
-  // The log of changes. `log`: its name; NULL: none is kept.
-  `CREATE TABLE changes (
-     number INTEGER PRIMARY KEY,
-     at INTEGER NOT NULL,
-     action TEXT NOT NULL,
-     plant INTEGER NOT NULL,
-     before TEXT,
-     after TEXT,
-     token TEXT,
-     address TEXT,
-     request TEXT
-   ) STRICT;
-   CREATE INDEX changes_by_plant ON changes (plant);
-   CREATE TABLE change_log (
-     log TEXT,
-     keep_ms INTEGER,
-     last INTEGER NOT NULL,
-     bytes INTEGER NOT NULL
-   ) STRICT;
-   INSERT INTO change_log (last, bytes) VALUES (0, 0);`,
-  // How many plants there are.
-  `CREATE TABLE plant_count (plants INTEGER NOT NULL) STRICT;
-   INSERT INTO plant_count SELECT count(*) FROM plants;`,
+  plantsAndTokens,
+  plantsByTag,
+  lastUseOfTokens,
+  noPlantsByName,
+  changeLog,
+  plantCount,
 ]
 
 /** The newest schema version that this program reads. */

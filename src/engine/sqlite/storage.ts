@@ -3,17 +3,23 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { ApiError, explainWriting, OpenError } from '../../errors'
-import { tryLock, unlock, watchInode } from '../../files/libc'
+import { tryLock, unlock } from '../../files/libc'
 import type { Change } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { probe } from './apply-change'
 import { watchCheckpoints } from './checkpoint'
-import { closeDatabase, connect, prepareServing, type ServingConnection } from './connection'
-import { type OpenedFile, openDatabase } from './database-file'
+import {
+  closeDatabase,
+  connect,
+  LOCK_PATIENCE_MS,
+  prepareServing,
+  type ServingConnection,
+} from './connection'
+import type { OpenedFile } from './database-file'
 import { explain, type StorageFailure, toClientError, toCommandError, toFailure } from './errors'
 import { watchForeignLock } from './foreign-lock'
-import { keepChanges } from './journal'
+import type { OpenedDatabase } from './open'
 import { Outage } from './outage'
 import { WorkerClient } from './worker-client'
 import { failureOf } from './worker-protocol'
@@ -36,9 +42,10 @@ export class Storage {
   #connection: ServingConnection | null = null
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
-  /** Takes over an opened file. Throws an `OpenError` if it is not a database. */
+  /** Takes over an opened file and its connection. Throws an `OpenError` if it is not a database. */
   constructor(
     private readonly file: OpenedFile,
+    { db, inode }: OpenedDatabase,
     private readonly role: Role,
   ) {
     this.#toError = role.outlivesOutages ? toClientError : toCommandError
@@ -46,11 +53,7 @@ export class Storage {
     this.#lock = watchForeignLock(role, () => this.#tryLock())
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
     this.path = file.path
-    let db: Database | undefined
     try {
-      const inode = watchInode(this.path)()
-      db = openDatabase(file, role.holdsLock)
-      if (keepChanges(db, role.keepChanges)) role.log('warn', 'changes-ended')
       this.#connection = this.#prepare(db)
       this.keepsLog = this.#connection.changes.isKept()
       // A daemon alone begins and ends a log; beside a command it may do so at any time.
@@ -58,7 +61,7 @@ export class Storage {
       const database = { path: this.path, inode, mayLog }
       this.worker = new WorkerClient(database, this.#checkpoints.report)
     } catch (error) {
-      db?.close(true)
+      db.close(true)
       closeSync(file.fd)
       throw explain(error, this.path)
     }
@@ -168,7 +171,7 @@ export class Storage {
       try {
         act(db)
       } finally {
-        db.run('PRAGMA busy_timeout = 10000')
+        db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
       }
     })
   }

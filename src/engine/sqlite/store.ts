@@ -10,6 +10,7 @@ import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
 import { fileSize, freeBytes, openFile } from './database-file'
 import { SCHEMA_VERSION } from './migrations'
+import { openDatabase } from './open'
 import { countPlants } from './plants'
 import { Storage } from './storage'
 
@@ -20,8 +21,8 @@ const STALLED_MS = 10_000
 export async function openSqlite(path: string, role: Role): Promise<Store> {
   const file = openFile(path, role)
   if (role.holdsLock) await removeLeftovers(dirname(file.path))
-  const copied = await copyBeforeMigration(file)
-  const storage = new Storage(file, role)
+  const copied = await copyBeforeMigration(file, role.stopping)
+  const storage = new Storage(file, await openDatabase(file, role), role)
   if (copied) {
     const { schemaVersion: from, path: copy } = copied
     role.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })

@@ -82,3 +82,21 @@ test('a token that was not found is asked for again', async () => {
   expect(await find()).toEqual(token)
   expect(queries).toHaveLength(2)
 })
+
+test('a look-up does not go through all leases, however many there are', async () => {
+  let reads = 0
+  const now = () => {
+    reads += 1
+    return 0
+  }
+  const leases = createLeases(async () => token, now)
+  const find = async (from: number, to: number) => {
+    for (let it = from; it < to; it += 1) await leases.find(`token ${it}`)
+  }
+  await find(0, 2000)
+  reads = 0
+
+  await find(2000, 2010)
+
+  expect(reads).toBeLessThan(100)
+})

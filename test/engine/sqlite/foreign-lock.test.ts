@@ -1,7 +1,7 @@
 // Other programs that keep the write lock of the database, and commands that must not.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
 import {
   builtProgram,
@@ -17,6 +17,15 @@ setDefaultTimeout(PATIENCE_MS)
 
 const isWritable = async (daemon: Daemon): Promise<string | undefined> =>
   /^plantstore_storage_writable (.)$/m.exec(await (await daemon.fetch('/metrics')).text())?.[1]
+
+/** What a descriptor of a process is open on; null if it was just closed. */
+function linkOf(pid: number, fd: string): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/fd/${fd}`)
+  } catch {
+    return null
+  }
+}
 
 const lockEvents = (daemon: Daemon) =>
   daemon.events().filter(({ event }) => event.startsWith('database-'))
@@ -55,6 +64,24 @@ test('a lock that another program keeps is told within 10 seconds, and heals', a
   expect((await daemon.create('{"id":4,"name":"after"}')).status).toBe(200)
   expect(lockEvents(daemon)).toHaveLength(2)
   expect(storedPlants(database).map(({ id }) => id)).toEqual([1n, 4n])
+})
+
+test('a daemon that waits for the lock of another program at its start stops at SIGTERM', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 3))
+  using other = new Database(database)
+  other.run('BEGIN IMMEDIATE')
+  const args = ['serve', '--port', '0', '--keep-changes', '1d', '--database', database]
+  await using daemon = startProgram(args)
+  const isOpen = () =>
+    readdirSync(`/proc/${daemon.pid}/fd`).some((fd) => linkOf(daemon.pid, fd) === `${database}-wal`)
+  while (!isOpen()) await Bun.sleep(1)
+
+  expect(await daemon.stop()).toBe(0)
+
+  expect(daemon.err()).not.toContain('locked')
+  expect(daemon.err().trimEnd()).toEndWith('"event":"stopped"}')
 })
 
 test('a create whose client has gone while the database was locked is not made', async () => {

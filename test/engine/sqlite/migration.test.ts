@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
-import { command } from '../../../src/engine/role'
+import { command, daemon as daemonRole } from '../../../src/engine/role'
 import { SCHEMA_VERSION } from '../../../src/engine/sqlite/migrations'
 import { messageOf } from '../../../src/errors'
 import { tryLock } from '../../../src/files/libc'
@@ -180,6 +180,23 @@ test('makes no copy of a new database, nor of one of this version', async () => 
     expect(daemon.events().map(({ event }) => event)).not.toContain('migrated')
   }
   expect(readdirSync(folder.path)).toEqual(['plants.db'])
+})
+
+test('stops copying when the process is told to stop, and migrates nothing', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  makeOld(database, 1).close(true)
+  const stopped = daemonRole(
+    () => {},
+    () => {},
+    null,
+    AbortSignal.abort(),
+  )
+
+  await expect(openStore(database, stopped)).rejects.toThrow('aborted')
+
+  expect(readdirSync(folder.path)).toEqual(['plants.db'])
+  expect(versionOf(database)).toBe(1)
 })
 
 test('does not migrate what cannot be copied', async () => {

@@ -98,7 +98,7 @@ describeServers(
       expect(await refusal(server.url('bytes'))).toContain('is SQL_ASCII')
       expect(await refusal(server.url('still'))).toEndWith('read-only, like a standby')
       expect(await refusal(unsafe.url())).toEndWith(
-        'fsync is off: a loss of power would lose data; set fsync=on',
+        'fsync is off: a power loss would lose data; set fsync=on',
       )
     })
 

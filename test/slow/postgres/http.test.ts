@@ -26,9 +26,9 @@ const files = [
   'http/rate-limit',
   'http/read',
   'http/request-log',
-  'commands/changes',
-  'commands/health',
-  'commands/import-csv',
+  'cli/commands/changes',
+  'cli/commands/health',
+  'cli/commands/import-csv',
 ]
 
 describeServers(

@@ -1,0 +1,77 @@
+// Opens the first connection to a file. While another program locks it, waits as SQLite would, but does not block the thread:
+// a signal to stop is obeyed meanwhile.
+
+import type { Database } from 'bun:sqlite'
+import { closeSync } from 'node:fs'
+import { codeOf, OpenError } from '../../errors'
+import { unlock, watchInode } from '../../files/libc'
+import type { Role } from '../role'
+import { connect, LOCK_PATIENCE_MS } from './connection'
+import { distrustPageCache, isOld, type OpenedFile } from './database-file'
+import { explain } from './errors'
+import { keepChanges } from './journal'
+import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
+
+const LOCK_PAUSE_MS = 20
+
+/** Migrates the schema, and begins or ends the log of changes. Throws SQLITE_BUSY if another program locks the database. */
+function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
+  if (!locked && isOld(schemaVersion(db))) {
+    throw new OpenError(
+      `an older plantstore serves ${path}, and would go on by the old schema; restart it with this version`,
+    )
+  }
+  const isMigrated = migrate(db) !== SCHEMA_VERSION
+  db.run('PRAGMA journal_mode = WAL')
+  // SQLite creates the log at the next read. It must exist, because its inode is watched from now on.
+  schemaVersion(db)
+  // Copies migrations into the file at once, so that an older program sees the schema version in its header.
+  if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  if (keepChanges(db, role.keepChanges)) role.log('warn', 'changes-ended')
+}
+
+function connectAtOnce(file: OpenedFile, role: Role): Database {
+  const db = connect(file.path, 0)
+  try {
+    prepare(db, file, role)
+    db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+    return db
+  } catch (error) {
+    db.close(true)
+    throw error
+  }
+}
+
+async function connectUnlocked(file: OpenedFile, role: Role): Promise<Database> {
+  const end = performance.now() + LOCK_PATIENCE_MS
+  for (;;) {
+    try {
+      return connectAtOnce(file, role)
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > end) throw error
+    }
+    await Bun.sleep(LOCK_PAUSE_MS)
+    role.stopping.throwIfAborted()
+  }
+}
+
+/** The first connection to a file, and the inode that the file had before. */
+export type OpenedDatabase = { readonly db: Database; readonly inode: string | null }
+
+/**
+ * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
+ * process serves it, and has already done so. Rejects with an `OpenError` if it cannot be opened, and closes the file.
+ */
+export async function openDatabase(file: OpenedFile, role: Role): Promise<OpenedDatabase> {
+  try {
+    const inode = watchInode(file.path)()
+    if (file.locked) distrustPageCache(file.path)
+    return { db: await connectUnlocked(file, role), inode }
+  } catch (error) {
+    closeSync(file.fd)
+    throw explain(error, file.path)
+  } finally {
+    // A file that was closed is unlocked.
+    if (file.locked && !role.holdsLock) unlock(file.fd)
+  }
+}

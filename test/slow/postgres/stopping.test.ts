@@ -1,0 +1,37 @@
+// A daemon that is told to stop before its store is open.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { connect } from '../../../src/engine/postgres/connection'
+import { builtProgram, PATIENCE_MS, startProgram } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+describeServers('a start with %s', (started) => {
+  test.each([
+    ['migrates, and waits for a table', 'UPDATE plantstore_schema SET version = 4'],
+    ['begins a change log, and waits for a table', ''],
+  ])('that %s stops at SIGTERM', async (_, before) => {
+    const server = await started()
+    const url = await newDatabase(server)
+    await (await openAt(url)).close()
+    if (before !== '') await server.query(before, url)
+    const { sql, close } = await connect(targetOf(url))
+    await sql.unsafe('BEGIN; LOCK TABLE lanes')
+    const env = { PLANTSTORE_DATABASE: url }
+    const args = ['serve', '--port', '0', '--keep-changes', '1d']
+    await using daemon = startProgram(args, { program: builtProgram, env })
+    const waiting = 'SELECT FROM pg_locks WHERE NOT granted'
+    while ((await server.query(waiting, url)).length === 0) await Bun.sleep(5)
+
+    expect(await daemon.stop()).toBe(0)
+
+    expect(daemon.err()).not.toContain('close-failed')
+    expect(daemon.err().trimEnd()).toEndWith('"event":"stopped"}')
+    await sql.unsafe('ROLLBACK')
+    await close()
+    const store = await openAt(url)
+    await store.createPlant({ id: 1n, name: 'Rose' })
+    await store.close()
+  })
+})
