@@ -2,8 +2,15 @@ import type { Precondition } from './plant/entity-tag'
 import type { ChangedTexts, Int64, NewPlant, Plant } from './plant/plant'
 import type { Token } from './token'
 
-/** The plants of a page: at most `limit`, with ids above `after`, and with the tag and the part of a name if given. */
+export const ORDERS = ['asc', 'desc'] as const
+/** The order of ids in a list. */
+export type Order = (typeof ORDERS)[number]
+
+/** The plants of a page: at most `limit`, after the id `after`, and with the tag and the part of a name if given. */
 export type PlantQuery = {
+  /** Ascending, if not given. */
+  readonly order?: Order | undefined
+  /** With descending ids, those below it. */
   readonly after: Int64 | null
   readonly limit: number
   readonly tag: string | null
@@ -11,7 +18,7 @@ export type PlantQuery = {
   readonly name: string | null
 }
 
-/** Plants in ascending order of ids; the next page begins after the id `next`. null: no more follow. */
+/** Plants in the order that was asked for; the next page begins after the id `next`. null: no more follow. */
 export type Page = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
 
 /** How plants are created. */

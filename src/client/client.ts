@@ -109,7 +109,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
 
     readPlant,
 
-    /** A page of plants, in ascending order. */
+    /** A page of plants, in ascending order of ids if not asked otherwise. */
     listPlants,
 
     /** Every plant, page by page; `limit` is the size of a page. Throws a {@link ClientError}. */

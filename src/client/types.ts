@@ -34,11 +34,13 @@ export type ListQuery = {
   readonly tag?: string | undefined
   /** Only plants whose names contain this. A page may be short or empty while there is a `next`. */
   readonly name?: string | undefined
+  /** The order of ids; default: asc. With desc, `after` means ids below it. */
+  readonly order?: 'asc' | 'desc' | undefined
 }
 
 /** A page of plants. */
 export type PlantPage = {
-  /** In ascending order of ids. */
+  /** In the order of ids that was asked for. */
   readonly plants: readonly NewPlant[]
   /** What to give as `after` for the next page; null on the last one. */
   readonly next: string | null

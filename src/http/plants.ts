@@ -30,7 +30,7 @@ const toThePlant = {
 const toTheNextPage = {
   nextPage: {
     operationId: 'listPlants',
-    description: 'List the next page.',
+    description: 'List the next page; with the other parameters as they were.',
     parameters: { after: '$response.body#/next' },
   },
 }
@@ -137,9 +137,9 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
     .get(
       '/plants',
       async ({ request, query: { limit, after, ...filter } }) => {
-        const { tag = null, name = null } = filter
+        const { tag = null, name = null, order } = filter
         const from = after === undefined ? null : BigInt(after)
-        const page = await store.listPlants({ limit: Number(limit), after: from, tag, name })
+        const page = await store.listPlants({ limit: Number(limit), after: from, tag, name, order })
         const next = page.next === null ? null : String(page.next)
         const text = JSON.stringify({ plants: page.plants.map(toJson), next })
         const answer = unsent.answerZipped(request, text)
@@ -153,7 +153,7 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
           operationId: 'listPlants',
           summary: 'List plants',
           description:
-            'Page by page, in ascending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
+            'Page by page, in ascending or descending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
           answers: () =>
             answers(200, 'A page of plants.', PlantPage, {
               example: { plants: [storedExample], next: '1' },

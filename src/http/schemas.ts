@@ -3,7 +3,7 @@
 // From TypeBox, as those of plants: an integer of Elysia's also takes text.
 import * as t from '@sinclair/typebox'
 import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../plant/plant'
-import { ACTIONS } from '../store'
+import { ACTIONS, ORDERS, type Order } from '../store'
 
 // The plants on a page if the client gives no limit.
 const DEFAULT_LIMIT = 100
@@ -13,6 +13,7 @@ t.TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseIn
 // Elysia fills in the default as a number.
 t.TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
 
+t.TypeRegistry.Set('Order', (_, value) => ORDERS.some((order) => order === value))
 t.TypeRegistry.Set('NamePart', (_, text) => isText(text) && [...text].length <= LONGEST_PART)
 
 // An int64 as text, as in a path or a query.
@@ -55,6 +56,15 @@ const Limit = t.Unsafe<string | number>({
   error: 'expected an integer from 1 to 1000',
 })
 
+// Without a default: Elysia would add it to every query, and so to every link.
+const IdOrder = t.Unsafe<Order>({
+  [t.Kind]: 'Order',
+  type: 'string',
+  enum: ORDERS,
+  description: 'The order of ids; default: asc. With desc, `after` means ids below it.',
+  error: 'expected asc or desc',
+})
+
 /** The parameters of a list. */
 export const PlantList = t.Object(
   {
@@ -64,8 +74,9 @@ export const PlantList = t.Object(
       t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
     ),
     name: t.Optional(NamePart),
+    order: t.Optional(IdOrder),
   },
-  { additionalProperties: false, error: 'unknown parameter; use limit, after, tag or name' },
+  { additionalProperties: false, error: 'unknown parameter; use limit, after, tag, name or order' },
 )
 
 // The engine knows what its cursors look like.
@@ -117,7 +128,7 @@ const NEXT = 'What to send as `after` for the next page; null on the last one.'
 export const PlantPage = t.Object(
   {
     plants: t.Array(NewPlant, {
-      description: 'Plants in ascending order of their ids.',
+      description: 'Plants in the order of their ids that was asked for.',
     }),
     next: orNull(Cursor, NEXT),
   },

@@ -270,6 +270,22 @@ test('goes through all pages of a search, empty ones too', async () => {
   expect(await Array.fromAsync(client.plants({ name: 'FICUS', limit: 1 }))).toEqual(plants)
 })
 
+test('lists descending ids, page by page, exactly at both ends', async () => {
+  const ids = [-(2n ** 63n), -1n, 2n ** 54n, 2n ** 54n + 1n, 2n ** 63n - 1n]
+  const plants = ids.map((id) => ({ id, name: `end ${id}`, tag: 'ends' }))
+  expect(await client.createPlants(plants)).toMatchObject({ ok: true })
+
+  const last = await client.listPlants({ order: 'desc', limit: 1 })
+  expect(last).toMatchObject({ ok: true, value: { plants: plants.slice(-1), next: `${ids[4]}` } })
+  for (const limit of [1, 2, 1000]) {
+    const listed = client.plants({ order: 'desc', limit, tag: 'ends' })
+    expect(await Array.fromAsync(listed)).toEqual(plants.toReversed())
+  }
+  const below = client.plants({ order: 'desc', after: 2n ** 54n + 1n, name: 'END ', limit: 1 })
+  expect(await Array.fromAsync(below)).toEqual(plants.slice(0, 3).toReversed())
+  for (const { id } of plants) await client.deletePlant(id)
+})
+
 test('creates any number of plants in batches, and says which were refused', async () => {
   const plants = rowOf(100_000n, 2300, 'many')
   const taken = { id: 101_234n, name: 'taken' }

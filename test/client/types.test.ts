@@ -98,6 +98,7 @@ test('every operation is a method, with the parameters of its query', () => {
     after: 'optional',
     tag: 'optional',
     name: 'optional',
+    order: 'optional',
   }
   const { plants, createAll, changes, follow, ...methods } = createClient({
     url: daemon.url,

@@ -1,10 +1,15 @@
 import { expect, test } from 'bun:test'
 import type { NewPlant } from '../../src/plant/plant'
-import type { PlantQuery, Store } from '../../src/store'
+import { ORDERS, type Order, type PlantQuery, type Store } from '../../src/store'
 import { range, type TestedStore } from '../harness/tested-store'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
+
+const DESCENDING = { order: 'desc', tag: null, name: null } as const
+
+const inOrder = <T>(order: Order, ascending: readonly T[]): T[] =>
+  order === 'asc' ? [...ascending] : ascending.toReversed()
 
 /** The part of the contract that speaks of many plants. */
 export function testLists(open: () => Promise<TestedStore>): void {
@@ -37,6 +42,59 @@ export function testLists(open: () => Promise<TestedStore>): void {
     expect(await names(null, 10, 'X')).toBe('')
   })
 
+  test('lists the plants below an id with descending ids, exactly at both ends of the range', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants: NewPlant[] = [
+      { id: MIN, name: 'a', tag: 'x' },
+      { id: MIN + 1n, name: 'b' },
+      { id: -1n, name: 'c', tag: 'x' },
+      { id: 9007199254740992n, name: 'd', tag: 'x' },
+      { id: 9007199254740993n, name: 'e', tag: '' },
+      { id: MAX - 1n, name: 'f', tag: 'x' },
+      { id: MAX, name: 'g' },
+    ]
+    await store.createPlants(plants)
+    const list = async (after: bigint | null, limit: number, tag: string | null) => {
+      const page = await store.listPlants({ after, limit, tag, name: null, order: 'desc' })
+      return [page.plants.map(({ name }) => name).join(''), page.next]
+    }
+
+    expect(await list(null, 10, null)).toEqual(['gfedcba', null])
+    expect(await list(null, 7, null)).toEqual(['gfedcba', null])
+    expect(await list(null, 6, null)).toEqual(['gfedcb', MIN + 1n])
+    expect(await list(MAX, 1, null)).toEqual(['f', MAX - 1n])
+    expect(await list(MAX - 1n, 2, null)).toEqual(['ed', 9007199254740992n])
+    expect(await list(9007199254740993n, 1, null)).toEqual(['d', 9007199254740992n])
+    expect(await list(0n, 1, null)).toEqual(['c', -1n])
+    expect(await list(MIN + 1n, 10, null)).toEqual(['a', null])
+    expect(await list(MIN, 10, null)).toEqual(['', null])
+    expect(await list(null, 2, 'x')).toEqual(['fd', 9007199254740992n])
+    expect(await list(9007199254740992n, 10, 'x')).toEqual(['ca', null])
+    expect(await list(MIN, 10, 'x')).toEqual(['', null])
+    expect(await list(null, 10, '')).toEqual(['e', null])
+    const found = await store.listPlants({ ...DESCENDING, after: MAX, limit: 2, name: '' })
+    expect(found).toEqual({ plants: plants.slice(4, 6).toReversed(), next: 9007199254740993n })
+    const least = await store.listPlants({ ...DESCENDING, after: MIN, limit: 1, name: 'a' })
+    expect(least).toEqual({ plants: [], next: null })
+  })
+
+  test('keeps its place among descending ids while plants come and go', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlants(range(0, 10))
+    const first = await store.listPlants({ ...DESCENDING, after: null, limit: 4 })
+    // The one at which the page ended, the next one, and some on both sides.
+    for (const id of [6n, 5n, 8n]) await store.deletePlant(id)
+    await store.createPlants([11n, 12n, -1n].map((id) => ({ id, name: 'new' })))
+    await store.replacePlant({ id: 4n, name: 'changed' })
+    const second = await store.listPlants({ ...DESCENDING, after: first.next, limit: 100 })
+
+    expect(first.plants.map(({ id }) => id)).toEqual([9n, 8n, 7n, 6n])
+    expect(second.plants.map(({ id }) => id)).toEqual([4n, 3n, 2n, 1n, 0n, -1n])
+    expect(second).toMatchObject({ plants: [{ name: 'changed' }, {}, {}, {}, {}, {}], next: null })
+  })
+
   test('tells whether there are more plants behind a page', async () => {
     await using tested = await open()
     const { store } = tested
@@ -50,25 +108,28 @@ export function testLists(open: () => Promise<TestedStore>): void {
     expect(await hasMore(2n, 1)).toBe(false)
   })
 
-  test('ends a page of long plants before its limit, and leaves none out', async () => {
-    await using tested = await open()
-    const { store } = tested
-    const name = 'x'.repeat(400_000)
-    for (const { id } of range(0, 7)) await store.createPlant({ id, name, tag: 't' })
-    const pages: bigint[][] = []
-    let after: bigint | null = null
-    do {
-      const tag = pages.length % 2 ? null : 't'
-      const page = await store.listPlants({ after, limit: 5, tag, name: null })
-      pages.push(page.plants.map(({ id }) => id))
-      after = page.next
-    } while (after !== null)
+  test.each(ORDERS)(
+    'ends a page of long plants before its limit, and leaves none out: %s',
+    async (order) => {
+      await using tested = await open()
+      const { store } = tested
+      const name = 'x'.repeat(400_000)
+      for (const { id } of range(0, 7)) await store.createPlant({ id, name, tag: 't' })
+      const pages: bigint[][] = []
+      let after: bigint | null = null
+      do {
+        const tag = pages.length % 2 ? null : 't'
+        const page = await store.listPlants({ after, limit: 5, tag, name: null, order })
+        pages.push(page.plants.map(({ id }) => id))
+        after = page.next
+      } while (after !== null)
 
-    expect(pages.flat()).toEqual([0n, 1n, 2n, 3n, 4n, 5n, 6n])
-    for (const page of pages) expect(page.length).toBeLessThan(5)
-    const one = await store.listPlants({ after: null, limit: 1, tag: null, name: null })
-    expect(one.plants).toHaveLength(1)
-  })
+      expect(pages.flat()).toEqual(inOrder(order, [0n, 1n, 2n, 3n, 4n, 5n, 6n]))
+      for (const page of pages) expect(page.length).toBeLessThan(5)
+      const one = await store.listPlants({ after: null, limit: 1, tag: null, name: null, order })
+      expect(one.plants).toHaveLength(1)
+    },
+  )
 
   test('lists by tag what was replaced and deleted', async () => {
     await using tested = await open()
@@ -151,14 +212,16 @@ export function testLists(open: () => Promise<TestedStore>): void {
             foldCase(plant.name).includes(foldCase(name)) && (tag === null || plant.tag === tag),
         )
         for (const limit of [1, 2, 1000]) {
-          const { found } = await search(store, { limit, tag, name })
-          expect({ name, tag, found }).toEqual({ name, tag, found: expected })
+          for (const order of ORDERS) {
+            const { found } = await search(store, { limit, tag, name, order })
+            expect({ name, tag, found }).toEqual({ name, tag, found: inOrder(order, expected) })
+          }
         }
       }
     }
   })
 
-  test('walks some thousand plants a page, and leaves none out', async () => {
+  test.each(ORDERS)('walks some thousand plants a page, and leaves none out: %s', async (order) => {
     await using tested = await open()
     const { store } = tested
     const rare = [0n, 4999n, 5000n, 5001n, 9999n, 10_000n, 11_999n]
@@ -170,25 +233,28 @@ export function testLists(open: () => Promise<TestedStore>): void {
     for (let start = 0; start < plants.length; start += 1000) {
       await store.createPlants(plants.slice(start, start + 1000))
     }
-    const all = await search(store, { limit: 1000, tag: null, name: 'RARE' })
-    expect(all.found.map(({ id }) => id)).toEqual(rare)
+    const all = await search(store, { limit: 1000, tag: null, name: 'RARE', order })
+    expect(all.found.map(({ id }) => id)).toEqual(inOrder(order, rare))
     expect(all.pages).toBe(3)
-    const none = await search(store, { limit: 1, tag: 'odd', name: 'rarer' })
+    const none = await search(store, { limit: 1, tag: 'odd', name: 'rarer', order })
     expect(none).toEqual({ found: [], pages: 2 })
     for (const limit of [1, 2, 3]) {
-      const { found } = await search(store, { limit, tag: 'even', name: 'rare' })
-      expect(found.map(({ id }) => id)).toEqual(rare.filter((id) => id % 2n === 0n))
+      const { found } = await search(store, { limit, tag: 'even', name: 'rare', order })
+      const even = rare.filter((id) => id % 2n === 0n)
+      expect(found.map(({ id }) => id)).toEqual(inOrder(order, even))
     }
   })
 
-  test('ends a search among long names before they take long', async () => {
+  test.each(ORDERS)('ends a search among long names before they take long: %s', async (order) => {
     await using tested = await open()
     const { store } = tested
     for (const { id } of range(0, 4)) {
       await store.createPlant({ id, name: `${'x'.repeat(300_000)}${id}` })
     }
-    const { found, pages } = await search(store, { limit: 10, tag: null, name: 'x3' })
-    expect(found.map(({ id }) => id)).toEqual([3n])
+    const last = order === 'asc' ? 3n : 0n
+    const query = { limit: 10, tag: null, name: `x${last}`, order }
+    const { found, pages } = await search(store, query)
+    expect(found.map(({ id }) => id)).toEqual([last])
     expect(pages).toBe(4)
   })
 }

@@ -82,6 +82,50 @@ test.each(['next', 'link'] as const)('leads through the plants of a tag by its %
   }
 })
 
+test.each(['next', 'link'] as const)('leads through descending ids by its %s', async (follow) => {
+  const descending = ids.toReversed()
+  for (const limit of [1, 2, 7, 14, 15, 1000]) {
+    const found = await pages(`/plants?order=desc&limit=${limit}`, follow)
+
+    expect(found.flat()).toEqual(descending)
+    expect(found).toHaveLength(Math.ceil(ids.length / limit))
+  }
+  const query = `order=desc&limit=2&tag=${encodeURIComponent('a&b="ü')}`
+  const tagged = descending.filter((id) => id.startsWith('-'))
+  expect((await pages(`/plants?${query}`, follow)).flat()).toEqual(tagged)
+  const named = descending.filter((id) => `n${id}`.includes('n9'))
+  expect((await pages('/plants?name=N9&limit=1&order=desc', follow)).flat()).toEqual(named)
+})
+
+test('starts below `after` with descending ids, be there a plant or not', async () => {
+  const below = async (id: string) =>
+    idsOf(await (await daemon.fetch(`/plants?order=desc&after=${id}`)).text()).toReversed()
+
+  expect(await below('9007199254740993')).toEqual(ids.slice(0, 13))
+  expect(await below('-5')).toEqual(ids.slice(0, 6))
+  expect(await below(MAX)).toEqual(ids.slice(0, -1))
+  expect(await below('-9223372036854775807')).toEqual([MIN])
+  expect(await below(MIN)).toEqual([])
+})
+
+test('takes order=asc as what it is without an order', async () => {
+  const answers = ['limit=3&order=asc', 'limit=3'].map(async (query) =>
+    (await daemon.fetch(`/plants?${query}`)).text(),
+  )
+  const [asked, usual] = await Promise.all(answers)
+
+  expect(asked).toBe(usual ?? '')
+})
+
+test('finds the largest id with one request', async () => {
+  const answer = await daemon.fetch('/plants?order=desc&limit=1')
+
+  expect(answer.headers.get('link')).toBe(`<?limit=1&after=${MAX}&order=desc>; rel="next"`)
+  expect(await answer.text()).toBe(
+    `{"plants":[{"id":${MAX},"name":"n${MAX}","tag":""}],"next":"${MAX}"}`,
+  )
+})
+
 test('links to the next page under whatever path a proxy serves it', async () => {
   const link = (await daemon.fetch('/plants?limit=1')).headers.get('link')
   const target = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1] ?? ''
@@ -137,6 +181,11 @@ test.each([
   ['after=-9223372036854775809', 'after'],
   ['after=%2B1', 'after'],
   ['tag=%00', 'tag'],
+  ['order=', 'order'],
+  ['order=DESC', 'order'],
+  ['order=descending', 'order'],
+  ['order=desc,asc', 'order'],
+  ['order=-1', 'order'],
 ])('refuses the parameters %s', async (query, field) => {
   expect(await expectError(await daemon.fetch(`/plants?${query}`), 40002)).toStartWith(`${field}: `)
 })
@@ -146,7 +195,7 @@ test.each(['page=2', 'Limit=2', 'limit=2&offset=2', '__proto__=1', 'page=1&page=
   async (query) => {
     const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)
 
-    expect(message).toBe('unknown parameter; use limit, after, tag or name')
+    expect(message).toBe('unknown parameter; use limit, after, tag, name or order')
   },
 )
 
@@ -157,6 +206,8 @@ test.each([
   ['after=1&after=2', 'after'],
   ['tag=a&tag=b', 'tag'],
   ['tag&tag', 'tag'],
+  ['order=asc&order=asc', 'order'],
+  ['order=desc&limit=1&%6Frder=asc', 'order'],
   ['tag=a&tag=b&after=1&after=1', 'after, tag'],
 ])('refuses the repeated parameters %s', async (query, names) => {
   const message = await expectError(await daemon.fetch(`/plants?${query}`), 40002)

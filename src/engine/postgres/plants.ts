@@ -2,8 +2,8 @@
 
 import type { SQL } from 'bun'
 import { type Int64, type NewPlant, TEXTS } from '../../plant/plant'
-import type { Page, PlantQuery } from '../../store'
-import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
+import type { Order, Page, PlantQuery } from '../../store'
+import { firstId, MOST_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../page'
 import {
   COLUMNS,
   plantOf,
@@ -57,47 +57,54 @@ export const INDEXED_CHARACTERS = 200
 /** `hit`: whether the row matches; the last one may not. `more`: whether there is a next page. */
 type PageRow = StoredPlant & { readonly hit: boolean; readonly more: boolean }
 
-// $1: the limit; $2: one more row than may be read, which shows whether there is a next page; $3: the lowest id. The server
-// cuts a page that is too long, and also sends the last row that it has read.
-const page = (where: string, hit: string) => `
-  SELECT ${COLUMNS}, hit, more FROM (
-    SELECT ${COLUMNS}, hit, max(id) OVER () AS last, count(*) OVER () < walked AS more FROM (
-      SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
-        count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
-        sum(${OCTETS})
-          OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
-      FROM (
-        SELECT ${COLUMNS}, ${hit} AS hit FROM plants
-        WHERE id >= $3::bigint ${where} ORDER BY id LIMIT $2::bigint
-      ) AS read WINDOW ids AS (ORDER BY id)
-    ) AS counted
-    WHERE place < $2::bigint AND found < $1::bigint AND coalesce(length, 0) <= ${PAGE_LENGTH}
-  ) AS page WHERE hit OR id = last ORDER BY id`
-
 const ofTag = (tag: string) =>
   `AND left(tag, ${INDEXED_CHARACTERS}) = left(${tag}, ${INDEXED_CHARACTERS}) AND tag = ${tag}`
 
 // With the collation "C", of the column too, lower() knows A to Z only.
 const named = (part: string) => `strpos(lower(name), lower(${part} COLLATE "C")) > 0`
 
-const ALL = page('', 'true')
-const OF_TAG = page(ofTag('$4::text'), 'true')
-const NAMED = page('', named('$4::text'))
-const NAMED_OF_TAG = page(ofTag('$5::text'), named('$4::text'))
+function pagesIn(order: Order) {
+  const { from, by } = SQL_ORDERS[order]
+  // $1: the limit; $2: one row more than fits, which shows whether there is a next page; $3: the first id. The server cuts
+  // a page that is too long, and sends the last row that it has walked over.
+  const page = (where: string, hit: string) => `
+  SELECT ${COLUMNS}, hit, more FROM (
+    SELECT ${COLUMNS}, hit, place, max(place) OVER () AS last, count(*) OVER () < walked AS more FROM (
+      SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
+        count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
+        sum(${OCTETS})
+          OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+      FROM (
+        SELECT ${COLUMNS}, ${hit} AS hit FROM plants
+        WHERE id ${from} $3::bigint ${where} ORDER BY ${by} LIMIT $2::bigint
+      ) AS read WINDOW ids AS (ORDER BY ${by})
+    ) AS counted
+    WHERE place < $2::bigint AND found < $1::bigint AND coalesce(length, 0) <= ${PAGE_LENGTH}
+  ) AS page WHERE hit OR place = last ORDER BY ${by}`
+  return {
+    all: page('', 'true'),
+    ofTag: page(ofTag('$4::text'), 'true'),
+    named: page('', named('$4::text')),
+    namedOfTag: page(ofTag('$5::text'), named('$4::text')),
+  }
+}
 
-function statementOf({ tag, name }: PlantQuery): readonly [string, string[]] {
-  if (name === null) return tag === null ? [ALL, []] : [OF_TAG, [tag]]
-  return tag === null ? [NAMED, [name]] : [NAMED_OF_TAG, [name, tag]]
+const PAGES = { asc: pagesIn('asc'), desc: pagesIn('desc') }
+
+function statementOf({ order = 'asc', tag, name }: PlantQuery): readonly [string, string[]] {
+  const pages = PAGES[order]
+  if (name === null) return tag === null ? [pages.all, []] : [pages.ofTag, [tag]]
+  return tag === null ? [pages.named, [name]] : [pages.namedOfTag, [name, tag]]
 }
 
 /** Reads a page of plants. */
 export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
-  const { after, limit, name } = query
-  const from = firstId(after)
-  if (from === null) return { plants: [], next: null }
+  const { limit, name } = query
+  const first = firstId(query)
+  if (first === null) return { plants: [], next: null }
   const most = (name === null ? limit : MOST_WALKED) + 1
   const [text, values] = statementOf(query)
-  const rows = await sql.unsafe<PageRow[]>(text, [limit, most, from, ...values])
+  const rows = await sql.unsafe<PageRow[]>(text, [limit, most, first, ...values])
   const plants = rows.filter(({ hit }) => hit).map(plantOf)
   const last = rows.at(-1)
   return { plants, next: last?.more ? last.id : null }

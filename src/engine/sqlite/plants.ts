@@ -2,8 +2,8 @@
 
 import type { Database } from 'bun:sqlite'
 import { charactersOf, type Int64, type NewPlant } from '../../plant/plant'
-import type { Page, PlantQuery } from '../../store'
-import { firstId, MOST_WALKED, PAGE_LENGTH } from '../page'
+import type { Order, Page, PlantQuery } from '../../store'
+import { firstId, MOST_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../page'
 import { COLUMNS, plantOf, type StoredPlant } from '../row'
 
 // A part of an export.
@@ -29,33 +29,39 @@ function takePage(rows: Iterable<Walked>, limit: number): Page {
   return { plants, next: null }
 }
 
-/** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
-export function preparePlants(db: Database) {
-  const one = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+/** Prepares the queries of pages in one order. Returns a function that reads the rows from an id on. */
+function prepareRange(db: Database, order: Order) {
+  const { from, by } = SQL_ORDERS[order]
   const all = db.query<StoredPlant, [bigint, number]>(
-    `SELECT ${COLUMNS} FROM plants WHERE id >= ?1 ORDER BY id LIMIT ?2`,
+    `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
   )
   const ofTag = db.query<StoredPlant, [bigint, number, string]>(
-    `SELECT ${COLUMNS} FROM plants WHERE id >= ?1 AND tag = ?3 ORDER BY id LIMIT ?2`,
+    `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 AND tag = ?3 ORDER BY ${by} LIMIT ?2`,
   )
   // SQLite's lower() knows A to Z only.
   const hits = `SELECT ${COLUMNS}, instr(lower(name), lower(?3)) AS hit FROM plants`
   const named = db.query<Walked, [bigint, number, string]>(
-    `${hits} WHERE id >= ?1 ORDER BY id LIMIT ?2`,
+    `${hits} WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
   )
   const namedOfTag = db.query<Walked, [bigint, number, string, string]>(
-    `${hits} WHERE id >= ?1 AND tag = ?4 ORDER BY id LIMIT ?2`,
+    `${hits} WHERE id ${from} ?1 AND tag = ?4 ORDER BY ${by} LIMIT ?2`,
   )
 
-  function select(from: Int64, { limit, tag, name }: PlantQuery): Iterable<Walked> {
+  return (first: Int64, { limit, tag, name }: PlantQuery): Iterable<Walked> => {
     // One more row than fits shows whether there is a next page.
     const most = (name === null ? limit : MOST_WALKED) + 1
     if (name === null)
-      return tag === null ? all.iterate(from, most) : ofTag.iterate(from, most, tag)
+      return tag === null ? all.iterate(first, most) : ofTag.iterate(first, most, tag)
     return tag === null
-      ? named.iterate(from, most, name)
-      : namedOfTag.iterate(from, most, name, tag)
+      ? named.iterate(first, most, name)
+      : namedOfTag.iterate(first, most, name, tag)
   }
+}
+
+/** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
+export function preparePlants(db: Database) {
+  const one = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const ranges = { asc: prepareRange(db, 'asc'), desc: prepareRange(db, 'desc') }
 
   return {
     read(id: Int64): NewPlant | null {
@@ -63,8 +69,11 @@ export function preparePlants(db: Database) {
       return row && plantOf(row)
     },
     list(query: PlantQuery): Page {
-      const from = firstId(query.after)
-      return from === null ? { plants: [], next: null } : takePage(select(from, query), query.limit)
+      const { limit, order = 'asc' } = query
+      const first = firstId(query)
+      return first === null
+        ? { plants: [], next: null }
+        : takePage(ranges[order](first, query), limit)
     },
   }
 }

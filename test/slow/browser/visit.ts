@@ -13,18 +13,20 @@ export const INSTALL_MS = 300_000
 const SHELL = 'chromium-headless-shell'
 
 /**
- * Starts a Chromium without a window, installed if it is missing: Debian's that has none, which takes half the time, or a
- * whole one where that cannot be had. As root it has no sandbox: it opens our pages alone.
+ * The path of a Chromium, installed if it is missing: Debian's that has no window, which takes half the time, or a whole one
+ * where that cannot be had.
  */
-export async function startBrowser(): Promise<Browser> {
-  let executablePath = Bun.env.CHROMIUM ?? Bun.which(SHELL)
-  if (!executablePath) {
-    const name = (await has(SHELL)) ? SHELL : 'chromium'
-    if (!Bun.which(name)) await need(name)
-    executablePath = `/usr/bin/${name}`
-  }
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+export async function installChromium(): Promise<string> {
+  const installed = Bun.env.CHROMIUM ?? Bun.which(SHELL)
+  if (installed) return installed
+  const name = (await has(SHELL)) ? SHELL : 'chromium'
+  if (!Bun.which(name)) await need(name)
+  return `/usr/bin/${name}`
 }
+
+/** Starts a Chromium without a window. As root it has no sandbox: it opens our pages alone. */
+export const startBrowser = async (): Promise<Browser> =>
+  chromium.launch({ executablePath: await installChromium(), args: ['--no-sandbox'] })
 
 declare global {
   var violations: string[]

@@ -62,6 +62,8 @@ const packages: Record<string, string> = {
   'ssh-keygen': 'openssh-client',
   'systemd-analyze': 'systemd',
   unshare: 'util-linux',
+  WebKitWebDriver: 'webkit2gtk-driver',
+  Xvfb: 'xvfb',
   nsenter: 'util-linux',
   pip: 'python3-pip',
   etcd: 'etcd-server',

@@ -1,0 +1,58 @@
+// The browsers that people use, each installed where it is missing, as root on Debian.
+import { mkdirSync } from 'node:fs'
+import { temporaryFolder } from '../../../harness/folder'
+import { Skipped } from '../../faults/fault'
+import { need } from '../../faults/lab'
+import { installChromium } from '../visit'
+import { startChromium } from './chromium'
+import type { Driver } from './driver'
+import { startFirefox } from './firefox'
+import { startWebKit } from './webkit'
+
+type Browser = {
+  readonly install: () => Promise<unknown>
+  readonly start: (folder: string, downloads: string) => Promise<Driver>
+}
+
+const needing =
+  (...tools: string[]) =>
+  async () => {
+    if (tools.some((tool) => Bun.which(tool) === null)) await need(...tools)
+  }
+
+const browsers = {
+  Chromium: { install: installChromium, start: startChromium },
+  Firefox: { install: needing('firefox-esr'), start: startFirefox },
+  WebKit: { install: needing('WebKitWebDriver', 'Xvfb'), start: startWebKit },
+} as const satisfies Record<string, Browser>
+
+export type BrowserName = keyof typeof browsers
+
+export const browserNames = Object.keys(browsers) as readonly BrowserName[]
+
+/** Installs a browser where it is missing; resolves to the reason if that cannot be done. */
+export async function missing(name: BrowserName): Promise<string | null> {
+  try {
+    await browsers[name].install()
+    return null
+  } catch (error) {
+    if (error instanceof Skipped) return error.message
+    throw error
+  }
+}
+
+/** Starts a browser. `downloads`: the folder of its downloads, which is removed when it ends. */
+export async function startBrowser(name: BrowserName) {
+  const folder = temporaryFolder()
+  const downloads = folder.file('downloads')
+  mkdirSync(downloads)
+  const driver = await browsers[name].start(folder.path, downloads)
+  return {
+    driver,
+    downloads,
+    async [Symbol.asyncDispose]() {
+      await driver[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}

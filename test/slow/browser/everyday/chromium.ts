@@ -1,0 +1,37 @@
+// Chromium, by Playwright.
+import { join } from 'node:path'
+import { startBrowser } from '../visit'
+import type { Driver } from './driver'
+
+export async function startChromium(_: string, downloads: string): Promise<Driver> {
+  const browser = await startBrowser()
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+  // Its dialog for files is none of the page's, so nothing could answer it.
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'))
+  page.on('download', (download) => download.saveAs(join(downloads, download.suggestedFilename())))
+  return {
+    version: `Chromium ${browser.version()}`,
+    open: async (url) => {
+      await page.goto(url)
+    },
+    evaluate: (expression) => page.evaluate(expression),
+    move: (x, y) => page.mouse.move(x, y),
+    async press() {
+      await page.mouse.down()
+      await page.mouse.up()
+    },
+    async keys(chords) {
+      for (const chord of chords) {
+        // It has no key for most characters.
+        if (chord.length === 1 && [...chord.join()].length === 1)
+          await page.keyboard.type(chord.join())
+        else await page.keyboard.press(chord.join('+'))
+      }
+    },
+    async chooseFile(expression, path) {
+      const field = (await page.evaluateHandle<Element | null>(expression)).asElement()
+      await field?.setInputFiles(path)
+    },
+    [Symbol.asyncDispose]: () => browser.close(),
+  }
+}

@@ -1,0 +1,52 @@
+// What a browser can be told, whatever its protocol.
+
+/** Keys that are pressed together; one of a single character types it. */
+export type Chord = readonly (keyof typeof CODES | (string & {}))[]
+
+/** One page of a browser. Disposing of it ends the browser. */
+export type Driver = AsyncDisposable & {
+  /** As the browser gives it. */
+  readonly version: string
+  open(url: string): Promise<void>
+  /** Evaluates an expression in the page; resolves to its value by way of JSON. */
+  evaluate(expression: string): Promise<unknown>
+  /** Moves the mouse there, in CSS pixels of the window. */
+  move(x: number, y: number): Promise<void>
+  /** Presses and releases the mouse where it is. */
+  press(): Promise<void>
+  /** Presses chords, one after the other. */
+  keys(chords: readonly Chord[]): Promise<void>
+  /** Chooses a file in the field that an expression finds. */
+  chooseFile(expression: string, path: string): Promise<void>
+}
+
+/** The keys without a character, as WebDriver writes them. */
+export const CODES = { Enter: '\ue007', Escape: '\ue00c', Control: '\ue009' } as const
+
+const code = (key: string): string => CODES[key as keyof typeof CODES] ?? key
+
+// WebDriver and WebDriver BiDi take the same actions.
+const pointer = (actions: readonly object[]) => [
+  { type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions },
+]
+
+/** The actions of W3C's WebDriver. */
+export const actionsOf = {
+  move: (x: number, y: number) =>
+    pointer([{ type: 'pointerMove', x, y, origin: 'viewport', duration: 0 }]),
+  press: () =>
+    pointer([
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 },
+    ]),
+  keys: (chords: readonly Chord[]) => [
+    {
+      type: 'key',
+      id: 'keyboard',
+      actions: chords.flatMap((chord) => [
+        ...chord.map((key) => ({ type: 'keyDown', value: code(key) })),
+        ...chord.toReversed().map((key) => ({ type: 'keyUp', value: code(key) })),
+      ]),
+    },
+  ],
+}

@@ -1,0 +1,149 @@
+// What people do in the console every day, in each browser: `bun run test:browser`.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildPages } from '../../../../build-pages'
+import { TOKEN } from '../../../harness/daemon'
+import { startOwnDaemon } from '../../../harness/own-daemon'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../faults/fault'
+import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
+import { handsOn } from './hands'
+import * as labels from './labels'
+
+// The executable has its own.
+if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
+const { daemon, database, folder } = await startOwnDaemon()
+const browsers: [BrowserName, string | null][] = []
+for (const name of browserNames) browsers.push([name, await missing(name)])
+
+const PLANTS = [
+  { id: -7, name: 'Boston fern', tag: 'fern' },
+  { id: 1, name: 'Monstera deliciosa', tag: 'aroid' },
+  { id: 2, name: 'Swiss cheese vine', tag: 'aroid' },
+  { id: 3, name: 'Staghorn fern', tag: 'fern' },
+  { id: 4, name: 'Snake plant' },
+]
+// Of one step.
+const PATIENCE_MS = 20_000
+const LARGEST = '9223372036854775807'
+
+const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
+
+describe.each(browsers)('in %s', (browserName, reason) => {
+  if (reason !== null) {
+    test.skip(`nothing is tested: ${reason}`, () => {})
+    return
+  }
+  let browser: Awaited<ReturnType<typeof startBrowser>>
+  let person: ReturnType<typeof handsOn>
+  beforeAll(async () => {
+    browser = await startBrowser(browserName)
+    person = handsOn(browser.driver)
+  })
+  afterAll(() => browser[Symbol.asyncDispose]())
+
+  beforeEach(async () => {
+    for (const { id } of storedPlants(database))
+      await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+    await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
+    await browser.driver.open('about:blank')
+    await browser.driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.click(labels.connect)
+    await person.find(labels.table, ...PLANTS.map(({ id }) => labels.row(String(id))))
+  })
+
+  test('connects with a token, and sees every plant', async () => {
+    await person.find(
+      ...PLANTS.map(({ id, name }) => labels.cell(String(id), name)),
+      labels.cell('1', 'aroid'),
+    )
+  })
+
+  test('adds a plant with the largest id, and text of any kind', async () => {
+    await person.click(labels.add)
+    await person.fill(labels.id, LARGEST)
+    await person.fill(labels.name, 'Rose "été" <b> אזוב')
+    await person.fill(labels.tag, 'new & old')
+    await person.click(labels.saveNew)
+
+    await person.find(
+      labels.cell(LARGEST, 'Rose "été" <b> אזוב'),
+      labels.cell(LARGEST, 'new & old'),
+    )
+    expect(stored(BigInt(LARGEST))).toMatchObject({
+      name: 'Rose "été" <b> אזוב',
+      tag: 'new & old',
+    })
+  })
+
+  test('edits a plant', async () => {
+    await person.hover(labels.row('4'))
+    await person.click(labels.edit('4'))
+    await person.fill(labels.name, 'Sansevieria')
+    await person.fill(labels.tag, 'succulent')
+    await person.click(labels.save)
+
+    await person.find(labels.cell('4', 'Sansevieria'), labels.cell('4', 'succulent'))
+    expect(stored(4n)).toMatchObject({ name: 'Sansevieria', tag: 'succulent' })
+  })
+
+  test('deletes a plant, takes it back, and deletes it for good by leaving the page', async () => {
+    await person.hover(labels.row('2'))
+    await person.click(labels.remove('2'))
+    await person.lose(labels.row('2'))
+    await person.click(labels.undo)
+    await person.find(labels.row('2'))
+    expect(stored(2n)).toMatchObject({ name: 'Swiss cheese vine' })
+
+    await person.hover(labels.row('2'))
+    await person.click(labels.remove('2'))
+    await person.lose(labels.row('2'))
+    // From then on it is done when the page is left.
+    await person.find(labels.undo)
+    await browser.driver.open('about:blank')
+    expect(await until(PATIENCE_MS, () => stored(2n) === undefined)).toBeTrue()
+  })
+
+  test('searches by a part of a name, and goes back to all', async () => {
+    await person.fill(labels.search, 'FERN')
+    await person.press('Enter')
+    await person.lose(labels.row('1'), labels.row('2'), labels.row('4'))
+    await person.find(labels.row('-7'), labels.row('3'))
+
+    await person.click(labels.showAll)
+    await person.find(labels.row('1'), labels.row('4'))
+  })
+
+  test('shows only the plants of a tag', async () => {
+    await person.click(labels.tagOf('1', 'aroid'))
+    await person.lose(labels.row('-7'), labels.row('3'), labels.row('4'))
+    await person.find(labels.row('1'), labels.row('2'))
+  })
+
+  test('imports a CSV file', async () => {
+    const file = folder.file('plants.csv')
+    await Bun.write(file, `id,name,tag\n100,"Ficus, weeping",fig\n${LARGEST},Last,\n`)
+    await person.chooseFile(labels.file, file)
+    const next = await person.either(labels.startImport, labels.row('100'))
+    if (next === labels.startImport) await person.click(next)
+
+    await person.find(labels.cell('100', 'Ficus, weeping'), labels.cell(LARGEST, 'Last'))
+    expect(stored(100n)).toMatchObject({ name: 'Ficus, weeping', tag: 'fig' })
+    expect(stored(BigInt(LARGEST))).toMatchObject({ name: 'Last', tag: null })
+  })
+
+  test('exports what is shown to a CSV file', async () => {
+    await person.click(labels.tagOf('3', 'fern'))
+    await person.lose(labels.row('1'))
+    await person.click(labels.exportMenu)
+    await person.click(labels.exportCsv)
+
+    const file = join(browser.downloads, 'plants.csv')
+    const expected = 'id,name,tag\n-7,Boston fern,fern\n3,Staghorn fern,fern\n'
+    const isWhole = () => existsSync(file) && statSync(file).size >= expected.length
+    expect(await until(PATIENCE_MS, isWhole)).toBeTrue()
+    expect(readFileSync(file, 'utf8')).toBe(expected)
+  })
+})

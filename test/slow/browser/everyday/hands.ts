@@ -1,0 +1,121 @@
+// Uses a page as a person does: looks for things by their names, moves the mouse, types.
+import type { Driver } from './driver'
+import { CELL, ROW, type Target } from './labels'
+
+const PATIENCE_MS = 15_000
+const LOOK_MS = 50
+
+// Its text alone is sent to the browser.
+function find({ kind, name, row }: Target, rowKind: string, cellKind: string): Element | null {
+  const textOf = (element: Element): string => {
+    const copy = element.cloneNode(true) as Element
+    for (const hidden of copy.querySelectorAll('[aria-hidden=true]')) hidden.remove()
+    return (copy.textContent ?? '').replace(/\s+/g, ' ').trim()
+  }
+  const nameOf = (element: Element): string => {
+    const labels = [...((element as HTMLInputElement).labels ?? [])]
+    const text = labels.length > 0 ? labels.map(textOf).join(' ') : textOf(element)
+    return element.getAttribute('aria-label') ?? text
+  }
+  const isNamed = (element: Element): boolean =>
+    typeof name === 'string'
+      ? nameOf(element) === name
+      : new RegExp(name.pattern).test(nameOf(element))
+  const isInRow = (element: Element): boolean =>
+    [...(element.closest(rowKind)?.querySelectorAll(cellKind) ?? [])].some(
+      (cell) => textOf(cell) === row,
+    )
+  const all = [...document.querySelectorAll(kind)].filter((it) => it.checkVisibility())
+  return all.find((it) => isNamed(it) && (row === undefined || isInRow(it))) ?? null
+}
+
+// Where to click; null if something else is there.
+function place(element: Element | null): { x: number; y: number } | null {
+  if (!element) return null
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  const { left, right, top, bottom } = element.getBoundingClientRect()
+  const [x, y] = [Math.round((left + right) / 2), Math.round((top + bottom) / 2)]
+  const hit = document.elementFromPoint(x, y)
+  return hit && element.contains(hit) ? { x, y } : null
+}
+
+const finding = (target: Target): string =>
+  `(${find})(${[target, ROW, CELL].map((it) => JSON.stringify(it))})`
+
+export function handsOn(driver: Driver) {
+  const sees = async (target: Target): Promise<boolean> =>
+    (await driver.evaluate(`${finding(target)} !== null`)) === true
+
+  /** Looks until `look` finds something. */
+  async function until<T>(what: () => string, look: () => Promise<T | null | false>): Promise<T> {
+    const end = performance.now() + PATIENCE_MS
+    while (performance.now() < end) {
+      const found = await look()
+      if (found !== null && found !== false) return found
+      await Bun.sleep(LOOK_MS)
+    }
+    const text = await driver.evaluate('document.body.innerText')
+    throw new Error(`${driver.version}: ${what()}; the page has:\n${text}`)
+  }
+
+  const point = (target: Target) =>
+    until(
+      () => `nothing to click for ${JSON.stringify(target)}`,
+      () =>
+        driver.evaluate(`(${place})(${finding(target)})`) as Promise<{
+          x: number
+          y: number
+        } | null>,
+    )
+
+  async function hover(target: Target): Promise<void> {
+    const { x, y } = await point(target)
+    await driver.move(x, y)
+  }
+
+  async function click(target: Target): Promise<void> {
+    await hover(target)
+    await driver.press()
+  }
+
+  return {
+    sees,
+    hover,
+    click,
+    /** Waits until all of these are seen. */
+    async find(...targets: readonly Target[]): Promise<void> {
+      for (const target of targets) {
+        await until(
+          () => `does not see ${JSON.stringify(target)}`,
+          () => sees(target),
+        )
+      }
+    },
+    /** Waits until none of these is seen. */
+    async lose(...targets: readonly Target[]): Promise<void> {
+      for (const target of targets) {
+        await until(
+          () => `still sees ${JSON.stringify(target)}`,
+          async () => !(await sees(target)),
+        )
+      }
+    },
+    /** Waits until one of these is seen; resolves to it. */
+    either: (...targets: readonly Target[]): Promise<Target> =>
+      until(
+        () => `sees none of ${JSON.stringify(targets)}`,
+        async () => {
+          for (const target of targets) if (await sees(target)) return target
+          return null
+        },
+      ),
+    /** Types a text in a field, in place of what is there. */
+    async fill(target: Target, text: string): Promise<void> {
+      await click(target)
+      await driver.keys([['Control', 'a'], ...[...text].map((character) => [character])])
+    },
+    press: (...chord: string[]): Promise<void> => driver.keys([chord]),
+    chooseFile: (target: Target, path: string): Promise<void> =>
+      driver.chooseFile(finding(target), path),
+  }
+}

@@ -1,0 +1,65 @@
+// What the console calls things: the only place where the everyday tasks name them.
+
+/** The rows of plants, and their cells. */
+export const ROW = '[aria-label=Plants] :is([role=row], tr)'
+export const CELL = '[role=gridcell], td'
+
+/** What a person looks for: a kind of thing with a name, in the row of a plant if one is given. */
+export type Target = {
+  /** CSS, of the kind alone. */
+  readonly kind: string
+  /** The whole name, or the pattern that is in it. */
+  readonly name: string | { readonly pattern: string }
+  /** The id of the plant. */
+  readonly row?: string
+}
+
+const BUTTON = 'button, summary, [role=button]'
+const FIELD = 'input, textarea'
+
+const button = (name: Target['name'], row?: string): Target => ({
+  kind: BUTTON,
+  name,
+  ...(row === undefined ? {} : { row }),
+})
+const field = (name: string): Target => ({ kind: FIELD, name })
+const like = (pattern: string) => ({ pattern })
+
+export const token = field('Token')
+export const connect = button('Connect')
+export const table: Target = { kind: '[role=grid], table', name: 'Plants' }
+
+export const add = button('Add plant')
+export const id = field('ID')
+export const name = field('Name')
+export const tag = field('Tag')
+export const saveNew = button('Add')
+export const save = button('Save')
+
+/** The row of a plant. */
+export const row = (plant: string): Target => ({
+  kind: ROW,
+  name: like(''),
+  row: plant,
+})
+/** A text in the row of a plant: its name or its tag. */
+export const cell = (plant: string, text: string): Target => ({
+  kind: CELL,
+  name: text,
+  row: plant,
+})
+/** The tag of a plant, which filters by it. */
+export const tagOf = (plant: string, text: string): Target => button(text, plant)
+export const edit = (plant: string): Target => button(`Edit plant ${plant}`, plant)
+export const remove = (plant: string): Target => button(`Delete plant ${plant}`, plant)
+export const undo = button(like('^Undo'))
+
+export const search = field('Search')
+export const showAll = button('Show all plants')
+
+export const file: Target = { kind: 'input[type=file]', name: like('') }
+/** Starts an import that shows what it has read first. */
+export const startImport = button(like('^Import(?!…| an?other| a file| it again)'))
+
+export const exportMenu = button(like('^Export'))
+export const exportCsv = button(like('^Export .* as CSV$'))

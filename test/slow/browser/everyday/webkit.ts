@@ -1,0 +1,88 @@
+// WebKit as GTK has it, by its WebDriver (https://www.w3.org/TR/webdriver2/), in a display that nobody sees.
+
+import { join } from 'node:path'
+import { freePort } from '../../../../tools/postgres/server'
+import { startProcess } from '../../../harness/process'
+import { actionsOf, type Driver } from './driver'
+
+const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
+
+type Value<T> = { readonly value: T & { readonly message?: string } }
+
+/** Sends a command to a driver; resolves to its value. */
+async function command<T>(method: string, url: string, body?: object): Promise<T> {
+  const answer = await fetch(url, { method, ...(body ? { body: JSON.stringify(body) } : {}) })
+  const { value }: Value<T> = await answer.json()
+  if (!answer.ok) throw new Error(`${method} ${url}: ${value.message}`)
+  return value
+}
+
+type Session = {
+  readonly sessionId: string
+  readonly capabilities: { readonly browserVersion: string }
+}
+
+/** Starts a display without a screen; resolves to its name. */
+async function startDisplay() {
+  const server = startProcess([
+    'Xvfb',
+    '-displayfd',
+    '1',
+    '-nolisten',
+    'tcp',
+    '-screen',
+    '0',
+    '1280x1000x24',
+  ])
+  if (!(await server.prints(() => server.out().endsWith('\n'))))
+    throw new Error(`Xvfb has ended: ${server.err()}`)
+  return { name: `:${server.out().trim()}`, end: server.kill }
+}
+
+export async function startWebKit(folder: string, downloads: string): Promise<Driver> {
+  await Bun.write(join(folder, 'user-dirs.dirs'), `XDG_DOWNLOAD_DIR="${downloads}"\n`)
+  const display = await startDisplay()
+  const port = freePort()
+  const driver = startProcess(['WebKitWebDriver', `--port=${port}`], {
+    env: { HOME: folder, DISPLAY: display.name, XDG_CONFIG_HOME: folder },
+  })
+  const base = `http://127.0.0.1:${port}`
+  const isReady = () =>
+    command('GET', `${base}/status`).then(
+      () => true,
+      () => false,
+    )
+  // It prints nothing when it listens.
+  while (driver.alive() && !(await isReady())) await Bun.sleep(20)
+  const { sessionId, capabilities } = await command<Session>('POST', `${base}/session`, {
+    capabilities: {},
+  })
+  const session = `${base}/session/${sessionId}`
+  const send = <T>(path: string, body: object) => command<T>('POST', session + path, body)
+  await send('/window/rect', { width: 1280, height: 1000 })
+
+  const evaluate = (expression: string) =>
+    send<unknown>('/execute/sync', { script: `return ${expression}`, args: [] })
+  const perform = async (actions: object) => {
+    await send('/actions', { actions })
+  }
+
+  return {
+    version: `WebKitGTK ${capabilities.browserVersion}`,
+    open: (url) => send('/url', { url }),
+    evaluate,
+    move: (x, y) => perform(actionsOf.move(x, y)),
+    press: () => perform(actionsOf.press()),
+    keys: (chords) => perform(actionsOf.keys(chords)),
+    async chooseFile(expression, path) {
+      const { [ELEMENT]: element } = (await evaluate(expression)) as { [ELEMENT]: string }
+      await send(`/element/${element}/value`, { text: path })
+    },
+    async [Symbol.asyncDispose]() {
+      // It ends the browser.
+      await command('DELETE', session).catch(() => {})
+      await driver.kill()
+      await display.end()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+// How the server reads a page of plants.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { SQL } from 'bun'
+import { connect } from '../../../src/engine/postgres/connection'
+import { listPlants } from '../../../src/engine/postgres/plants'
+import { ORDERS } from '../../../src/store'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+describeServers('a page of %s', (started) => {
+  test('is read by the primary key, in either order', async () => {
+    const url = await newDatabase(await started())
+    await (await openAt(url)).close()
+    const { sql, close } = await connect(targetOf(url))
+    await sql.unsafe(
+      `INSERT INTO plants SELECT i, 'plant ' || i, 'tag ' || i % 100 FROM generate_series(1, 50000) i`,
+    )
+    await sql.unsafe('ANALYZE plants')
+    const explain = async (text: string, values: unknown[]): Promise<string> => {
+      const lines: Record<'QUERY PLAN', string>[] = await sql.unsafe(`EXPLAIN ${text}`, values)
+      return lines.map((line) => line['QUERY PLAN']).join('\n')
+    }
+
+    for (const order of ORDERS) {
+      const direction = order === 'asc' ? '' : ' Backward'
+      for (const name of [null, 'plant']) {
+        let plan = ''
+        const explaining = {
+          unsafe: async (text: string, values: unknown[]) => {
+            plan = await explain(text, values)
+            return []
+          },
+        } as unknown as SQL
+        await listPlants(explaining, { order, after: 25_000n, limit: 100, tag: null, name })
+        // It is cut to a page before anything may be sorted.
+        expect(plan).toMatch(
+          new RegExp(`Limit.*\\n *->  Index Scan${direction} using plants_pkey on plants`),
+        )
+      }
+    }
+    await close()
+  })
+})
