@@ -6,6 +6,7 @@ import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
+import { createAnswerBudget } from './answer-budget'
 import { authenticate } from './auth'
 import { createBodies } from './body'
 import { type Caller, caller, createOptionsOf } from './caller'
@@ -21,7 +22,6 @@ import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
 import { createRequestLog } from './request-log'
-import { createUnsent } from './unsent'
 
 export type AppDeps = {
   readonly store: Store
@@ -66,8 +66,8 @@ export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, hsts, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
-  const unsent = createUnsent(deps.timeOut)
-  const followers = createFollowers({ ...deps, unsent })
+  const answerBudget = createAnswerBudget(deps.timeOut)
+  const followers = createFollowers({ ...deps, answerBudget })
   const optionsOf = createOptionsOf(store, deps.clientOf)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
@@ -124,10 +124,10 @@ export function createApp(deps: AppDeps) {
   app.use(openapi(app)).use(
     new Elysia({ name: 'protected' })
       .use(authenticate({ ...deps, rateLimit }))
-      .use(metricsPage({ ...deps, unsent, followers }))
-      .use(plants({ store, metrics, bodies, unsent, optionsOf }))
-      .use(onePlant({ store, bodies, unsent, optionsOf }))
-      .use(changes({ store, unsent, followers })),
+      .use(metricsPage({ ...deps, answerBudget, followers }))
+      .use(plants({ store, metrics, bodies, answerBudget, optionsOf }))
+      .use(onePlant({ store, bodies, answerBudget, optionsOf }))
+      .use(changes({ store, answerBudget, followers })),
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".

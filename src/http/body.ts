@@ -6,6 +6,7 @@ import { ApiError } from '../errors'
 import { parseBody } from '../plant/json'
 import { explainMismatch } from '../plant/mismatch'
 import { FIELDS } from '../plant/plant'
+import { createByteBudget } from './byte-budget'
 import type { SentHeaders } from './precondition'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
@@ -77,28 +78,28 @@ export type Bodies = ReturnType<typeof createBodies>
 
 /** The bodies of an app's requests, of at most `limit` bytes each. */
 export function createBodies(limit: number) {
-  const budget = Math.max(READING_BYTES, limit)
-  let reading = 0
+  const budget = createByteBudget(Math.max(READING_BYTES, limit))
 
   // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
   async function readCounted(request: Request): Promise<Uint8Array> {
-    if (reading >= budget) throw new ApiError(50301, TOO_MANY)
+    if (budget.held() >= budget.limit) throw new ApiError(50301, TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
     const parts: Uint8Array<ArrayBuffer>[] = []
+    const holding = budget.hold()
     let size = 0
     try {
       for (;;) {
         const { done, value } = await reader.read()
         if (done) return Buffer.concat(parts)
         parts.push(value)
-        reading += value.byteLength
+        holding.add(value.byteLength)
         size += value.byteLength
         if (size > limit) throw new ApiError(41301)
-        if (reading > budget) throw new ApiError(50301, TOO_MANY)
+        if (budget.held() > budget.limit) throw new ApiError(50301, TOO_MANY)
       }
     } finally {
-      reading -= size
+      holding.release()
       // Freed at once: of bodies that come together, the collector would be late (`memory-deletes`).
       for (const { buffer } of parts) buffer.transfer(0)
       reader.releaseLock()

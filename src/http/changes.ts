@@ -5,12 +5,12 @@ import { ApiError } from '../errors'
 import { toJson } from '../plant/json'
 import type { Change, ChangeLog, Store } from '../store'
 import { readWeights } from './accept-encoding'
+import type { AnswerBudget } from './answer-budget'
 import { caller } from './caller'
 import { answers } from './describe'
 import { EVENTS, type Followers } from './followers'
 import { queryOf } from './plants'
 import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
-import type { Unsent } from './unsent'
 
 const example = {
   cursor: '5d1be2a07c93f648-17',
@@ -43,11 +43,11 @@ const toText = (changes: readonly Change[], next: string | null): string =>
 
 type ChangeDeps = {
   readonly store: Store
-  readonly unsent: Unsent
+  readonly answerBudget: AnswerBudget
   readonly followers: Followers
 }
 
-export function changes({ store, unsent, followers }: ChangeDeps) {
+export function changes({ store, answerBudget, followers }: ChangeDeps) {
   return new Elysia({ name: 'changes' })
     .use(caller())
     .get(
@@ -57,7 +57,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
         if (token && prefersEvents(headers.accept ?? ''))
           return followers.follow(log, headers['last-event-id'] || query.after, request, token)
         const { changes, next } = await log.read({ limit: Number(query.limit), after: query.after })
-        return unsent.answerZipped(request, toText(changes, next))
+        return answerBudget.answerZipped(request, toText(changes, next))
       },
       {
         ...queryOf(ChangeList),
@@ -83,7 +83,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
       async ({ request, params: { id }, query: { limit, after } }) => {
         const options = { limit: Number(limit), after }
         const { changes, next = null } = await logOf(store).history(BigInt(id), options)
-        return unsent.answerZipped(request, toText(changes, next))
+        return answerBudget.answerZipped(request, toText(changes, next))
       },
       {
         params: PlantPath,

@@ -6,15 +6,15 @@ import { toJson } from '../plant/json'
 import type { Change, ChangeLog, Store } from '../store'
 import { isValid, type Token } from '../token'
 import { jsonHeaders } from './answer'
+import { type AnswerBudget, UNREAD_SECONDS } from './answer-budget'
 import { findToken, type TokenDeps } from './auth'
-import { UNREAD_SECONDS, type Unsent } from './unsent'
 
 // An idle one takes about 5 KB (bench: changes).
 const MOST_FOLLOWERS = 10_000
 const TOO_MANY = 'busy: too many clients follow the log; retry shortly'
 const CHANGES_PER_PAGE = 1000
 const KEPT_PAGES = 8
-const KEEP_ALIVE_MS = 15_000
+const KEEP_ALIVE_MS = 10_000
 const CHECK_MS = 500
 // Changes are sent in rounds, rarer the more clients there are: a stream costs about 8 us a round.
 const ROUND_MS = 5
@@ -61,7 +61,7 @@ async function readPage(log: ChangeLog, after: string | undefined): Promise<Even
 export type FollowerDeps = TokenDeps & {
   readonly store: Pick<Store, 'changes'>
   readonly now: () => number
-  readonly unsent: Unsent
+  readonly answerBudget: AnswerBudget
   readonly timeOut: (request: Request, seconds: number) => void
   /** Ends every stream. */
   readonly stopping: AbortSignal
@@ -72,7 +72,7 @@ export type FollowerDeps = TokenDeps & {
 export type Followers = ReturnType<typeof createFollowers>
 
 export function createFollowers(deps: FollowerDeps) {
-  const { store, now, unsent, timeOut, stopping } = deps
+  const { store, now, answerBudget, timeOut, stopping } = deps
   const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
   // Pages by the cursor they begin after: each is read and written as text once in a round, for all who wait for it.
@@ -161,8 +161,8 @@ export function createFollowers(deps: FollowerDeps) {
     controller: ReadableStreamDirectController,
     bytes: Uint8Array,
   ): Promise<void> {
-    const release = unsent.hold(bytes.byteLength)
-    if (!release) return end(follower)
+    const holding = answerBudget.hold(bytes.byteLength)
+    if (!holding) return end(follower)
     follower.sentAt = performance.now()
     controller.write(bytes)
     const flushed = controller.flush(true)
@@ -171,7 +171,7 @@ export function createFollowers(deps: FollowerDeps) {
       await flushed
       timeOut(follower.request, 0)
     }
-    release()
+    holding.release()
   }
 
   async function run(follower: Follower, controller: ReadableStreamDirectController) {

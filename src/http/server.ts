@@ -3,11 +3,12 @@ import type { AnyElysia } from 'elysia'
 import { OpenError } from '../errors'
 import type { Log } from '../log'
 import { type Handler, routesOf } from './adapter'
+import { UNREAD_SECONDS } from './answer-budget'
 import { answerError, toApiError } from './errors'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
-// Bun counts from the first byte of a request to the last.
+// Bun counts from the first byte of a request to the last, then until the answer, and while nothing is sent.
 const REQUEST_SECONDS = 60
 // Clients send their next request within this time, even if they pause for some 10 ms, or the machine is busy.
 const SETTLED_MS = 100
@@ -38,7 +39,7 @@ export type Server = {
   readonly port: number | null
   /** The address of the peer that sent a request in flight; null if it came through a unix socket. */
   peerOf(request: Request): string | null
-  /** Closes the connection of a request in flight once it makes no progress for so many seconds. */
+  /** Closes the connection of a request in flight once it makes no progress for so many seconds; not on a unix socket. */
   timeOut(request: Request, seconds: number): void
   /** Serves new connections with another pair; open ones end with their next answer. */
   renew(pair: KeyPair): void
@@ -167,8 +168,8 @@ function serve(
           { hostname: at.host, port: at.port, reusePort: isShared }),
       ...(pair ? { tls: pair } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
-      // Of unix sockets too, though Bun's types say otherwise.
-      idleTimeout: REQUEST_SECONDS as never,
+      // Bun's types have none for a unix socket. There it is the only limit: `timeout` does nothing (oven-sh/bun#43816).
+      idleTimeout: ('unix' in at ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
       error: (error) => answerError(toApiError(error, log)),
       routes: Object.fromEntries(routes),

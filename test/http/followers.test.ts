@@ -3,8 +3,8 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { ApiError } from '../../src/errors'
+import { createAnswerBudget } from '../../src/http/answer-budget'
 import { createFollowers, type FollowerDeps } from '../../src/http/followers'
-import { createUnsent } from '../../src/http/unsent'
 import type { ChangeLog } from '../../src/store'
 import { issueToken } from '../../src/token'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
@@ -43,7 +43,7 @@ const create = (deps: Partial<FollowerDeps> = {}) =>
     store: { findToken: store.findToken, changes: log },
     configuredToken: () => null,
     now: Date.now,
-    unsent: createUnsent(() => {}),
+    answerBudget: createAnswerBudget(() => {}),
     timeOut: () => {},
     stopping: stop.signal,
     ...deps,
