@@ -2,7 +2,7 @@
 
 import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { LONGEST_BODY_BYTES } from '../plant/json'
-import { explainField } from '../plant/mismatch'
+import { expectation, fieldProblem } from '../plant/mismatch'
 import { charactersOf, FIELDS, NewPlant, toNewPlant } from '../plant/plant'
 import { csvHeader, csvLine, inertCsvLine, readCsvRecords } from './csv'
 import type { Entry, Format, PlantToWrite, RawEntry } from './format'
@@ -24,7 +24,7 @@ const fields = FIELDS.map((name) => {
   return {
     fits: ({ [name]: value }: Values) =>
       value === undefined ? isOptional : check?.(schema, value) === true,
-    explain: (values: Values) => explainField(name, values[name], String(schema.error)),
+    explain: (values: Values) => fieldProblem(name, values[name], schema),
   }
 })
 
@@ -33,7 +33,7 @@ const isPlant = (values: Values): values is NewPlant => fields.every(({ fits }) 
 function toEntry(read: RawEntry): Entry {
   if ('problem' in read) return read
   const { line, value } = read
-  if (!isObject(value)) return { line, problem: String(NewPlant.error) }
+  if (!isObject(value)) return { line, problem: expectation(NewPlant, value) }
   if (isPlant(value)) return { line, plant: toNewPlant(value.id, value) }
   const wrong = fields.filter(({ fits }) => !fits(value))
   return { line, problem: wrong.map(({ explain }) => explain(value)).join('; ') }

@@ -4,7 +4,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { getSchemaValidator } from 'elysia'
 import { ApiError } from '../errors'
 import { parseBody } from '../plant/json'
-import { explainMismatch } from '../plant/mismatch'
+import { listMismatches } from '../plant/mismatch'
 import { FIELDS } from '../plant/plant'
 import { createByteBudget } from './byte-budget'
 import type { SentHeaders } from './precondition'
@@ -140,7 +140,7 @@ export function createBodies(limit: number) {
         requireType(headers, media)
         const value = parse(await readBytes(request, headers))
         schema ??= getSchemaValidator(body, { normalize: false })
-        if (!schema.Check(value)) throw new ApiError(40002, explainMismatch(schema, value))
+        if (!schema.Check(value)) throw new ApiError(40002, listMismatches(schema, value))
         return value
       }
 

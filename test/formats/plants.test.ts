@@ -6,7 +6,7 @@ import { type Format, formats } from '../../src/formats/format'
 import { readNdjsonLines } from '../../src/formats/ndjson'
 import { readPlants, writers } from '../../src/formats/plants'
 import { parseJson } from '../../src/plant/json'
-import { explainMismatch } from '../../src/plant/mismatch'
+import { listMismatches } from '../../src/plant/mismatch'
 import { NewPlant } from '../../src/plant/plant'
 
 /** A text as a stream in parts of `length` bytes. */
@@ -108,7 +108,7 @@ test('a line that is no plant is refused as the body of a request is, in the sam
       else if (Array.isArray(it))
         expect(entry).toMatchObject({ problem: expect.stringContaining('found an array') })
       else {
-        const words = explainMismatch(schema, body).replace('the body: ', '')
+        const words = listMismatches(schema, body).replace('the body: ', '')
         expect(entry && 'problem' in entry && sorted(entry.problem)).toEqual(sorted(words))
       }
     }),
