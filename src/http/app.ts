@@ -40,11 +40,11 @@ export type AppDeps = {
   readonly timeOut: (request: Request, seconds: number) => void
   /** Requests per second of each token; null: no limit. */
   readonly rateLimit: number | null
-  /** What this process has open now; null: it cannot be counted. */
+  /** Counts the open files and connections of this process; null: it cannot. */
   readonly countFiles: () => Promise<OpenFiles | null>
-  /** Which pages of other origins may call; null: none. */
+  /** The other origins whose pages may call; null: none. */
   readonly cors: Cors | null
-  /** How long browsers shall use only HTTPS, in milliseconds (RFC 6797); null: it is not said. */
+  /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null: the header is not sent. */
   readonly hsts: number | null
   /** The files of the pages for people; null: there are no pages. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
@@ -52,7 +52,7 @@ export type AppDeps = {
   readonly stopping: AbortSignal
 }
 
-/** What is known of a request when it is answered. */
+/** What is known of a request by the time it is answered. */
 type Exchange = Caller & {
   readonly route: string
   readonly started: number | undefined
@@ -79,7 +79,7 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
-    // A token that has ended is known too, but its requests do not count.
+    // An expired or revoked token is known too, but its requests do not count.
     if (token && response.status !== 401) rateLimit?.announce(token, route, response)
     cors?.expose(request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)

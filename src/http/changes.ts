@@ -1,4 +1,4 @@
-// The routes of the log of changes.
+// The routes of the change log.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors'
@@ -31,7 +31,7 @@ function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
   return changes
 }
 
-// Whoever takes anything gets JSON (RFC 9110, section 12.5.1).
+// `Accept: */*` gets JSON (RFC 9110, section 12.5.1).
 function prefersEvents(accept: string): boolean {
   const weights = readWeights(accept)
   const events = weights.get(EVENTS) ?? 0
@@ -65,7 +65,7 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
           operationId: 'listChanges',
           summary: 'List or follow what changed',
           description:
-            'The oldest first. With `Accept: text/event-stream`, a stream that goes on: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+            'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
           refusals: REFUSALS,
           answers: () => {
             const { 200: page } = answers(200, 'Changes.', ChangePage, {
@@ -91,7 +91,8 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
         detail: {
           operationId: 'history',
           summary: 'List the changes of a plant',
-          description: 'The newest first, as far back as the log is kept; of a deleted plant too.',
+          description:
+            'The newest first, as far back as the change log goes; also of a deleted plant.',
           refusals: REFUSALS,
           answers: () =>
             answers(200, 'Changes of the plant.', HistoryPage, {

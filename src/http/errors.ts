@@ -29,7 +29,7 @@ export function answerError({ error, message, status, headers }: ApiError): Resp
 const isMismatch = (error: unknown): error is Error & { validator: Validator; value: unknown } =>
   error instanceof Error && 'code' in error && error.code === 'VALIDATION' && 'validator' in error
 
-/** The error that a client is told for anything that was thrown; an unexpected error is logged, not told. */
+/** The error that a client gets for anything that was thrown. An unexpected one is logged, and the client gets no detail. */
 export function toApiError(error: unknown, log: Log): ApiError {
   if (error instanceof ApiError) return error
   if (isMismatch(error)) return new ApiError(40002, listMismatches(error.validator, error.value))

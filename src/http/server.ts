@@ -53,12 +53,12 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
-/** Throws an {@link OpenError} if nobody can listen there, port 0 being any: before a database is made for a daemon that cannot. */
+/** Throws an {@link OpenError} if the daemon could not listen there: to be called before a database is made. Port 0: any. */
 export function checkAddress(host: string, port: number): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
   } catch (error) {
-    throw explainListening(error as NodeJS.ErrnoException, host, port)
+    throw listenError(error as NodeJS.ErrnoException, host, port)
   }
 }
 
@@ -176,11 +176,11 @@ function serve(
     })
   } catch (error) {
     if ('unix' in at) throw error
-    throw explainListening(error as NodeJS.ErrnoException, at.host, at.port)
+    throw listenError(error as NodeJS.ErrnoException, at.host, at.port)
   }
 }
 
-function explainListening({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
+function listenError({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
   switch (code) {
     case 'EADDRINUSE':
       return new OpenError(
