@@ -13,15 +13,13 @@ export const catalogue = {
   40301: 'this token is read-only; use a write token',
   40401: 'no such path; see GET /openapi.json',
   40402: 'no plant has this id',
-  40403:
-    'no log of changes is kept; start the daemon with --keep-changes, such as --keep-changes 30d',
+  40403: 'no change log is kept; start the daemon with --keep-changes, such as --keep-changes 30d',
   40501: 'method not allowed',
   40901:
     'this plant is already stored, with the same fields; an earlier attempt may have succeeded',
   40902: 'this id belongs to a different plant',
-  41001:
-    'the log of changes no longer has this place; list the plants again, then follow from now on',
-  41201: 'the plant is not as If-Match or If-None-Match requires; read it again',
+  41001: 'this cursor has expired; list the plants again, then follow from now on',
+  41201: 'the plant does not meet If-Match or If-None-Match; read it again',
   41301: 'the body is too large',
   41501: 'send the body as "Content-Type: application/json", in UTF-8, without Content-Encoding',
   42901: 'too many requests with this token; retry shortly',
@@ -37,7 +35,7 @@ export const CANNOT_READ = 'cannot read from the database'
 /** A number of the {@link catalogue}. */
 export type ErrorNumber = keyof typeof catalogue
 
-/** The refusal of a request: a number of the catalogue, and a message that is safe to show to any client. */
+/** A refused request: a number of the catalogue, and a message that any client may see. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** Headers of the answer, besides those of every answer with this number. */
@@ -58,7 +56,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A store, a server or a file that cannot be used: why, and how to fix it, in one line. */
+/** A database, a server or a file that cannot be used: why, and how to fix it, in one line. */
 export class OpenError extends Error {
   override readonly name = 'OpenError'
 
@@ -100,8 +98,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'input/output error',
 }
 
-/** Why a file that a user named could not be read. */
-export function explainInput(error: unknown, path: string): OpenError {
+/** The error for a file that a user named and that cannot be read. */
+export function inputError(error: unknown, path: string): OpenError {
   const code = codeOf(error)
   return new OpenError(`cannot read ${path}: ${REASONS[code] ?? messageOf(error)}`, code === 'EIO')
 }
@@ -112,8 +110,8 @@ export const IN_DOUBT = 'requests that were not answered may or may not be store
 // Codes of a disk that is full or failing. Not SQLite's read errors: they are about the file being read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 
-/** Why a file could not be written, as an `OpenError`; any error that is not the disk's is returned as it is. */
-export function explainWriting(error: unknown, path: string): unknown {
+/** The error for a file that cannot be written: an `OpenError` if the disk is full or failing, else the error itself. */
+export function writeError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
   // Leaves out the system call, whose path is often a temporary one.
   const reason = error.message.replace(/, \w+( '.*')?$/, '')

@@ -11,19 +11,24 @@ const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 type Sample = readonly [suffix: string, value: number]
 
 // https://prometheus.io/docs/concepts/metric_types/#histogram
+type Histogram = {
+  observe(value: number): void
+  /** The samples; `labels` like `route="/plants"`, or empty. */
+  samples(labels?: string): Sample[]
+}
+
 /** Counts values in buckets by their upper bounds, in ascending order. */
-function createHistogram(bounds: readonly number[]) {
+function createHistogram(bounds: readonly number[]): Histogram {
   const counts = new Float64Array(bounds.length + 1)
   let sum = 0
   return {
-    observe(value: number): void {
+    observe(value) {
       let bucket = 0
       while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket++
       counts[bucket] = (counts[bucket] ?? 0) + 1
       sum += value
     },
-    /** The samples; `labels` like `route="/plants"`, or empty. */
-    samples(labels = ''): Sample[] {
+    samples(labels = '') {
       let total = 0
       const of = (le: string) => `{${labels ? `${labels},` : ''}le="${le}"}`
       const buckets = [...counts].map((count, index): Sample => {
@@ -36,13 +41,11 @@ function createHistogram(bounds: readonly number[]) {
   }
 }
 
-const createRoute = () => ({
-  statuses: new Map<number, number>(),
-  latency: createHistogram(SECONDS),
-})
-const createMethods = () => new Map<string, ReturnType<typeof createRoute>>()
+/** The answers to one method of one route. */
+type Answers = { readonly statuses: Map<number, number>; readonly latency: Histogram }
 
-export type Metrics = ReturnType<typeof createMetrics>
+const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHistogram(SECONDS) })
+const createMethods = () => new Map<string, Answers>()
 
 /** The results of scheduled backups, updated after each. */
 type BackupStats = {
@@ -53,18 +56,18 @@ type BackupStats = {
   readonly failures: number
 }
 
-/** How much is open now. */
+/** How many files and connections are open now. */
 export type OpenFiles = {
   readonly open: number
-  /** null: not known, because not even that can be counted. */
+  /** null: they cannot be counted, because no more files can be opened. */
   readonly connections: number | null
   readonly limit: number
 }
 
-/** What is kept for clients; null where it cannot be counted. */
+/** What is read for each answer; null where it is not known. */
 type Kept = {
   readonly unsentBytes: number
-  /** Streams of the log of changes. */
+  /** Clients that follow the change log. */
   readonly followers: number
   readonly files: OpenFiles | null
   readonly changes: LogStats | null
@@ -82,31 +85,33 @@ const FAMILIES = {
     'histogram Time per commit, fsync included; commits that changed nothing are not counted.',
   plantstore_plants: 'gauge Stored plants.',
   plantstore_plants_created_total: 'counter Plants created over HTTP.',
-  plantstore_credentials_failed_total: 'counter Tokens that are unknown, expired or revoked.',
+  plantstore_credentials_failed_total:
+    'counter Requests whose token is unknown, expired or revoked.',
   plantstore_queue_changes: 'gauge Changes waiting for a commit.',
   plantstore_storage_writable: 'gauge Whether the database can be written (1) or not (0).',
   plantstore_database_bytes: 'gauge Size of the database.',
   plantstore_wal_bytes: 'gauge Size of the write-ahead log.',
   plantstore_disk_free_bytes: 'gauge Free space where the database is.',
   plantstore_commit_retries_total:
-    'counter Commits sent again because others had written the same plants.',
+    'counter Commits repeated because another process had written the same plants.',
   plantstore_commits_in_doubt_total:
-    'counter Commits whose answer was lost, by whether they were found to be made.',
-  plantstore_server_reconnects_total: 'counter Times that a lost database server was found again.',
+    'counter Commits whose answer was lost, by whether they had been made.',
+  plantstore_server_reconnects_total:
+    'counter Times that the database server was reached again after an outage.',
   plantstore_server_failovers_total: 'counter Times that another database server took over.',
   plantstore_acknowledged_commits_lost_total:
     'counter Acknowledged commits that the database server has lost.',
-  plantstore_changes_kept: 'gauge Entries of the log of changes.',
+  plantstore_changes_kept: 'gauge Entries in the change log.',
   plantstore_changes_oldest_timestamp_seconds:
-    'gauge Time of the oldest entry, in seconds since 1970; 0 if there is none.',
-  plantstore_changes_bytes: 'gauge Size of the log of changes.',
-  plantstore_changes_followers: 'gauge Clients that follow the log of changes.',
+    'gauge Time of the oldest entry in the change log, in seconds since 1970; 0 if it is empty.',
+  plantstore_changes_bytes: 'gauge Size of the change log.',
+  plantstore_changes_followers: 'gauge Clients that follow the change log.',
   plantstore_log_lines_dropped_total:
     'counter Log lines dropped because nobody read them or the disk was full.',
   plantstore_tls_certificate_expiry_timestamp_seconds:
     'gauge Expiry of the TLS certificate, in seconds since 1970.',
   plantstore_backup_last_success_timestamp_seconds:
-    'gauge Time of the last backup, in seconds since 1970; 0 if there is none.',
+    'gauge Time of the last backup, in seconds since 1970; 0 if there was none.',
   plantstore_backup_bytes: 'gauge Size of the last backup.',
   plantstore_backup_failures_total: 'counter Scheduled backups that failed.',
   plantstore_build_info: 'gauge The versions of plantstore and Bun.',
@@ -120,7 +125,7 @@ const FAMILIES = {
 
 type Name = keyof typeof FAMILIES
 
-/** A family is left out if its value is not known, or there is nothing that it could count. */
+/** null and undefined: not known, or nothing to count. The family is left out. */
 type Value = number | null | undefined | readonly Sample[]
 
 function write(name: Name, value: Value): string[] {
@@ -146,37 +151,45 @@ type About = {
 }
 
 /** The counters of a daemon. */
-export function createMetrics(about: Partial<About> = {}) {
+export type Metrics = {
+  /** Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is `other`. */
+  answered(method: string, route: string, status: number, milliseconds: number): void
+  /** Counts a commit that changed something; not a probe of the disk, nor a batch that was refused entirely. */
+  committed(changes: number, milliseconds: number): void
+  created(plants: number): void
+  /** Counts a token that was refused with 40102. */
+  failedCredentials(): void
+  /** All metrics in the Prometheus text format, version 0.0.4. */
+  render(stats: StoreStats, kept?: Partial<Kept>): string
+}
+
+export function createMetrics(about: Partial<About> = {}): Metrics {
   const { version = 'unknown', droppedLogLines, certificateExpiry = null, backups = null } = about
-  const routes = new Map<string, ReturnType<typeof createMethods>>()
+  const routes = new Map<string, Map<string, Answers>>()
   const batches = createHistogram(BATCHES)
   const commits = createHistogram(SECONDS)
   let created = 0
   let failedCredentials = 0
 
   return {
-    /** Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is `other`. */
-    answered(method: string, route: string, status: number, milliseconds: number): void {
+    answered(method, route, status, milliseconds) {
       const label = status !== 405 && METHODS.has(method) ? method : 'other'
       const methods = routes.getOrInsertComputed(route, createMethods)
-      const { statuses, latency } = methods.getOrInsertComputed(label, createRoute)
+      const { statuses, latency } = methods.getOrInsertComputed(label, createAnswers)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status < 400) latency.observe(milliseconds / 1000)
     },
-    /** Counts a commit that changed something; not a probe of the disk, nor a batch that was refused entirely. */
-    committed(changes: number, milliseconds: number): void {
+    committed(changes, milliseconds) {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
     },
-    created(plants: number): void {
+    created(plants) {
       created += plants
     },
-    /** Counts a token that was refused with 40102. */
-    failedCredentials(): void {
+    failedCredentials() {
       failedCredentials++
     },
-    /** All metrics in the Prometheus text format, version 0.0.4. */
-    render(stats: StoreStats, kept: Partial<Kept> = {}): string {
+    render(stats, kept = {}) {
       const all = [...routes].flatMap(([route, methods]) =>
         [...methods].map(([method, it]) => ({
           ...it,

@@ -65,10 +65,10 @@ function findSteep(pattern: RegExp): string | null {
 }
 
 test.each([
-  /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i,
-  /^Bearer +([a-z]+) *=* *$/i,
-  /0+$/,
-])('finds that %s takes the square of the time', (pattern) => {
+  { pattern: /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i },
+  { pattern: /^Bearer +([a-z]+) *=* *$/i },
+  { pattern: /0+$/ },
+])('finds that $pattern takes the square of the time', ({ pattern }) => {
   expect(findSteep(pattern)).not.toBeNull()
 })
 

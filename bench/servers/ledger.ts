@@ -6,12 +6,12 @@ import { GroupCommit } from '../../src/engine/group-commit.ts'
 import { LIMITS, plantChanges } from '../../src/engine/plant-changes.ts'
 import { daemon } from '../../src/engine/role.ts'
 import { jsonHeaders } from '../../src/http/answer.ts'
+import { createAnswerBudget } from '../../src/http/answer-budget.ts'
 import { createApp } from '../../src/http/app.ts'
 import { authenticate } from '../../src/http/auth.ts'
 import { createBodies } from '../../src/http/body.ts'
 import { plants } from '../../src/http/plants.ts'
 import { listen } from '../../src/http/server.ts'
-import { createUnsent } from '../../src/http/unsent.ts'
 import { parseBody } from '../../src/plant/json.ts'
 import type { NewPlant } from '../../src/plant/plant.ts'
 import type { Store } from '../../src/store.ts'
@@ -39,7 +39,7 @@ const routes = plants({
   store: nothing,
   metrics: deps.metrics,
   bodies: createBodies(deps.maxBodyBytes),
-  unsent: createUnsent(deps.timeOut),
+  answerBudget: createAnswerBudget(deps.timeOut),
   optionsOf: ({ request: { signal } }) => ({ signal }),
 })
 

@@ -6,7 +6,7 @@ import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
 const LONGEST_PAUSE_SECONDS = 30
-/** The service sends events, or a comment every 15 seconds. */
+/** The service sends events, or a comment every 10 seconds. */
 export const SILENT_MS = 45_000
 const EVENTS = 'text/event-stream'
 // Nothing was stored, and the reason passes.

@@ -1,7 +1,7 @@
 // A file or standard input, read to its end or until it is interrupted.
 
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
-import { explainInput, UsageError } from '../errors'
+import { inputError, UsageError } from '../errors'
 
 // Bun reads files in chunks of 512 KB. What is made of a chunk takes many times its length, so they are read in parts.
 const PART_BYTES = 64 * 1024
@@ -11,7 +11,7 @@ export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw explainInput(error, path)
+    throw inputError(error, path)
   }
 }
 
@@ -27,7 +27,7 @@ export function openInput(path: string): Input {
     accessSync(path, constants.R_OK)
     return { stream: Bun.file(path).stream(), bytes: stat.isFile() ? stat.size : null }
   } catch (error) {
-    throw error instanceof UsageError ? error : explainInput(error, path)
+    throw error instanceof UsageError ? error : inputError(error, path)
   }
 }
 
@@ -45,7 +45,7 @@ export async function* readInput(
   const readNext = () =>
     new Promise<IteratorResult<Uint8Array> | null>((resolve, reject) => {
       stop = () => resolve(null)
-      chunks.next().then(resolve, (error) => reject(explainInput(error, path)))
+      chunks.next().then(resolve, (error) => reject(inputError(error, path)))
     })
   while (!signal.aborted) {
     const chunk = await readNext()

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, lstatSync, readlinkSync, type Stats, statfsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, explainWriting, OpenError } from '../errors'
+import { codeOf, OpenError, writeError } from '../errors'
 
 const MOST_LINKS = 40
 const STICKY = 0o1000
@@ -74,5 +74,5 @@ export function noFreeInodes(path: string): OpenError | null {
 /** Why a file could not be made at a path, as an `OpenError`; any error that is not the disk's is returned as it is. */
 export function explainMaking(error: unknown, path: string): unknown {
   const refusal = codeOf(error) === 'ENOSPC' ? noFreeInodes(path) : null
-  return refusal ?? explainWriting(error, path)
+  return refusal ?? writeError(error, path)
 }

@@ -2,7 +2,7 @@
 
 import { Kind, TypeRegistry } from '@sinclair/typebox'
 import { readInt64 } from '../plant/json'
-import { explainField } from '../plant/mismatch'
+import { fieldProblem } from '../plant/mismatch'
 import {
   charactersOf,
   FIELDS,
@@ -28,7 +28,7 @@ const fields = FIELDS.map((name) => {
     name,
     fits: ({ [name]: value }: Values) =>
       value === undefined ? isOptional : check?.(schema, value) === true,
-    explain: (values: Values) => explainField(name, values[name], String(schema.error)),
+    explain: (values: Values) => fieldProblem(name, values[name], schema),
   }
 })
 

@@ -27,7 +27,7 @@ export type Body = string | Uint8Array<ArrayBuffer>
 const acceptsGzip = ({ headers }: Request): boolean =>
   chooseCoding(headers.get('accept-encoding'), ['gzip']) === 'gzip'
 
-/** 200 with a short value as JSON; a longer one goes through `unsent.ts`. */
+/** 200 with a short value as JSON; a longer one goes through `answer-budget.ts`. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), ok)
 
 /** A text as a client accepts it, and the headers that say so; compressed if that pays. */

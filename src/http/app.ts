@@ -6,6 +6,7 @@ import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import type { Token } from '../token'
+import { createAnswerBudget } from './answer-budget'
 import { authenticate } from './auth'
 import { createBodies } from './body'
 import { type Caller, caller, createOptionsOf } from './caller'
@@ -21,7 +22,6 @@ import { plants } from './plants'
 import { createRateLimit } from './rate-limit'
 import { createDiscarder } from './refused-body'
 import { createRequestLog } from './request-log'
-import { createUnsent } from './unsent'
 
 export type AppDeps = {
   readonly store: Store
@@ -40,11 +40,11 @@ export type AppDeps = {
   readonly timeOut: (request: Request, seconds: number) => void
   /** Requests per second of each token; null: no limit. */
   readonly rateLimit: number | null
-  /** What this process has open now; null: it cannot be counted. */
+  /** Counts the open files and connections of this process; null: it cannot. */
   readonly countFiles: () => Promise<OpenFiles | null>
-  /** Which pages of other origins may call; null: none. */
+  /** The other origins whose pages may call; null: none. */
   readonly cors: Cors | null
-  /** How long browsers shall use only HTTPS, in milliseconds (RFC 6797); null: it is not said. */
+  /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null: the header is not sent. */
   readonly hsts: number | null
   /** The files of the pages for people; null: there are no pages. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
@@ -52,7 +52,7 @@ export type AppDeps = {
   readonly stopping: AbortSignal
 }
 
-/** What is known of a request when it is answered. */
+/** What is known of a request by the time it is answered. */
 type Exchange = Caller & {
   readonly route: string
   readonly started: number | undefined
@@ -66,8 +66,8 @@ export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, hsts, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
-  const unsent = createUnsent(deps.timeOut)
-  const followers = createFollowers({ ...deps, unsent })
+  const answerBudget = createAnswerBudget(deps.timeOut)
+  const followers = createFollowers({ ...deps, answerBudget })
   const optionsOf = createOptionsOf(store, deps.clientOf)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)
@@ -79,7 +79,7 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
-    // A token that has ended is known too, but its requests do not count.
+    // An expired or revoked token is known too, but its requests do not count.
     if (token && response.status !== 401) rateLimit?.announce(token, route, response)
     cors?.expose(request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
@@ -124,10 +124,10 @@ export function createApp(deps: AppDeps) {
   app.use(openapi(app)).use(
     new Elysia({ name: 'protected' })
       .use(authenticate({ ...deps, rateLimit }))
-      .use(metricsPage({ ...deps, unsent, followers }))
-      .use(plants({ store, metrics, bodies, unsent, optionsOf }))
-      .use(onePlant({ store, bodies, unsent, optionsOf }))
-      .use(changes({ store, unsent, followers })),
+      .use(metricsPage({ ...deps, answerBudget, followers }))
+      .use(plants({ store, metrics, bodies, answerBudget, optionsOf }))
+      .use(onePlant({ store, bodies, answerBudget, optionsOf }))
+      .use(changes({ store, answerBudget, followers })),
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".

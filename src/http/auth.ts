@@ -10,8 +10,8 @@ import type { RateLimit } from './rate-limit'
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const CREDENTIALS = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i
 const SCHEME = /^Bearer(?: |$)/i
-// The headers of valid tokens whose hashes are remembered.
-const MOST_HEADERS = 1000
+// The tokens whose hashes are remembered.
+const MOST_HASHES = 1000
 
 /** Where tokens are found. */
 export type TokenDeps = {
@@ -32,8 +32,9 @@ export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
   return hash === configured?.hash ? configured : store.findToken(hash)
 }
 
-// The plugin accepts `BearerXtok` and `?access_token=`, and refuses `bearer`, so it only gets to see a header in one form.
-function normalizeCredentials(authorization: string): string {
+/** The one form of a header that the plugin reads right: it takes `BearerXtok`, and for `bearer tok` `?access_token=`. */
+function checkCredentials(authorization: string | undefined): string {
+  if (authorization === undefined) throw new ApiError(40101)
   const token = CREDENTIALS.exec(authorization)?.[1]
   if (token !== undefined && token.length <= LONGEST_TOKEN) return `Bearer ${token}`
   throw new ApiError(SCHEME.test(authorization) ? 40102 : 40101)
@@ -45,41 +46,31 @@ function normalizeCredentials(authorization: string): string {
  */
 export function authenticate(deps: AuthDeps) {
   const { store, configuredToken, now, rateLimit } = deps
-  // An app of its own: the plugin has the query of each request parsed, which costs a create 3 us (`bun run ledger`).
-  const createReader = () =>
-    new Elysia().use(bearer()).get('/', ({ bearer = '' }) => hashToken(bearer))
-  // Made when first needed, to keep startup fast.
-  let reader: ReturnType<typeof createReader> | undefined
   const hashes = new Map<string, string>()
-  // Tokens by their header, for one turn of the event loop: requests that arrive together are checked together, and a
-  // revoked token is refused from the next request on.
+  // For one turn of the event loop: requests that arrive together are checked together, and a revoked token is refused from
+  // the next request on.
   const found = new Map<string, { readonly token: Token }>()
 
-  async function readHeader(authorization: string): Promise<string> {
-    const headers = { authorization: normalizeCredentials(authorization) }
-    reader ??= createReader()
-    return (await reader.handle(new Request('http://localhost/', { headers }))).text()
-  }
-
-  async function find(authorization: string): Promise<{ readonly token: Token }> {
-    const known = hashes.get(authorization)
-    const hash = known ?? (await readHeader(authorization))
+  async function find(sent: string): Promise<{ readonly token: Token }> {
+    const known = hashes.get(sent)
+    const hash = known ?? hashToken(sent)
     const token = await findToken(deps, hash)
     if (!token) throw new ApiError(40102)
-    if (!known) hashes.set(authorization, hash)
-    if (hashes.size > MOST_HEADERS) hashes.delete(hashes.keys().next().value ?? '')
+    if (!known) hashes.set(sent, hash)
+    if (hashes.size > MOST_HASHES) hashes.delete(hashes.keys().next().value ?? '')
     if (token !== configuredToken() && isValid(token, now())) store.recordUse(token, now())
     if (found.size === 0) setImmediate(() => found.clear())
     const identified = { token }
-    found.set(authorization, identified)
+    found.set(sent, identified)
     return identified
   }
 
   return new Elysia({ name: 'authenticate' })
-    .derive({ as: 'scoped' }, ({ headers: { authorization } }) => {
-      if (authorization === undefined) throw new ApiError(40101)
-      return found.get(authorization) ?? find(authorization)
+    .derive({ as: 'scoped' }, ({ headers }) => {
+      headers.authorization = checkCredentials(headers.authorization)
     })
+    .use(bearer())
+    .derive({ as: 'scoped' }, ({ bearer = '' }) => found.get(bearer) ?? find(bearer))
     .onTransform({ as: 'scoped' }, ({ token, request: { method }, route }) => {
       if (!isValid(token, now())) throw new ApiError(40102)
       rateLimit?.spend(token, route)

@@ -4,8 +4,9 @@ import type { TSchema } from '@sinclair/typebox'
 import { getSchemaValidator } from 'elysia'
 import { ApiError } from '../errors'
 import { parseBody } from '../plant/json'
-import { explainMismatch } from '../plant/mismatch'
+import { listMismatches, type Validator } from '../plant/mismatch'
 import { FIELDS } from '../plant/plant'
+import { createByteBudget } from './byte-budget'
 import type { SentHeaders } from './precondition'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
@@ -18,7 +19,7 @@ const DIGITS = /^\d{1,15}$/
 // A body of up to this length is not counted: there is one per connection, which takes 8 KB in all
 // (`bun test/slow/faults/run.ts --only memory-unfinished`).
 const SMALL_BODY_BYTES = 4 * 1024
-// The most that all longer bodies being read may take together; one body of the longest length always fits.
+// All longer bodies that are being read take at most this together; one of the longest length always fits.
 const READING_BYTES = 16 * 1024 * 1024
 // A body of many keys takes ten times its length until it is collected. Only the known fields of a longer one are kept:
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
@@ -41,7 +42,7 @@ function keepFields(body: unknown): unknown {
 const parse = (bytes: Uint8Array): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
 
-/** What a body may be sent as; `rule` and `accepts` say so to a client that sends another type. */
+/** The media types of a body; `rule` and `accepts` name them to a client that sends another. */
 export type Media = {
   readonly types: readonly string[]
   readonly rule?: string
@@ -52,7 +53,7 @@ const PLAIN_JSON: Media = { types: ['application/json'] }
 
 const MERGE_PATCH_TYPES = ['application/merge-patch+json', 'application/json']
 
-/** Says how a body may be encoded: not at all (RFC 9110, section 12.5.3). */
+/** No body may be encoded (RFC 9110, section 12.5.3). */
 export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
 
 /** A patch (RFC 7396), which may also be sent as plain JSON. */
@@ -73,32 +74,53 @@ function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media)
   }
 }
 
-export type Bodies = ReturnType<typeof createBodies>
+type Context = { readonly request: Request; readonly headers: SentHeaders }
+
+/** The options of routes for their bodies. */
+export type Bodies = {
+  /**
+   * Of a route that ignores its body. It is read nevertheless, as others are: Bun keeps what nobody reads until the answer,
+   * except of a GET or a HEAD.
+   */
+  readonly none: { transform(context: Context): Promise<void> }
+  /**
+   * Of a route that has its body read as JSON that matches a schema, after its credentials are checked. Refuses with 41501,
+   * 41301, 50301, 40001 and 40002.
+   */
+  of<Schema extends TSchema>(
+    body: Schema,
+    media?: Media,
+  ): {
+    readonly body: Schema
+    readonly parse: 'none'
+    transform(context: Context & { body: unknown }): Promise<void>
+  }
+}
 
 /** The bodies of an app's requests, of at most `limit` bytes each. */
-export function createBodies(limit: number) {
-  const budget = Math.max(READING_BYTES, limit)
-  let reading = 0
+export function createBodies(limit: number): Bodies {
+  const budget = createByteBudget(Math.max(READING_BYTES, limit))
 
   // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
   async function readCounted(request: Request): Promise<Uint8Array> {
-    if (reading >= budget) throw new ApiError(50301, TOO_MANY)
+    if (budget.held() >= budget.limit) throw new ApiError(50301, TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
     const parts: Uint8Array<ArrayBuffer>[] = []
+    const holding = budget.hold()
     let size = 0
     try {
       for (;;) {
         const { done, value } = await reader.read()
         if (done) return Buffer.concat(parts)
         parts.push(value)
-        reading += value.byteLength
+        holding.add(value.byteLength)
         size += value.byteLength
         if (size > limit) throw new ApiError(41301)
-        if (reading > budget) throw new ApiError(50301, TOO_MANY)
+        if (budget.held() > budget.limit) throw new ApiError(50301, TOO_MANY)
       }
     } finally {
-      reading -= size
+      holding.release()
       // Freed at once: of bodies that come together, the collector would be late (`memory-deletes`).
       for (const { buffer } of parts) buffer.transfer(0)
       reader.releaseLock()
@@ -119,36 +141,28 @@ export function createBodies(limit: number) {
   }
 
   return {
-    /**
-     * The options of a route that ignores its body. It is read nevertheless, as others are: Bun keeps what nobody reads
-     * until the answer, except of a GET or a HEAD.
-     */
     none: {
-      transform: async ({ request, headers }: { request: Request; headers: SentHeaders }) => {
+      transform: async ({ request, headers }) => {
         if (request.body) await readBytes(request, headers)
       },
     },
-    /**
-     * The options of a route that has its body read as JSON that matches a schema, after its credentials are checked.
-     * Refuses with 41501, 41301, 50301, 40001 and 40002.
-     */
-    of<Schema extends TSchema>(body: Schema, media: Media = PLAIN_JSON) {
-      let schema: ReturnType<typeof getSchemaValidator> | undefined
+    of(body, media = PLAIN_JSON) {
+      let schema: (Validator & { Check(value: unknown): boolean }) | undefined
 
       async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
         requireType(headers, media)
         const value = parse(await readBytes(request, headers))
         schema ??= getSchemaValidator(body, { normalize: false })
-        if (!schema.Check(value)) throw new ApiError(40002, explainMismatch(schema, value))
+        if (!schema.Check(value)) throw new ApiError(40002, listMismatches(schema, value))
         return value
       }
 
       return {
         body,
         // Elysia would read the body before it checks the credentials, so its validator is called above.
-        parse: 'none' as const,
+        parse: 'none',
         // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
-        transform: async (context: { request: Request; headers: SentHeaders; body: unknown }) => {
+        transform: async (context) => {
           context.body = await readBody(context.request, context.headers)
         },
       }

@@ -1,4 +1,4 @@
-// Who sent a request: what a route knows of it, and what the log of changes keeps.
+// Who sent a request: what a route knows of it, and what the change log keeps.
 
 import { Elysia } from 'elysia'
 import type { CreateOptions, Store } from '../store'
@@ -18,7 +18,7 @@ export const caller = () => new Elysia({ name: 'caller' }).decorate(nobody)
 
 export type OptionsOf = (caller: Caller) => CreateOptions
 
-/** Returns what makes the options of a change. `clientOf`: the address of the client that sent a request. */
+/** Makes the function that gives a change its options. `clientOf`: the address of the client that sent a request. */
 export const createOptionsOf =
   (store: Pick<Store, 'changes'>, clientOf: (request: Request) => string | null): OptionsOf =>
   ({ request, token, entry }) => {

@@ -1,16 +1,16 @@
-// The routes of the log of changes.
+// The routes of the change log.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors'
 import { toJson } from '../plant/json'
 import type { Change, ChangeLog, Store } from '../store'
 import { readWeights } from './accept-encoding'
+import type { AnswerBudget } from './answer-budget'
 import { caller } from './caller'
 import { answers } from './describe'
 import { EVENTS, type Followers } from './followers'
 import { queryOf } from './plants'
 import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
-import type { Unsent } from './unsent'
 
 const example = {
   cursor: '5d1be2a07c93f648-17',
@@ -31,7 +31,7 @@ function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
   return changes
 }
 
-// Whoever takes anything gets JSON (RFC 9110, section 12.5.1).
+// `Accept: */*` gets JSON (RFC 9110, section 12.5.1).
 function prefersEvents(accept: string): boolean {
   const weights = readWeights(accept)
   const events = weights.get(EVENTS) ?? 0
@@ -43,11 +43,11 @@ const toText = (changes: readonly Change[], next: string | null): string =>
 
 type ChangeDeps = {
   readonly store: Store
-  readonly unsent: Unsent
+  readonly answerBudget: AnswerBudget
   readonly followers: Followers
 }
 
-export function changes({ store, unsent, followers }: ChangeDeps) {
+export function changes({ store, answerBudget, followers }: ChangeDeps) {
   return new Elysia({ name: 'changes' })
     .use(caller())
     .get(
@@ -57,7 +57,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
         if (token && prefersEvents(headers.accept ?? ''))
           return followers.follow(log, headers['last-event-id'] || query.after, request, token)
         const { changes, next } = await log.read({ limit: Number(query.limit), after: query.after })
-        return unsent.answerZipped(request, toText(changes, next))
+        return answerBudget.answerZipped(request, toText(changes, next))
       },
       {
         ...queryOf(ChangeList),
@@ -65,7 +65,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
           operationId: 'listChanges',
           summary: 'List or follow what changed',
           description:
-            'The oldest first. With `Accept: text/event-stream`, a stream that goes on: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+            'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
           refusals: REFUSALS,
           answers: () => {
             const { 200: page } = answers(200, 'Changes.', ChangePage, {
@@ -83,7 +83,7 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
       async ({ request, params: { id }, query: { limit, after } }) => {
         const options = { limit: Number(limit), after }
         const { changes, next = null } = await logOf(store).history(BigInt(id), options)
-        return unsent.answerZipped(request, toText(changes, next))
+        return answerBudget.answerZipped(request, toText(changes, next))
       },
       {
         params: PlantPath,
@@ -91,7 +91,8 @@ export function changes({ store, unsent, followers }: ChangeDeps) {
         detail: {
           operationId: 'history',
           summary: 'List the changes of a plant',
-          description: 'The newest first, as far back as the log is kept; of a deleted plant too.',
+          description:
+            'The newest first, as far back as the change log goes; also of a deleted plant.',
           refusals: REFUSALS,
           answers: () =>
             answers(200, 'Changes of the plant.', HistoryPage, {

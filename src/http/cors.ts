@@ -29,9 +29,9 @@ const EXPOSED = [
 const OTHER_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
 
 const NOT_ALL =
-  '--cors-origin does not take *, which would let every page that somebody opens call the store; name each origin'
+  '--cors-origin does not take *, which would let any page call the store; name each origin'
 
-// Compared as text, so it must be written exactly as browsers send it (RFC 6454, section 6.2).
+// It is compared as text, so it must be exactly what browsers send (RFC 6454, section 6.2).
 function parseOrigin(text: string): string {
   if (text === '*') throw new UsageError(NOT_ALL)
   const url = URL.parse(text)
@@ -46,13 +46,18 @@ function parseOrigin(text: string): string {
   )
 }
 
-export type Cors = ReturnType<typeof createCors>
+export type Cors = {
+  /** Lets the page that sent a request read the answer, a refusal too. */
+  expose(request: Request, response: Response): void
+  /** The answer to a browser's preflight; null if the request is not one. */
+  answerPreflight(request: Request): Response | null
+}
 
 /**
  * Allows the pages of the origins in `--cors-origin`. They send no cookies and no credentials of the browser, only a
  * token that they were given. Throws a {@link UsageError} for a bad list.
  */
-export function createCors(text: string) {
+export function createCors(text: string): Cors {
   const origins = new Set(text.split(',').map((it) => parseOrigin(it.trim())))
 
   const allowedOf = ({ headers }: Request): string | null => {
@@ -61,8 +66,7 @@ export function createCors(text: string) {
   }
 
   return {
-    /** Lets the page that sent a request read the answer, a refusal too. */
-    expose(request: Request, { headers }: Response): void {
+    expose(request, { headers }) {
       // Even without an origin: a cache must not give that answer to a page.
       headers.append('vary', 'Origin')
       const origin = allowedOf(request)
@@ -70,8 +74,7 @@ export function createCors(text: string) {
       headers.set('access-control-allow-origin', origin)
       if (request.method !== 'OPTIONS') headers.set('access-control-expose-headers', EXPOSED)
     },
-    /** The answer to a browser's preflight; null if the request is not one. */
-    answerPreflight(request: Request): Response | null {
+    answerPreflight(request) {
       const isPreflight =
         request.method === 'OPTIONS' &&
         request.headers.has('access-control-request-method') &&

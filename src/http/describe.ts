@@ -6,11 +6,11 @@ import type { Media } from './body'
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
-    /** What the body may be sent as; JSON if not given. */
+    /** The media types of the body; JSON if not given. */
     media?: Media
     /** The successes. Called for the document: Elysia copies details several times, which slowed the start (bench: start). */
     answers?: () => Readonly<Record<string, object>>
-    /** The errors that do not follow from what the route takes and does. */
+    /** Errors besides those of every route that takes a body, reads or changes something. */
     refusals?: readonly ErrorNumber[]
   }
 }
@@ -23,7 +23,7 @@ const conditional = (name: string, description: string) => ({
   schema: { type: 'string' as const },
   example: '"xyzzy"',
 })
-/** What all routes of a stored plant have: conditional headers, and what they refuse. */
+/** The conditional headers and the errors of all routes of a stored plant. */
 export const STORED_PLANT = {
   refusals: [40402 as const, 41201 as const],
   parameters: [
@@ -36,8 +36,8 @@ export const STORED_PLANT = {
 }
 
 const HEADERS: Readonly<Record<string, string>> = {
-  'accept-encoding': 'How a body may be encoded: not at all. Only if it was encoded (RFC 9110).',
-  'accept-patch': 'What a patch may be sent as (RFC 5789).',
+  'accept-encoding': 'Sent if the body was encoded: it must not be (RFC 9110).',
+  'accept-patch': 'The media types of a patch (RFC 5789).',
   etag: 'The entity tag of the plant, which changes with its fields (RFC 9110, section 8.8.3).',
   link: 'The next page, relative to this one (RFC 8288). Absent on the last page.',
   'retry-after': 'Seconds to wait before the next attempt.',

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorNumber } from '../errors'
 import type { Log } from '../log'
-import { explainMismatch, type Validator } from '../plant/mismatch'
+import { listMismatches, type Validator } from '../plant/mismatch'
 import { jsonHeaders } from './answer'
 
 const RETRY_AFTER_SECONDS = '1'
@@ -29,10 +29,10 @@ export function answerError({ error, message, status, headers }: ApiError): Resp
 const isMismatch = (error: unknown): error is Error & { validator: Validator; value: unknown } =>
   error instanceof Error && 'code' in error && error.code === 'VALIDATION' && 'validator' in error
 
-/** The error that a client is told for anything that was thrown; an unexpected error is logged, not told. */
+/** The error that a client gets for anything that was thrown. An unexpected one is logged, and the client gets no detail. */
 export function toApiError(error: unknown, log: Log): ApiError {
   if (error instanceof ApiError) return error
-  if (isMismatch(error)) return new ApiError(40002, explainMismatch(error.validator, error.value))
+  if (isMismatch(error)) return new ApiError(40002, listMismatches(error.validator, error.value))
   log('error', 'unexpected', {
     detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })

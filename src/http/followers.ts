@@ -1,24 +1,25 @@
-// The clients that follow the log of changes, each by a stream of server-sent events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+// The clients that follow the change log, each by a stream of server-sent events
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Each has a loop: send the next page, or wait for one.
 
 import { ApiError } from '../errors'
 import { toJson } from '../plant/json'
 import type { Change, ChangeLog, Store } from '../store'
 import { isValid, type Token } from '../token'
 import { jsonHeaders } from './answer'
+import { type AnswerBudget, UNREAD_SECONDS } from './answer-budget'
 import { findToken, type TokenDeps } from './auth'
-import { UNREAD_SECONDS, type Unsent } from './unsent'
 
 // An idle one takes about 5 KB (bench: changes).
 const MOST_FOLLOWERS = 10_000
-const TOO_MANY = 'busy: too many clients follow the log; retry shortly'
+const TOO_MANY = 'busy: too many clients follow the change log; retry shortly'
 const CHANGES_PER_PAGE = 1000
 const KEPT_PAGES = 8
-const KEEP_ALIVE_MS = 15_000
+// Less than UNREAD_SECONDS: a connection on which nothing happens for so long is closed.
+const KEEP_ALIVE_MS = 10_000
 const CHECK_MS = 500
-// Changes are sent in rounds, rarer the more clients there are: a stream costs about 8 us a round.
-const ROUND_MS = 5
-const ROUND_MS_PER_FOLLOWER = 0.01
+// New changes wake the followers together, and less often the more there are: sending to one takes about 8 us.
+const WAKE_MS = 5
+const WAKE_MS_PER_FOLLOWER = 0.01
 // After a restart, clients come back over this time.
 const RETRY_MS = 1000
 
@@ -39,15 +40,14 @@ const KEEP_ALIVE = UTF8.encode(':\n\n')
 type EventPage = { readonly events: Uint8Array | null; readonly next: string }
 
 type Follower = {
-  readonly request: Request
   /** Of its token. */
   readonly hash: string
   cursor: string
   /** When it was last sent something. */
   sentAt: number
   isEnded: boolean
-  /** Ends its wait; null: it does not wait. */
-  resume: (() => void) | null
+  /** Ends its wait, if it waits. */
+  wake: () => void
 }
 
 const toEvent = (change: Change): string =>
@@ -61,7 +61,7 @@ async function readPage(log: ChangeLog, after: string | undefined): Promise<Even
 export type FollowerDeps = TokenDeps & {
   readonly store: Pick<Store, 'changes'>
   readonly now: () => number
-  readonly unsent: Unsent
+  readonly answerBudget: AnswerBudget
   readonly timeOut: (request: Request, seconds: number) => void
   /** Ends every stream. */
   readonly stopping: AbortSignal
@@ -69,47 +69,59 @@ export type FollowerDeps = TokenDeps & {
   readonly keepAliveMs?: number
 }
 
-export type Followers = ReturnType<typeof createFollowers>
+export type Followers = {
+  count(): number
+  /** Streams what happens after a cursor, like `ChangeLog.read`; refuses it like that, or with 50301. */
+  follow(
+    log: ChangeLog,
+    after: string | undefined,
+    request: Request,
+    token: Token,
+  ): Promise<Response>
+}
 
-export function createFollowers(deps: FollowerDeps) {
-  const { store, now, unsent, timeOut, stopping } = deps
+export function createFollowers(deps: FollowerDeps): Followers {
+  const { store, now, answerBudget, timeOut, stopping } = deps
   const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
-  // Pages by the cursor they begin after: each is read and written as text once in a round, for all who wait for it.
-  let round = new Map<string, Promise<EventPage>>()
-  let roundAt = 0
-  let isPlanned = false
+  // By the cursor that they begin after. Each is read and written as text once for all, until the log grows.
+  let pages = new Map<string, Promise<EventPage>>()
+  let wokenAt = 0
+  let isWaking = false
   let isChecking = false
-  let check: ReturnType<typeof setInterval> | undefined
-  let unwatch: (() => void) | undefined
+  let endWatch: (() => void) | undefined
 
   function pageAfter(log: ChangeLog, after: string): Promise<EventPage> {
-    const page = round.getOrInsertComputed(after, () => readPage(log, after))
-    if (round.size > KEPT_PAGES) round.delete(round.keys().next().value ?? '')
+    const own = pages
+    const page = own.getOrInsertComputed(after, () => {
+      const reading = readPage(log, after)
+      reading.catch(() => own.delete(after))
+      return reading
+    })
+    if (own.size > KEPT_PAGES) own.delete(own.keys().next().value ?? '')
     return page
   }
 
-  function beginRound(): void {
-    isPlanned = false
-    roundAt = performance.now()
-    round = new Map()
-    for (const { resume } of followers) resume?.()
+  function wakeAll(): void {
+    isWaking = false
+    wokenAt = performance.now()
+    pages = new Map()
+    for (const { wake } of followers) wake()
   }
 
-  function planRound(): void {
-    if (isPlanned) return
-    isPlanned = true
-    const at = roundAt + ROUND_MS + followers.size * ROUND_MS_PER_FOLLOWER
-    setTimeout(beginRound, Math.max(0, at - performance.now()))
+  function onGrowth(): void {
+    if (isWaking) return
+    isWaking = true
+    const at = wokenAt + WAKE_MS + followers.size * WAKE_MS_PER_FOLLOWER
+    setTimeout(wakeAll, Math.max(0, at - performance.now()))
   }
 
   function end(follower: Follower): void {
     follower.isEnded = true
-    follower.resume?.()
+    follower.wake()
   }
 
-  const endAll = () => followers.forEach(end)
-  stopping.addEventListener('abort', endAll)
+  stopping.addEventListener('abort', () => followers.forEach(end))
 
   async function isRefused(hash: string): Promise<boolean> {
     try {
@@ -119,11 +131,6 @@ export function createFollowers(deps: FollowerDeps) {
       // The store fails: streams do not end for that.
       return false
     }
-  }
-
-  function wakeIdle(): void {
-    const idleSince = performance.now() - keepAliveMs
-    for (const { sentAt, resume } of followers) if (sentAt < idleSince) resume?.()
   }
 
   // A store that does not answer may hold this up for long.
@@ -136,112 +143,109 @@ export function createFollowers(deps: FollowerDeps) {
     isChecking = false
   }
 
-  function add(log: ChangeLog, follower: Follower): void {
-    followers.add(follower)
-    check ??= setInterval(() => {
-      wakeIdle()
+  const isQuiet = ({ sentAt }: Follower) => performance.now() - sentAt >= keepAliveMs
+
+  function watch(log: ChangeLog): () => void {
+    const unwatch = log.watch(onGrowth)
+    const check = setInterval(() => {
+      for (const follower of followers) if (isQuiet(follower)) follower.wake()
       endRefused()
     }, CHECK_MS)
-    unwatch ??= log.watch(planRound)
+    return () => {
+      clearInterval(check)
+      unwatch()
+    }
+  }
+
+  function add(log: ChangeLog, hash: string): Follower {
+    const sentAt = performance.now()
+    const follower = { hash, cursor: '', sentAt, isEnded: stopping.aborted, wake: () => {} }
+    followers.add(follower)
+    endWatch ??= watch(log)
+    return follower
   }
 
   function remove(follower: Follower): void {
     followers.delete(follower)
     if (followers.size > 0) return
-    clearInterval(check)
-    unwatch?.()
-    check = undefined
-    unwatch = undefined
-    round = new Map()
+    endWatch?.()
+    endWatch = undefined
+    pages = new Map()
   }
 
-  // Resolves when the kernel has all of it, or the client has gone. A client that takes nothing is disconnected.
-  async function sendTo(
+  // Resolves when the kernel has all of it, or the client has gone.
+  async function send(
     follower: Follower,
     controller: ReadableStreamDirectController,
     bytes: Uint8Array,
   ): Promise<void> {
-    const release = unsent.hold(bytes.byteLength)
-    if (!release) return end(follower)
+    const holding = answerBudget.hold(bytes.byteLength)
+    if (!holding) return end(follower)
     follower.sentAt = performance.now()
     controller.write(bytes)
-    const flushed = controller.flush(true)
-    if (flushed instanceof Promise && Bun.peek.status(flushed) === 'pending') {
-      timeOut(follower.request, UNREAD_SECONDS)
-      await flushed
-      timeOut(follower.request, 0)
-    }
-    release()
+    await controller.flush(true)
+    holding.release()
   }
 
   async function run(follower: Follower, controller: ReadableStreamDirectController) {
     while (!follower.isEnded) {
-      const own = round
+      const own = pages
       const log = store.changes
       if (!log) return
       const { events, next } = await pageAfter(log, follower.cursor)
       follower.cursor = next
       if (follower.isEnded) return
-      if (events) await sendTo(follower, controller, events)
-      else if (own === round) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        follower.resume = resolve
-        await promise
-        follower.resume = null
-        const isQuiet = performance.now() - follower.sentAt >= keepAliveMs
-        if (isQuiet && !follower.isEnded) await sendTo(follower, controller, KEEP_ALIVE)
+      if (events) await send(follower, controller, events)
+      else if (isQuiet(follower)) await send(follower, controller, KEEP_ALIVE)
+      else if (own === pages) {
+        await new Promise<void>((resolve) => {
+          follower.wake = resolve
+        })
       }
     }
   }
 
-  function streamFrom(log: ChangeLog, { events, next }: EventPage, request: Request, hash: string) {
-    const follower: Follower = {
-      request,
-      hash,
-      cursor: next,
-      sentAt: performance.now(),
-      isEnded: false,
-      resume: null,
-    }
+  function streamTo(follower: Follower, { events, next }: EventPage, request: Request) {
+    follower.cursor = next
     // An event without data only sets the cursor, for a client that loses the connection before the first change.
     const start = `retry: ${Math.round(RETRY_MS * (1 + Math.random()))}\n${events ? '' : `id: ${next}\n`}\n`
     return new ReadableStream({
       type: 'direct',
       async pull(controller) {
-        add(log, follower)
-        // Bun would close a connection on which nothing happens.
-        timeOut(request, 0)
+        timeOut(request, UNREAD_SECONDS)
         try {
-          await sendTo(follower, controller, UTF8.encode(start))
-          if (events) await sendTo(follower, controller, events)
+          await send(follower, controller, UTF8.encode(start))
+          if (events) await send(follower, controller, events)
           await run(follower, controller)
         } catch (error) {
           // Its place was removed, or the store fails: the client learns which, when it comes back.
           if (!(error instanceof ApiError)) throw error
         } finally {
           remove(follower)
-          // The connection is kept for another request, but not without an end.
-          timeOut(request, UNREAD_SECONDS)
         }
         await controller.end()
       },
-      cancel: () => end(follower),
+      cancel() {
+        end(follower)
+        remove(follower)
+      },
     })
   }
 
   return {
     count: () => followers.size,
-    /** Streams what happens after a cursor, like `ChangeLog.read`; refuses it like that, or with 50301. */
-    async follow(
-      log: ChangeLog,
-      after: string | undefined,
-      request: Request,
-      { hash }: Token,
-    ): Promise<Response> {
+    async follow(log, after, request, { hash }) {
       if (followers.size >= most) throw new ApiError(50301, TOO_MANY)
-      const page = await readPage(log, after)
-      const isGone = request.signal.aborted || stopping.aborted
-      const body = request.method === 'HEAD' || isGone ? null : streamFrom(log, page, request, hash)
+      // Before any `await`, so that the limit binds.
+      const follower = add(log, hash)
+      let body: ReadableStream | null = null
+      try {
+        const page = await readPage(log, after)
+        const isGone = request.signal.aborted || follower.isEnded
+        if (request.method !== 'HEAD' && !isGone) body = streamTo(follower, page, request)
+      } finally {
+        if (!body) remove(follower)
+      }
       return new Response(body, { headers: streamHeaders })
     },
   }

@@ -36,14 +36,14 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, 'metrics'>) {
+export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantDeps, 'metrics'>) {
   function conditionally(headers: SentHeaders, caller: Caller): ChangeOptions {
     const precondition = readPrecondition(headers)
     return { ...optionsOf(caller), ...(precondition && { precondition }) }
   }
 
   function answerPlant(request: Request, plant: NewPlant, tag = entityTagOf(plant)): Response {
-    const answer = unsent.answer(request, JSON.stringify(toJson(plant)))
+    const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
     answer.headers.set('etag', tag)
     return answer
   }
@@ -82,8 +82,8 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
         const id = BigInt(params.id)
         requireSameId(body.id, id)
         const plant = toNewPlant(id, body)
-        unsent.expect(plant)
-        await store.replacePlant(plant, conditionally(headers, { request, token, entry }))
+        const options = conditionally(headers, { request, token, entry })
+        await answerBudget.change(plant, () => store.replacePlant(plant, options))
         return answerPlant(request, plant)
       },
       {
@@ -105,8 +105,11 @@ export function onePlant({ store, bodies, unsent, optionsOf }: Omit<PlantDeps, '
         const id = BigInt(params.id)
         requireSameId(body.id, id)
         const options = conditionally(headers, { request, token, entry })
-        const patch = () => store.patchPlant(id, toPatch(body), options)
-        return answerPlant(request, await unsent.change(() => store.readPlant(id), patch))
+        const plant = await answerBudget.changeStored(
+          () => store.readPlant(id),
+          () => store.patchPlant(id, toPatch(body), options),
+        )
+        return answerPlant(request, plant)
       },
       {
         ...bodies.of(PlantPatch, MERGE_PATCH),

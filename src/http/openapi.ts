@@ -15,7 +15,7 @@ type Json = { readonly [key: string]: unknown }
 
 type Route = AnyElysia['routes'][number]
 
-// What routes refuse that take a body, read something, or change something.
+// The errors of routes that take a body, that read, and that change something.
 const BODY = [40001, 40002, 41301, 41501] as const
 const READING = [40101, 40102, 42901, 50302] as const
 const WRITING = [...READING, 40301, 50301, 50701] as const
@@ -59,7 +59,10 @@ const MALFORMED = { description: 'Malformed HTTP is rejected by the parser, with
 
 // Headers that options of the daemon add to answers.
 const OPTIONAL_HEADERS = {
-  'X-Request-Id': header('The id of the request in the log. Only with --log-requests.', 'a1b2c3'),
+  'X-Request-Id': header(
+    'The id of the request in the request log. Only with --log-requests.',
+    'a1b2c3',
+  ),
   RateLimit: header('How many requests the token has left. Only with --rate-limit.', limitOf(9)),
   'RateLimit-Policy': header(
     'How many requests per second the token may send. Only with --rate-limit.',

@@ -6,10 +6,10 @@ import { ApiError } from '../errors'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
 import { answerJson } from './answer'
+import type { AnswerBudget } from './answer-budget'
 import { answers } from './describe'
 import type { Followers } from './followers'
 import { Health } from './schemas'
-import type { Unsent } from './unsent'
 
 /** `GET /health`, for monitoring; it needs no credentials. 503 only if the store cannot write. */
 export function health(store: Store) {
@@ -40,12 +40,12 @@ type MetricsDeps = {
   readonly store: Store
   readonly metrics: Metrics
   readonly countFiles: () => Promise<OpenFiles | null>
-  readonly unsent: Unsent
+  readonly answerBudget: AnswerBudget
   readonly followers: Followers
 }
 
 /** `GET /metrics`, for Prometheus. */
-export function metricsPage({ store, metrics, countFiles, unsent, followers }: MetricsDeps) {
+export function metricsPage({ store, metrics, countFiles, answerBudget, followers }: MetricsDeps) {
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
     async ({ request }) => {
@@ -56,13 +56,13 @@ export function metricsPage({ store, metrics, countFiles, unsent, followers }: M
         store.countPlants().catch(() => null),
       ])
       const kept = {
-        unsentBytes: unsent.bytes(),
+        unsentBytes: answerBudget.held(),
         followers: followers.count(),
         files,
         changes,
         plants,
       }
-      const answer = unsent.answerZipped(request, metrics.render(store.stats(), kept))
+      const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), kept))
       answer.headers.set('content-type', TEXT_FORMAT)
       return answer
     },

@@ -9,11 +9,11 @@ import { listProblems } from '../plant/mismatch'
 import { type Int64, NewPlant, Plant, toNewPlant } from '../plant/plant'
 import type { Store } from '../store'
 import { answerJson } from './answer'
+import type { AnswerBudget } from './answer-budget'
 import type { Bodies } from './body'
 import { caller, type OptionsOf } from './caller'
 import { answers } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
-import type { Unsent } from './unsent'
 
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
@@ -84,22 +84,22 @@ export type PlantDeps = {
   readonly store: Store
   readonly metrics: Metrics
   readonly bodies: Bodies
-  readonly unsent: Unsent
+  readonly answerBudget: AnswerBudget
   readonly optionsOf: OptionsOf
 }
 
-export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps) {
+export function plants({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
   return new Elysia({ name: 'plants' })
     .use(caller())
     .post(
       '/plants',
       async ({ body, request, token, entry }) => {
         const plant = toNewPlant(body.id, body)
-        unsent.expect(plant)
-        await store.createPlant(plant, optionsOf({ request, token, entry }))
+        const options = optionsOf({ request, token, entry })
+        await answerBudget.change(plant, () => store.createPlant(plant, options))
         metrics.created(1)
         // Without the id.
-        return unsent.answer(request, JSON.stringify({ ...plant, id: undefined }))
+        return answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
       },
       {
         ...bodies.of(NewPlant),
@@ -142,7 +142,7 @@ export function plants({ store, metrics, bodies, unsent, optionsOf }: PlantDeps)
         const page = await store.listPlants({ limit: Number(limit), after: from, tag, name, order })
         const next = page.next === null ? null : String(page.next)
         const text = JSON.stringify({ plants: page.plants.map(toJson), next })
-        const answer = unsent.answerZipped(request, text)
+        const answer = answerBudget.answerZipped(request, text)
         if (next !== null)
           answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
         return answer

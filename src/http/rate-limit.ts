@@ -44,20 +44,23 @@ export const limitOf = (left: number): string => `"default";r=${left};t=1`
 /** Whether requests of a route count: monitoring must work even when a token has used up its limit. */
 export const isLimited = (route: string): boolean => route !== '/metrics'
 
-export type RateLimit = ReturnType<typeof createRateLimit>
+export type RateLimit = {
+  /** Counts a request. Throws 42901 if its token has none left. */
+  spend(token: Token, route: string): void
+  /** Says in an answer how many requests its token has left. */
+  announce(token: Token, route: string, response: Response): void
+}
 
 /** Limits the requests of each token to `perSecond`, and to as many at once. */
-export function createRateLimit(perSecond: number, now: () => number) {
+export function createRateLimit(perSecond: number, now: () => number): RateLimit {
   const buckets = createBuckets(perSecond, now)
   const policy = policyOf(perSecond)
 
   return {
-    /** Counts a request. Throws 42901 if its token has none left. */
-    spend({ hash }: Token, route: string): void {
+    spend({ hash }, route) {
       if (isLimited(route) && !buckets.take(hash)) throw new ApiError(42901)
     },
-    /** Says in an answer how many requests its token has left. */
-    announce({ hash }: Token, route: string, { headers }: Response): void {
+    announce({ hash }, route, { headers }) {
       if (!isLimited(route)) return
       headers.set('ratelimit-policy', policy)
       headers.set('ratelimit', limitOf(buckets.left(hash)))

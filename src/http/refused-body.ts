@@ -1,12 +1,14 @@
 // Reads refused bodies to their end, and discards them.
 
+import { createByteBudget } from './byte-budget'
+
 const SHORTEST_LIMIT_BYTES = 8 * 1024 * 1024
 const LONGEST_MS = 5000
 const QUIET_MS = 1000
 // Bun buffers up to a megabyte of each body meanwhile. Beyond this total, refusals are answered at once: 256 clients that
 // send 900 KB each take 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
-const HELD_BYTES = 1024 * 1024
-const ALL_HELD_BYTES = 16 * HELD_BYTES
+const BUFFERED_BYTES = 1024 * 1024
+const ALL_BUFFERED_BYTES = 16 * BUFFERED_BYTES
 
 /**
  * Makes the function that reads the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes
@@ -15,19 +17,17 @@ const ALL_HELD_BYTES = 16 * HELD_BYTES
  * If a client sends `Connection: close`, as nginx does, Bun closes the connection right after the answer. A client that is
  * still sending would see a reset, and never the answer. Bun exposes no body of a GET or a HEAD: those are not read.
  */
-export function createDiscarder(limit: number) {
+export function createDiscarder(limit: number): (request: Request) => Promise<void> {
   const longest = Math.max(SHORTEST_LIMIT_BYTES, limit)
-  let held = 0
+  const budget = createByteBudget(ALL_BUFFERED_BYTES)
 
-  return async function discardRest({ body, headers }: Request): Promise<void> {
+  return async function discardRest({ body, headers }) {
     if (!body || body.locked) return
-    const length = Number(headers.get('content-length') ?? HELD_BYTES)
-    const own = Math.min(length, HELD_BYTES)
-    if (length > longest || held + own > ALL_HELD_BYTES) return
-    held += own
-    await discard(body, longest).finally(() => {
-      held -= own
-    })
+    const length = Number(headers.get('content-length') ?? BUFFERED_BYTES)
+    const own = Math.min(length, BUFFERED_BYTES)
+    if (length > longest || budget.held() + own > budget.limit) return
+    const { release } = budget.hold(own)
+    await discard(body, longest).finally(release)
   }
 }
 

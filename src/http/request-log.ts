@@ -8,7 +8,7 @@ const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 /** A request that will be logged: its id, and its client's address. */
 export type RequestLogEntry = { readonly id: string; readonly client: string | null }
 
-/** The id that a client, or a proxy, gave a request; null if it is none. */
+/** The id that a client or a proxy gave a request; null if there is none, or it is malformed. */
 export function sentId({ headers }: Request): string | null {
   const sent = headers.get('x-request-id') ?? ''
   return SANE_ID.test(sent) ? sent : null

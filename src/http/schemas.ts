@@ -82,8 +82,7 @@ export const PlantList = t.Object(
 // The engine knows what its cursors look like.
 const LogCursor = t.String({
   title: 'LogCursor',
-  description:
-    'A place in the log of changes, as an answer gave it. Whoever follows goes on after it.',
+  description: 'A place in the change log, taken from an answer. What follows begins after it.',
 })
 
 /** The parameters of a list of changes. */
@@ -141,14 +140,17 @@ const Change = t.Object(
     at: t.String({ format: 'date-time', description: 'When it took effect, in UTC.' }),
     action: t.Union(
       ACTIONS.map((action) => t.Literal(action)),
-      { description: 'How it was asked for.' },
+      { description: 'What was requested.' },
     ),
     id: Int64,
     before: orNull(Plant, 'null: there was none.'),
-    after: orNull(Plant, 'null: there is none any more.'),
-    token: orNull(t.String(), 'The name of the token that it was made with; null for a command.'),
+    after: orNull(Plant, 'null: it was deleted.'),
+    token: orNull(t.String(), 'The name of the token; null for a command.'),
     address: orNull(t.String(), 'The address of the client, if it has one.'),
-    request: orNull(t.String(), 'The id of the request, as in the log; the name of a command.'),
+    request: orNull(
+      t.String(),
+      'The id of the request, as in the request log; of a command, its name.',
+    ),
   },
   { title: 'Change', description: 'A change that took effect.' },
 )

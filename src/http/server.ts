@@ -3,11 +3,12 @@ import type { AnyElysia } from 'elysia'
 import { OpenError } from '../errors'
 import type { Log } from '../log'
 import { type Handler, routesOf } from './adapter'
+import { UNREAD_SECONDS } from './answer-budget'
 import { answerError, toApiError } from './errors'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
-// Bun counts from the first byte of a request to the last.
+// Bun counts from the first byte of a request to the last, then until the answer, and while nothing is sent.
 const REQUEST_SECONDS = 60
 // Clients send their next request within this time, even if they pause for some 10 ms, or the machine is busy.
 const SETTLED_MS = 100
@@ -38,7 +39,7 @@ export type Server = {
   readonly port: number | null
   /** The address of the peer that sent a request in flight; null if it came through a unix socket. */
   peerOf(request: Request): string | null
-  /** Closes the connection of a request in flight once it makes no progress for so many seconds. */
+  /** Closes the connection of a request in flight once it makes no progress for so many seconds; not on a unix socket. */
   timeOut(request: Request, seconds: number): void
   /** Serves new connections with another pair; open ones end with their next answer. */
   renew(pair: KeyPair): void
@@ -52,12 +53,12 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
-/** Throws an {@link OpenError} if nobody can listen there, port 0 being any: before a database is made for a daemon that cannot. */
+/** Throws an {@link OpenError} if the daemon could not listen there: to be called before a database is made. Port 0: any. */
 export function checkAddress(host: string, port: number): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
   } catch (error) {
-    throw explainListening(error as NodeJS.ErrnoException, host, port)
+    throw listenError(error as NodeJS.ErrnoException, host, port)
   }
 }
 
@@ -167,19 +168,19 @@ function serve(
           { hostname: at.host, port: at.port, reusePort: isShared }),
       ...(pair ? { tls: pair } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
-      // Of unix sockets too, though Bun's types say otherwise.
-      idleTimeout: REQUEST_SECONDS as never,
+      // Bun's types have none for a unix socket. There it is the only limit: `timeout` does nothing (oven-sh/bun#43816).
+      idleTimeout: ('unix' in at ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
       error: (error) => answerError(toApiError(error, log)),
       routes: Object.fromEntries(routes),
     })
   } catch (error) {
     if ('unix' in at) throw error
-    throw explainListening(error as NodeJS.ErrnoException, at.host, at.port)
+    throw listenError(error as NodeJS.ErrnoException, at.host, at.port)
   }
 }
 
-function explainListening({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
+function listenError({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
   switch (code) {
     case 'EADDRINUSE':
       return new OpenError(

@@ -6,7 +6,8 @@ import { exactNumber, INT64_MAX, INT64_MIN, type Int64, parseInt64 } from './pla
 /** The most bytes of a request's body, whatever its limit. */
 export const LONGEST_BODY_BYTES = 67_108_864
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+// It drops a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
 // A number with a fraction or an exponent: the plain parse may have rounded it to an integer.
 const MAYBE_ROUNDED = /\d[.eE]/
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/

@@ -1,10 +1,15 @@
-// Tells a client in words what is wrong with a value.
+// Says what is wrong with a value that does not match its schema.
 
-type SchemaError = {
-  path: string
-  value: unknown
-  schema: { error?: unknown; additionalProperties?: unknown }
+import { Kind } from '@sinclair/typebox'
+
+/** What of a schema says what it takes: `error` is its rule, for a value of the right type. */
+type Rule = {
+  readonly [Kind]?: string
+  readonly type?: string | readonly string[]
+  readonly error?: unknown
+  readonly additionalProperties?: unknown
 }
+type SchemaError = { path: string; value: unknown; schema: Rule }
 export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MOST_FIELDS = 10
@@ -28,19 +33,51 @@ export function listProblems(problems: readonly string[]): string {
   return problems.length > MOST_FIELDS ? `${named}; and more` : named
 }
 
+// The types of JSON, as schemas name them.
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'bigint' || typeof value === 'number' ? 'integer' : typeof value
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  null: 'null',
+  array: 'an array',
+  integer: 'a number',
+  boolean: 'a boolean',
+  string: 'a string',
+  object: 'an object',
+}
+const EXPECTED: Readonly<Record<string, string>> = {
+  Text: 'expected a string',
+  TextOrNull: 'expected a string or null',
+  Int64: 'expected an integer',
+}
+// What a path or a query has is text, whatever type it stands for.
+const OF_TEXT = ['Int64Text', 'Limit', 'NamePart']
+
+/** What a schema expects instead of a value, and of another type: what was found. Never the value itself. */
+export function expectation(rule: Rule, value: unknown): string {
+  const { [Kind]: kind = '', type = [], error = 'does not match' } = rule
+  const found = typeOf(value)
+  if (OF_TEXT.includes(kind) || [type].flat().includes(found)) return String(error)
+  return `${EXPECTED[kind] ?? error}, found ${NAMES[found]}`
+}
+
 /** What is wrong with the value of a field; JSON has no undefined. */
-export const explainField = (field: string, value: unknown, expected: string): string =>
-  value === undefined ? `${field} is missing` : `${field}: ${expected}`
+export const fieldProblem = (field: string, value: unknown, rule: Rule): string =>
+  value === undefined ? `${field} is missing` : `${field}: ${expectation(rule, value)}`
 
 /** Names every field that does not match its schema, and what was expected; never what was sent. */
-export function explainMismatch(validator: Validator, value: unknown): string {
+export function listMismatches(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
   for (const error of validator.Errors(value)) {
-    const expected = String(error.schema.error ?? 'does not match')
     // The name of an unknown field is the client's own: it is not echoed.
     const isUnknown = error.schema.additionalProperties === false
     const field = isUnknown ? '' : nameField(error.path, value)
-    const problem = isUnknown ? expected : explainField(field, error.value, expected)
+    const problem = isUnknown
+      ? String(error.schema.error)
+      : fieldProblem(field, error.value, error.schema)
     if (!problems.has(field)) problems.set(field, problem)
     if (problems.size > MOST_FIELDS) break
   }

@@ -45,7 +45,6 @@ export const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 
 t.TypeRegistry.Set('Text', (_, value) => isText(value))
-const TEXT_RULE = 'expected a string without U+0000 and without unpaired surrogates'
 
 const text = (description: string, example: string) =>
   t.Unsafe<string>({
@@ -54,7 +53,7 @@ const text = (description: string, example: string) =>
     pattern: '^[^\\u0000]*$',
     description,
     examples: [example],
-    error: TEXT_RULE,
+    error: 'expected a string without U+0000 and without unpaired surrogates',
   })
 
 export const Name = text('Name of the plant.', 'Monstera deliciosa')
@@ -73,7 +72,7 @@ export const Plant = t.Object(texts, {
   title: 'Plant',
   description: 'A plant as the create operation answers it.',
   additionalProperties: true,
-  error: 'expected an object with name and, optionally, tag',
+  error: 'expected an object with name and an optional tag',
 })
 export type Plant = typeof Plant.static
 
@@ -84,7 +83,7 @@ export const NewPlant = t.Object(
     title: 'NewPlant',
     description: 'A plant with its id.',
     additionalProperties: true,
-    error: 'expected an object with id, name and, optionally, tag',
+    error: 'expected an object with id, name and an optional tag',
   },
 )
 export type NewPlant = typeof NewPlant.static
@@ -96,7 +95,7 @@ export const Replacement = t.Object(
     title: 'Replacement',
     description: 'All fields of a plant. The id, if sent, must be the one in the path.',
     additionalProperties: true,
-    error: 'expected an object with name and, optionally, tag',
+    error: 'expected an object with name and an optional tag',
   },
 )
 export type Replacement = typeof Replacement.static
@@ -107,16 +106,13 @@ t.TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
 export const PlantPatch = t.Object(
   {
     id: t.Optional(Int64),
-    name: t.Optional(
-      t.Unsafe<string>({ ...Name, error: `${TEXT_RULE}; a name cannot be removed` }),
-    ),
+    name: t.Optional(Name),
     tag: t.Optional(
       t.Unsafe<string | null>({
         ...Tag,
         [t.Kind]: 'TextOrNull',
         type: ['string', 'null'],
         description: 'Tag that specifies the type of the plant; null removes it.',
-        error: `${TEXT_RULE}, or null`,
       }),
     ),
   },

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { writtenFormats } from '../../src/formats/format'
 import { writers } from '../../src/formats/write'
 import { parseJson } from '../../src/plant/json'
-import { explainMismatch } from '../../src/plant/mismatch'
+import { listMismatches } from '../../src/plant/mismatch'
 import { NewPlant } from '../../src/plant/plant'
 import { read } from './reading'
 
@@ -69,7 +69,7 @@ test('a line of JSON that is no plant is refused as the body of a request is, in
       const entry = entries[1]
       if (schema.Check(body)) expect(entry).toHaveProperty('plant')
       else {
-        const words = explainMismatch(schema, body).replace('the body: ', '')
+        const words = listMismatches(schema, body).replace('the body: ', '')
         expect(entry && 'problem' in entry && sorted(String(entry.problem))).toEqual(sorted(words))
       }
     }),

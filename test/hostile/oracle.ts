@@ -43,10 +43,15 @@ const keepNumber = (_: string, value: unknown, context?: { source?: string }): u
 
 /** What a create with this body must answer. */
 export function judge(bytes: Uint8Array): Verdict {
-  if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb)) return 40001
+  if (!isUtf8(bytes)) return 40001
   let value: unknown
   try {
-    value = JSON.parse(Buffer.from(bytes).toString('utf8'), keepNumber)
+    value = JSON.parse(
+      Buffer.from(bytes)
+        .toString('utf8')
+        .replace(/^\ufeff/, ''),
+      keepNumber,
+    )
   } catch (error) {
     return error instanceof RangeError ? null : 40001
   }

@@ -235,6 +235,6 @@ test('refuses every origin at once, and says why', async () => {
 
   expect(code).toBe(2)
   expect(err).toBe(
-    'plantstore: --cors-origin does not take *, which would let every page that somebody opens call the store; name each origin; see "plantstore serve --help"\n',
+    'plantstore: --cors-origin does not take *, which would let any page call the store; name each origin; see "plantstore serve --help"\n',
   )
 })

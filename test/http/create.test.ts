@@ -99,12 +99,41 @@ test('refuses a body that is not UTF-8', async () => {
   await expectRefused(Buffer.from('{"id":200,"name":"a"}', 'utf16le'), 40001)
 })
 
-test.each(['null', 'true', '5', '"a"', '[]', '[{"id":200,"name":"a"}]'])(
-  'refuses %s, which is not an object',
-  async (body) => {
-    expect(await expectRefused(body, 40002)).toStartWith('the body: expected an object')
-  },
-)
+test('takes a body that begins with a byte order mark, as files of Windows do', async () => {
+  const answer = await daemon.create('\ufeff{"id":299,"name":"a"}')
+
+  expect(answer.status).toBe(200)
+  expect(stored(299n)).toEqual({ id: 299n, name: 'a', tag: null })
+})
+
+test.each([
+  ['null', 'null'],
+  ['true', 'a boolean'],
+  ['5', 'a number'],
+  ['"a"', 'a string'],
+  ['[{"id":200,"name":"a"}]', 'an array'],
+])('refuses %s, which is not an object', async (body, found) => {
+  expect(await expectRefused(body, 40002)).toBe(
+    `the body: expected an object with id, name and an optional tag, found ${found}`,
+  )
+})
+
+const RULE = 'expected a string without U+0000 and without unpaired surrogates'
+const INT64 = 'expected an integer from -9223372036854775808 to 9223372036854775807'
+
+test.each([
+  ['{"id":200,"name":null}', 'name: expected a string, found null'],
+  ['{"id":200,"name":["a"]}', 'name: expected a string, found an array'],
+  ['{"id":200,"name":"a","tag":5}', 'tag: expected a string, found a number'],
+  ['{"id":200,"name":"\\u0000"}', `name: ${RULE}`],
+  ['{"id":"200","name":"a"}', 'id: expected an integer, found a string'],
+  ['{"id":null,"name":"a"}', 'id: expected an integer, found null'],
+  ['{"id":{},"name":"a"}', 'id: expected an integer, found an object'],
+  ['{"id":1.5,"name":"a"}', `id: ${INT64}`],
+  ['{"id":9223372036854775808,"name":"a"}', `id: ${INT64}`],
+])('says what is wrong with %s', async (body, message) => {
+  expect(await expectRefused(body, 40002)).toBe(message)
+})
 
 test('names every wrong field in one message, and what was expected', async () => {
   const message = await expectRefused('{"id":1.5,"tag":null}', 40002)

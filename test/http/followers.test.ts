@@ -3,8 +3,8 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { ApiError } from '../../src/errors'
+import { createAnswerBudget } from '../../src/http/answer-budget'
 import { createFollowers, type FollowerDeps } from '../../src/http/followers'
-import { createUnsent } from '../../src/http/unsent'
 import type { ChangeLog } from '../../src/store'
 import { issueToken } from '../../src/token'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
@@ -43,7 +43,7 @@ const create = (deps: Partial<FollowerDeps> = {}) =>
     store: { findToken: store.findToken, changes: log },
     configuredToken: () => null,
     now: Date.now,
-    unsent: createUnsent(() => {}),
+    answerBudget: createAnswerBudget(() => {}),
     timeOut: () => {},
     stopping: stop.signal,
     ...deps,
@@ -71,6 +71,30 @@ test('a change is read once, however many follow', async () => {
   await Promise.all(all.map((events) => events.return()))
 })
 
+test('of clients that come at the same time, no more than the limit are let in', async () => {
+  const followers = create({ most: 2 })
+  const all = await Promise.allSettled(Array.from({ length: 10 }, () => open(followers)))
+  const letIn = all.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+
+  expect(letIn).toHaveLength(2)
+  expect(followers.count()).toBe(2)
+  await Promise.all(letIn.map((events) => events.return()))
+})
+
+test('a client that is refused, or has gone before it is answered, is not counted', async () => {
+  const followers = create()
+  const url = 'http://localhost/plants/changes'
+  const refusal = await followers.follow(log, 'junk', new Request(url), token).catch((it) => it)
+  await followers.follow(log, 'now', new Request(url, { method: 'HEAD' }), token)
+  const gone = new Request(url, { signal: AbortSignal.abort() })
+  await followers.follow(log, 'now', gone, token)
+  const unread = await followers.follow(log, 'now', new Request(url), token)
+  await unread.body?.cancel()
+
+  expect(refusal).toBeInstanceOf(ApiError)
+  expect(followers.count()).toBe(0)
+})
+
 test('one too many is refused with 50301, until another has gone', async () => {
   const followers = create({ most: 2 })
   const first = await open(followers)
@@ -88,7 +112,7 @@ test('one too many is refused with 50301, until another has gone', async () => {
   await Promise.all([second, third].map((events) => events.return()))
 })
 
-test('the connection of a stream that has ended may not stay idle for ever', async () => {
+test('a follower that takes nothing is disconnected, and so is one whose stream has ended', async () => {
   const seconds: number[] = []
   let known: typeof token | null = token
   const followers = create({
@@ -96,11 +120,10 @@ test('the connection of a stream that has ended may not stay idle for ever', asy
     store: { findToken: async () => known, changes: log },
   })
   const events = await open(followers)
-  expect(seconds).toEqual([0])
-
   known = null
+
   expect((await events.next()).done).toBeTrue()
-  expect(seconds).toEqual([0, 20])
+  expect(seconds).toEqual([20])
 })
 
 test.each([

@@ -132,7 +132,7 @@ test('says that the storage does not work', () => {
   expect(createMetrics().render(stats)).toContain('\nplantstore_storage_writable 0\n')
 })
 
-test('shows how much a log of changes keeps', async () => {
+test('shows how much the change log keeps', async () => {
   const database = folder.file('logged.db')
   await using logged = await startDaemon({ database, args: ['--keep-changes', '1d'] })
   await logged.create('{"id":1,"name":"Rose"}')

@@ -50,9 +50,9 @@ test('takes the id of the path, exactly, and ignores unknown fields', async () =
 })
 
 test.each([
-  ['{"name":null}', 40002, 'name: '],
+  ['{"name":null}', 40002, 'name: expected a string, found null'],
   ['{"name":5,"tag":5}', 40002, 'name: '],
-  ['{"tag":5}', 40002, 'tag: expected a string'],
+  ['{"tag":5}', 40002, 'tag: expected a string or null, found a number'],
   ['{"tag":[]}', 40002, 'tag: '],
   ['{"tag":"\\u0000"}', 40002, 'tag: '],
   ['{"name":"\\ud800"}', 40002, 'name: '],
@@ -60,7 +60,7 @@ test.each([
   ['{"id":"6","name":"a"}', 40002, 'id: '],
   ['{"id":null,"name":"a"}', 40002, 'id: '],
   ['[{"op":"remove","path":"/tag"}]', 40002, 'the body: '],
-  ['null', 40002, 'the body: '],
+  ['null', 40002, 'the body: expected an object with name, tag, both or neither, found null'],
   ['"a"', 40002, 'the body: '],
   ['{"name":', 40001, 'the body '],
   ['', 40001, 'the body '],

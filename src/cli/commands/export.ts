@@ -3,7 +3,7 @@
 import { closeSync, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { engineOf, type PlantParts } from '../../engine/engine'
-import { explainWriting, OpenError, UsageError } from '../../errors'
+import { OpenError, UsageError, writeError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
 import { descriptorOf, isPlanted, targetOf } from '../../files/resolve-path'
 import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats/format'
@@ -139,7 +139,7 @@ the database.`,
       if (!isReplaced(path, files)) return tell(await writeFile(path, stream))
       return await interruptible(async (check) => tell(await produce(path, check)))
     } catch (error) {
-      throw explainWriting(error, path ?? 'standard output')
+      throw writeError(error, path ?? 'standard output')
     } finally {
       progress.end()
     }

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { explainWriting } from '../../errors'
+import { writeError } from '../../errors'
 import { copyBytes } from '../../files/copy-bytes'
 import { makePrivateFolder } from '../../files/private-folder'
 import { checkFolder } from '../../files/resolve-path'
@@ -89,7 +89,7 @@ export async function readDatabase<T>(
   checkFolder(temporary)
   // Only of the copy: what is read may be written elsewhere.
   const refuse = (error: unknown): never => {
-    throw explainWriting(error, `a copy of ${path} in ${temporary}`)
+    throw writeError(error, `a copy of ${path} in ${temporary}`)
   }
   await using folder = await makePrivateFolder(temporary).catch(refuse)
   const copy = join(folder.path, 'copy.db')

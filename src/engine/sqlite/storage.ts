@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
-import { ApiError, explainWriting, OpenError } from '../../errors'
+import { ApiError, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Change } from '../change'
 import type { Committed } from '../group-commit'
@@ -137,7 +137,7 @@ export class Storage {
       const failure = await this.#closeFiles()
       if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
     } catch (error) {
-      throw explainWriting(error, this.path)
+      throw writeError(error, this.path)
     } finally {
       this.#lock.close()
       this.worker.terminate()

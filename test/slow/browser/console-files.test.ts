@@ -75,7 +75,7 @@ describe('an import', () => {
     expect(refused).toEqual([
       'line 2 id 5 belongs to a different plant',
       'line 5 not JSON',
-      `line 6 ${rule}`,
+      'line 6 id: expected an integer, found a string',
       `line 7 ${rule}`,
       'line 8 id is missing',
       'line 9 name is missing',

@@ -1,7 +1,9 @@
 // Clients whose bodies, or whose answers, nobody reads.
+import { join } from 'node:path'
+import { startDaemon } from '../../harness/daemon.ts'
 import { once, pour, request } from '../../harness/http.ts'
 import { openStubborn } from '../../harness/stubborn.ts'
-import type { Daemon } from './daemon.ts'
+import { type Daemon, plantstore } from './daemon.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
 import { after, need, sh } from './lab.ts'
 import { create, fateOf, type Ledger } from './load.ts'
@@ -116,7 +118,40 @@ async function remove(daemon: Daemon, names: string[]): Promise<void> {
   }
 }
 
+/** Asks for a list of 1.5 MB through a unix socket and reads nothing; the milliseconds until the daemon gives it up. */
+async function giveUp(folder: string): Promise<number> {
+  const unix = join(folder, 'plants.sock')
+  await using daemon = await startDaemon({
+    program: plantstore,
+    database: join(folder, 'plants.db'),
+    args: ['--unix', unix],
+  })
+  const plants = Array.from({ length: 150 }, (_, id) => ({ id, name: '\u0001'.repeat(900) }))
+  await daemon.fetch('/plants/batch', { unix, json: { plants } })
+  const client = await Bun.connect({ unix, socket: { data: (socket) => void socket.pause() } })
+  after(() => client.terminate())
+  client.write(request('GET', '/plants?limit=1000', daemon.token))
+  const isUnread = async () => {
+    const metrics = await (await daemon.fetch('/metrics', { unix })).text()
+    return !/^plantstore_unsent_bytes 0$/m.test(metrics)
+  }
+  if (!(await until(5000, isUnread))) throw new Error('the answer was not kept')
+  const started = performance.now()
+  await until(90_000, async () => !(await isUnread()))
+  return performance.now() - started
+}
+
 export const unreadFaults: Fault[] = [
+  {
+    name: 'unread-unix',
+    about: 'a client of a unix socket that reads nothing',
+    async run(folder) {
+      await need()
+      const seconds = Math.round((await giveUp(folder)) / 1000)
+      const problems = seconds > longestWait / 1000 ? ['it was not disconnected in time'] : []
+      return { tried: this.about, many: '1', lost: `disconnected after ${seconds} s`, problems }
+    },
+  },
   {
     name: 'memory-deletes',
     about: '2000 clients that send a DELETE with a body of 900 KB',

@@ -114,7 +114,7 @@ export async function checkStream(daemon: Daemon): Promise<string> {
   await take(events, 1)
   const milliseconds = Math.round(performance.now() - started)
   await events.return()
-  // One that is held back waits for the comment that comes after 15 s.
+  // One that is held back waits for the comment that comes after 10 s.
   expect(milliseconds < 5000, `a change took ${milliseconds} ms to its follower`)
   return `a change in ${milliseconds} ms`
 }

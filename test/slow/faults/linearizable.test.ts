@@ -9,9 +9,9 @@ import {
   type Request,
   splitFields,
   startHistory,
-} from '../slow/faults/history'
-import { explainVerdict } from '../slow/faults/linear-report'
-import { checkHistory } from '../slow/faults/linearizable'
+} from './history'
+import { explainVerdict } from './linear-report'
+import { checkHistory } from './linearizable'
 
 const done: Outcome = { is: 'done' }
 const absent: Outcome = { is: 'absent' }

@@ -53,7 +53,27 @@ test('a long answer to a client that has gone is not counted', async () => {
   }
 
   await until(async () => (await metric('plantstore_open_connections')) <= 1)
-  expect(await metric('plantstore_unsent_bytes')).toBe(0)
+  await until(async () => (await metric('plantstore_unsent_bytes')) === 0)
+})
+
+test('changes that come together are refused or answered: none is made without an answer', async () => {
+  using stubborn = openStubborn(port, 15)
+  stubborn.send(list(1000))
+  await until(async () => (await metric('plantstore_unsent_bytes')) > 15 * 1.4e6)
+  const name = 'x'.repeat(900_000)
+  const statuses = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      const answer = await daemon.create(JSON.stringify({ id: 3000 + n, name }))
+      await answer.arrayBuffer()
+      return answer.status
+    }),
+  )
+  const stored = await Promise.all(
+    statuses.map((_, n) => daemon.fetch(`/plants/${3000 + n}`, { method: 'HEAD' })),
+  )
+
+  expect(stored.map(({ status }) => status)).toEqual(statuses.map((it) => (it === 200 ? 200 : 404)))
+  expect(new Set(statuses)).toEqual(new Set([200, 503]))
 })
 
 test('when many clients read nothing, long lists and plants are refused, and all else goes on', async () => {
