@@ -23,9 +23,7 @@ function toRow(line: number, text: string): Line {
     return { line, problem: NOT_JSON, text }
   }
   if (isObject(value)) return { line, cells: value }
-  const problem = Array.isArray(value)
-    ? ARRAY
-    : 'expected an object with id, name and, optionally, tag'
+  const problem = Array.isArray(value) ? ARRAY : expectation(NewPlant, value)
   return { line, problem, text }
 }
 
