@@ -1,6 +1,8 @@
 // Bytes -> rows, for JSON: one value per line, or an array of objects. The keys of an object are its columns.
 
 import { parseExactly } from '../plant/json'
+import { expectation } from '../plant/mismatch'
+import { NewPlant } from '../plant/plant'
 import { concat, decodeText, joinFirst, notUtf8, prepend, toUtf8 } from './encoding'
 import type { Line } from './row'
 

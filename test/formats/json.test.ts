@@ -53,7 +53,7 @@ test.each([
 test('refuses a broken value of an array alone', async () => {
   expect(await read('[{"a":1,},\n7,{"b":2}]')).toEqual([
     { line: 1, problem: 'not JSON', text: '{"a":1,}' },
-    { line: 2, problem: 'expected an object with id, name and, optionally, tag', text: '7' },
+    { line: 2, problem: expect.stringContaining('found a number'), text: '7' },
     { line: 2, cells: { b: 2 } },
   ])
 })
