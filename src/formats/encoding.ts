@@ -78,13 +78,14 @@ function validLength(bytes: Uint8Array): number {
 /** How well a decoded text reads: small letters beyond ASCII within words do, signs and capitals there do not. */
 function plausibility(text: string): number {
   let score = 0
-  for (const { 0: it, index } of text.matchAll(/[^\0-\x7f]/g)) {
-    const isInWord = /\p{L}/u.test(text[index - 1] ?? '') || /\p{L}/u.test(text[index + 1] ?? '')
-    const isAfterSmall = /\p{Ll}/u.test(text[index - 1] ?? '')
+  const characters = [...text]
+  for (const [index, it] of characters.entries()) {
+    if (it <= '\x7f') continue
+    const [before = '', after = ''] = [characters[index - 1], characters[index + 1]]
     if (/\p{Ll}/u.test(it)) score += 2
-    else if (/\p{Lu}/u.test(it)) score += isAfterSmall ? -2 : 1
+    else if (/\p{Lu}/u.test(it)) score += /\p{Ll}/u.test(before) ? -2 : 1
     else if (/[\p{Pi}\p{Pf}\p{Pd}]/u.test(it)) score += 1
-    else score -= isInWord ? 2 : 1
+    else score -= /\p{L}/u.test(before + after) ? 2 : 1
   }
   return score
 }

@@ -33,14 +33,15 @@ export const SIGNATURE_BYTES = 64
 const PACKED = 'a compressed file; unpack it first'
 const PICTURE = 'a picture, not a table; type the list into a spreadsheet, and save that'
 
-const ZIP = /^504b0304/
+const ZIP = '504b0304'
 const hexOf = (text: string): string =>
   [...text].map((it) => it.charCodeAt(0).toString(16).padStart(2, '0')).join('')
 // The name of the first file in an archive begins at byte 30.
-const inZip = (...names: string[]) =>
-  new RegExp(`^504b0304[0-9a-f]{52}(${names.map(hexOf).join('|')})`)
-const OPEN_DOCUMENT = inZip('mimetype')
-const WORKBOOK = inZip('[Content_Types]', '_rels/', 'docProps/', 'xl/')
+const beginsWith = (hex: string, names: readonly string[]): boolean =>
+  hex.startsWith(ZIP) && names.some((name) => hex.startsWith(hexOf(name), 60))
+const isOpenDocument = (hex: string) => beginsWith(hex, ['mimetype'])
+const isWorkbook = (hex: string) =>
+  beginsWith(hex, ['[Content_Types]', '_rels/', 'docProps/', 'xl/'])
 
 // The first bytes of files, in hexadecimal (https://en.wikipedia.org/wiki/List_of_file_signatures).
 const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
@@ -48,8 +49,6 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
     /^d0cf11e0/,
     'an old or a protected Excel workbook; save it as .xlsx without a password, or as CSV',
   ],
-  [OPEN_DOCUMENT, 'an OpenDocument file; save it as .xlsx or as CSV'],
-  [WORKBOOK, 'an Excel workbook; rename it to .xlsx, or use --format xlsx'],
   [
     /^504b0[357]0/,
     'a ZIP file; if it is an Excel workbook, rename it to .xlsx or use --format xlsx; otherwise unpack it, or save its table as CSV',
@@ -62,15 +61,21 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
   [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
 ]
 
+function kindOf(hex: string): string | undefined {
+  if (isOpenDocument(hex)) return 'an OpenDocument file; save it as .xlsx or as CSV'
+  if (isWorkbook(hex)) return 'an Excel workbook; rename it to .xlsx, or use --format xlsx'
+  return SIGNATURES.find(([beginning]) => beginning.test(hex))?.[1]
+}
+
 /**
  * Throws an `OpenError` that says what to save a file as, if its first bytes are of another kind than its format: an older
  * spreadsheet, an archive, a picture.
  */
 export function checkSignature(format: Format, head: Uint8Array): void {
   const hex = hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
-  if (format === 'xlsx' && ZIP.test(hex) && !OPEN_DOCUMENT.test(hex)) return
-  const found = SIGNATURES.find(([beginning]) => beginning.test(hex))
-  if (found) throw new OpenError(`this is ${found[1]}`)
+  if (format === 'xlsx' && hex.startsWith(ZIP) && !isOpenDocument(hex)) return
+  const kind = kindOf(hex)
+  if (kind) throw new OpenError(`this is ${kind}`)
   if (format === 'xlsx') {
     throw new OpenError('this is not an Excel workbook (.xlsx); rename it to .csv if it is text')
   }
