@@ -15,8 +15,8 @@ export type CommandContext = {
   readonly config: Config
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
-  /** Every command of the program. */
-  readonly commands: readonly Command[]
+  /** Loads every command of the program. */
+  readonly commands: () => Promise<readonly Command[]>
   readonly out: Output
   readonly err: Output
 }
