@@ -9,6 +9,8 @@ export type Output = {
   /** Returns false if the reader has gone. Throws an `OpenError` if it cannot be written (a full disk). */
   write(text: string): boolean
   readonly isTTY: boolean
+  /** Whether nobody can read it: /dev/null, also in place of a stream that is closed. */
+  readonly isDiscarded: boolean
 }
 
 export type CommandContext = {

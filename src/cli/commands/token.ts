@@ -56,7 +56,7 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
   err.write(`Token ${name}, shown only once:\n`)
   let isShown = false
   try {
-    isShown = out.write(`${text}\n`)
+    isShown = out.write(`${text}\n`) && !out.isDiscarded
   } finally {
     if (!isShown) await store.revokeToken(name, Date.now())
   }
