@@ -14,8 +14,8 @@ export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a database that holds the store at one moment, tokens included. The copy is checked and on disk before
-it gets its name. Run "plantstore restore FILE" to put it back.`,
+  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it gets its name.
+"plantstore restore FILE" puts it back.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {

@@ -320,6 +320,6 @@ export const importPlants: Command = {
 Creates the database if there is none. A plant that is already stored is skipped. A row that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from which line on nothing was read. --dry-run shows what would happen.
 
 After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
-  options: [...databaseOptions, ...COLUMNS, ...READING, 'dryRun', 'refused', 'strict', 'replace'],
+  options: [...COLUMNS, ...READING, 'dryRun', 'refused', 'strict', 'replace', ...databaseOptions],
   run: importFile,
 }
