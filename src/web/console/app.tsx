@@ -12,6 +12,7 @@ import { Outage } from './outage.tsx'
 import { plantsOf } from './pending.ts'
 import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
+import { Samples } from './samples.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { MOST_SORTED } from './sort.ts'
@@ -140,6 +141,7 @@ export function App({ console: all }: { readonly console: Console }) {
           importer={importer}
           isWaiting={!session.isReachable.value || !session.isConnected.value}
         />
+        <Samples console={all} />
         {list.failure.value ? (
           <p class="error" role="alert">
             Cannot read the plants: {list.failure.value}.{' '}

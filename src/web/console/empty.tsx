@@ -1,5 +1,6 @@
 import type { Console } from './console.ts'
 import { Copy } from './copy.tsx'
+import { addSamples } from './samples.tsx'
 import { chooseFiles } from './toolbar.tsx'
 
 const curlOf = (base: URL): string =>
@@ -25,6 +26,11 @@ function Start({ console: all }: { readonly console: Console }) {
       </p>
       <p>
         A file may be CSV, TSV, Excel (.xlsx), JSON or NDJSON. You can also drop it on this page.
+      </p>
+      <p>
+        <button type="button" class="quiet" onClick={() => void addSamples(all)}>
+          Add twelve sample plants to look around
+        </button>
       </p>
       <details>
         <summary>From a terminal</summary>
