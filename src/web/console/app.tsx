@@ -12,6 +12,7 @@ import { Outage } from './outage.tsx'
 import { plantsOf } from './pending.ts'
 import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
+import { preparePrinting } from './print.ts'
 import { Samples } from './samples.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Shortcuts } from './shortcuts.tsx'
@@ -93,6 +94,7 @@ export function App({ console: all }: { readonly console: Console }) {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [session, editor, isAsking])
+  useEffect(() => preparePrinting(list), [list])
   if (!session.isKnown.value) return <Welcome session={session} />
   const openId = editor.openId()
   const openPlant = ({ id }: NewPlant, isForm: boolean): void => {

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Exporter } from './exporter.ts'
 import { hides, Menu } from './menu.tsx'
 import type { PlantList } from './plant-list.ts'
+import { printAll } from './print.ts'
 import { parseQuery } from './query.ts'
 import { TagList } from './tag-list.tsx'
 
@@ -185,6 +186,9 @@ export function Toolbar({ list, exporter, isReadOnly, onAdd, onFiles }: ToolbarP
               Export {exported} {how}
             </button>
           ))}
+          <button type="button" class="quiet" {...hides(MENU)} onClick={() => void printAll(list)}>
+            Print {exported}
+          </button>
           <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
             Reload
           </button>
