@@ -4,7 +4,7 @@ const OLD_MS = 60_000
 
 /** Whether the table follows what others do; else, how old it is if it is older than a minute. */
 export function Age({ console: all }: { readonly console: Console }) {
-  if (all.list.isLive.value) return <span>live</span>
+  if (all.list.isLive.value) return <span>Updates live</span>
   // The metrics are the clock: they come every few seconds.
   const now = all.monitor.latest.value?.at ?? 0
   const age = now - all.list.readAt.value
