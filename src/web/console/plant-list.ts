@@ -4,6 +4,7 @@
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant, PlantPage, Result } from '../../client/client.ts'
 import { type Cursor, createPartList, type Part } from './part-list.ts'
+import { createPartPages } from './part-pages.ts'
 import { matches, type Query, textOf } from './query.ts'
 import type { Session } from './session.ts'
 import {
@@ -27,7 +28,6 @@ const LONGEST_PART_ROWS = 5000
 // How far from the view rows are read already.
 const MARGIN_ROWS = 125
 const RETRY_MS = 2000
-const SHARES = 1_000_000
 
 type Outcome = 'all' | 'too many' | 'failed'
 
@@ -46,8 +46,11 @@ export function createPlantList(
   let compare: Compare = comparatorOf(BY_ID)
   // Counts restarts of the list, so that answers to earlier requests are dropped.
   let generation = 0
+  // How many are at something that needs all plants.
+  let readers = 0
   const loading = new Map<Part, Promise<void>>()
   const hidden = new Set<bigint>()
+  const pages = createPartPages(parts, (id) => hidden.has(id))
   /** What changed while something was read or sorted, which may not have it. */
   const recent = new Map<bigint, NewPlant | null>()
   /** How many plants are stored. */
@@ -147,36 +150,7 @@ export function createPlantList(
 
   /** Forgets what changed meanwhile, once nothing is read that may lack it. */
   function settle(): void {
-    if (loading.size === 0 && !isReadingAll.value) recent.clear()
-  }
-
-  const read = (after: bigint | null, last: bigint, plants: readonly NewPlant[]): Part => {
-    const kept = plants.filter(
-      ({ id }) =>
-        !hidden.has(id) &&
-        !parts.isBefore(last, id) &&
-        (after === null || parts.isBefore(after, id)),
-    )
-    return { after, last, count: kept.length, rows: kept, isRead: true }
-  }
-
-  const rest = (part: Part, less: number, bounds: Partial<Part>): Part => ({
-    ...part,
-    rows: null,
-    isRead: false,
-    isStale: false,
-    count: Math.max(1, part.count - less),
-    ...bounds,
-  })
-
-  /** What a page made of a part, from an id on. */
-  function forwardOf(part: Part, after: bigint | null, { plants, next }: PlantPage): Part[] {
-    const end = plants.at(-1)?.id
-    const isWhole = next === null || (end !== undefined && !parts.isBefore(end, part.last))
-    if (isWhole) return [read(after, part.last, plants)]
-    if (end === undefined) return [rest(part, 0, { after, forward: next })]
-    const first = read(after, end, plants)
-    return [first, rest(part, first.count, { after: end, forward: next })]
+    if (loading.size === 0 && readers === 0) recent.clear()
   }
 
   const limitOf = ({ count }: Part): number => Math.min(Math.max(count, PART_ROWS), LONG_PART_ROWS)
@@ -186,7 +160,7 @@ export function createPlantList(
     load(
       part,
       () => list(part.forward ?? part.after, limit),
-      (page) => forwardOf(part, part.after, page),
+      (page) => pages.forward(part, part.after, page),
     )
 
   /** Reads a part from its end. */
@@ -197,80 +171,83 @@ export function createPlantList(
         const behind = part.last === parts.end() ? null : part.last + parts.step()
         return list(part.backward ?? behind, PART_ROWS, true)
       },
-      ({ plants, next }) => {
-        const first = plants.at(-1)?.id
-        const { after } = part
-        const isWhole =
-          next === null || (first !== undefined && after !== null && !parts.isBefore(after, first))
-        const all = plants.toReversed()
-        if (isWhole) return [read(after, part.last, all)]
-        if (first === undefined) return [rest(part, 0, { backward: next })]
-        const end = first - parts.step()
-        const last = read(end, part.last, all)
-        return [rest(part, last.count, { last: end, backward: next }), last]
-      },
+      (page) => pages.back(part, page),
     )
 
-  /** Reads about what a row in the middle of a part would be, as if ids were spread evenly. */
+  /** Reads about what a row in the middle of a part would be. */
   const seek = (part: Part, after: bigint, row: number): Promise<void> => {
     const before = row - parts.startOf(part)
-    const share = BigInt(Math.floor((before / part.count) * SHARES))
-    const from = after + ((part.last - after) * share) / BigInt(SHARES)
+    const from = pages.guess(part, after, before)
     return load(
       part,
       () => list(from, PART_ROWS),
-      (page) => [
-        rest(part, part.count - before, { last: from, backward: null }),
-        ...forwardOf(rest(part, before, { forward: null }), from, page),
-      ],
+      (page) => pages.middle(part, from, before, page),
     )
   }
 
-  /** Reads what is left of all plants, if these are not too many. */
-  async function readAll(): Promise<Outcome> {
+  /** Does what needs all plants; what changes meanwhile is kept for it. */
+  async function withAll<T>(act: () => Promise<T>): Promise<T> {
     const began = generation
+    readers += 1
     isReadingAll.value = true
     try {
-      for (;;) {
-        const part = parts.all().find((it) => it.rows === null || it.isStale)
-        if (!part) return 'all'
-        if (isTooLong.value || (found.value >= MOST_SORTED && !part.isRead)) {
-          isTooLong.value = true
-          return 'too many'
-        }
-        await readForward(part, LONG_PART_ROWS)
-        if (began !== generation || failure.value) return 'failed'
-      }
+      return await act()
     } finally {
       if (began === generation) {
-        isReadingAll.value = false
+        readers -= 1
+        isReadingAll.value = readers > 0
         settle()
       }
     }
   }
 
-  /** Sorts the plants, all of which are read for that; if they are too many, they stay in the order of ids. */
-  async function arrange(): Promise<void> {
-    if (sort.value.by === 'id') return
+  /** Reads what is left of all plants, if these are not too many. */
+  async function readAll(): Promise<Outcome> {
+    const began = generation
+    for (;;) {
+      const part = parts.all().find((it) => it.rows === null || it.isStale)
+      if (!part) return 'all'
+      if (isTooLong.value || (found.value >= MOST_SORTED && !part.isRead)) {
+        isTooLong.value = true
+        return 'too many'
+      }
+      await readForward(part, LONG_PART_ROWS)
+      if (began !== generation || failure.value) return 'failed'
+    }
+  }
+
+  /** Sorts the plants; false if they are too many, which then stay in the order of ids. */
+  async function sortAll(): Promise<boolean> {
     const began = generation
     const outcome = await readAll()
-    if (began !== generation) return
-    if (outcome === 'too many') {
-      say(tooLong(sort.value.by))
-      return open({ query: query.value, sort: BY_ID }, true)
-    }
-    // It is tried again after a while.
-    if (outcome === 'failed') return
-    isReadingAll.value = true
+    // It is tried again after a while, or something else is shown now.
+    if (outcome === 'failed' || began !== generation) return true
+    if (outcome === 'too many') return false
     const next = comparatorOf(sort.value)
     const all = await sortInSlices([...parts.loaded()], next)
-    if (began !== generation) return
+    if (began !== generation) return true
     compare = next
     sorted = all
     for (const [id, plant] of recent) place(id, plant)
-    isReadingAll.value = false
-    settle()
     changed()
+    return true
+  }
+
+  /** Puts the plants into the order that is asked for, if they are not too many. */
+  async function arrange(): Promise<void> {
+    const { by } = sort.value
+    if (by === 'id' || (await withAll(sortAll))) return
+    say(tooLong(by))
+    await open({ query: query.value, sort: BY_ID }, true)
+  }
+
+  /** Begins anew: answers to earlier requests no longer count. */
+  function restart(): void {
+    generation += 1
+    loading.clear()
+    recent.clear()
+    readers = 0
+    isReadingAll.value = false
   }
 
   /** Shows other plants or another order; `isCorrected`: as the address says, or as what it says cannot be. */
@@ -280,12 +257,9 @@ export function createPlantList(
     const isDescending = view.sort.by === 'id' && view.sort.isDescending
     const isOther = textOf(view.query) !== textOf(before.query)
     onView(view, isCorrected)
-    generation += 1
-    loading.clear()
-    recent.clear()
+    restart()
     sorted = null
     batch(() => {
-      isReadingAll.value = false
       failure.value = null
       query.value = view.query
       sort.value = view.sort
@@ -303,10 +277,7 @@ export function createPlantList(
 
   /** Reads the rows again as they come into view; until then, they stay as they are. */
   function refresh(): void {
-    generation += 1
-    loading.clear()
-    recent.clear()
-    isReadingAll.value = false
+    restart()
     readAt.value = performance.now()
     for (const part of parts.all()) part.isStale = true
     changed()
@@ -322,7 +293,7 @@ export function createPlantList(
       // A list that others add to is not held in one part for ever.
       if (plant && at === part.rows.length && at >= LONGEST_PART_ROWS) {
         const end = part.rows.at(-1)?.id ?? id
-        parts.replace(part, [{ ...part, last: end }, read(end, part.last, [plant])])
+        parts.replace(part, [{ ...part, last: end }, pages.read(end, part.last, [plant])])
       } else {
         part.rows.splice(at, isThere ? 1 : 0, ...(plant ? [plant] : []))
         part.count = part.rows.length
@@ -336,7 +307,7 @@ export function createPlantList(
   }
 
   function update(id: bigint, plant: NewPlant | null): void {
-    if (loading.size > 0 || isReadingAll.value) recent.set(id, plant)
+    if (loading.size > 0 || readers > 0) recent.set(id, plant)
     place(id, plant)
     changed()
   }
@@ -367,7 +338,9 @@ export function createPlantList(
     row,
     rowOf,
     tooLong,
-    readAll,
+
+    /** Reads what is left of all plants, if these are not too many. */
+    readAll: (): Promise<Outcome> => withAll(readAll),
 
     /** Shows other plants, in the same order, and puts them into the address. */
     show: (wanted: Query): Promise<void> => open({ query: wanted, sort: sort.value }),
@@ -398,8 +371,7 @@ export function createPlantList(
 
     /** Forgets everything. */
     close(): void {
-      generation += 1
-      loading.clear()
+      restart()
       hidden.clear()
       sorted = null
       known = undefined
@@ -407,7 +379,6 @@ export function createPlantList(
       batch(() => {
         query.value = {}
         sort.value = BY_ID
-        isReadingAll.value = false
         isTooLong.value = false
         changed()
         rows.value = 0
