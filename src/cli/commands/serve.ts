@@ -172,6 +172,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the
           host,
           database: name,
           hasConsole: config.console,
+          isTerminal: err.isTTY,
           isNew,
           passwordFile: files.length > 0 ? null : config.databasePasswordFile,
           hasToken: token.current() !== null,

@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<string, string>> = {
 async function importFile(console: ConsolePage, name: string, text: string | Buffer) {
   const mimeType = NAMES[name.split('.').at(-1) ?? ''] ?? 'text/plain'
   const buffer = Buffer.from(text)
-  await console.field('File to import, NDJSON or CSV').setInputFiles({ name, mimeType, buffer })
+  await console.field('File to import').setInputFiles({ name, mimeType, buffer })
 }
 
 /** The lines that the panel says were refused. */
@@ -185,7 +185,7 @@ describe('an import', () => {
   test('of several files says how each ended', async () => {
     await using store = await openStore()
     const { console } = store
-    await console.field('File to import, NDJSON or CSV').setInputFiles(
+    await console.field('File to import').setInputFiles(
       [
         { name: 'first.ndjson', content: '{"id":1,"name":"Fern"}' },
         { name: 'second.csv', content: 'Nr;name' },
