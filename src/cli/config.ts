@@ -2,6 +2,7 @@
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../errors'
+import type { Proxies } from '../requests/proxies'
 import { suggest } from './nearest'
 import {
   flagName,
@@ -12,6 +13,8 @@ import {
   toFlag,
   variableOf,
 } from './options'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
@@ -63,7 +66,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
 export function parseConfig(
   argv: readonly string[],
   names: readonly OptionName[],
-  env: Readonly<Record<string, string | undefined>> = Bun.env,
+  env: Environment = Bun.env,
 ) {
   const { texts, args, help } = parseFlags(argv, names)
   const entries = Object.entries(options).map(([key, it]) => {
@@ -85,4 +88,15 @@ export function parseConfig(
     throw new UsageError('give --unix or --port, not both (or the variables of their names)')
   }
   return { config, args, help }
+}
+
+/** The proxies that the environment names; a name in lower case wins. */
+export function readProxies(env: Environment = Bun.env): Proxies {
+  const read = (name: string) => env[name.toLowerCase()] || env[name] || ''
+  const all = read('ALL_PROXY')
+  return {
+    http: read('HTTP_PROXY') || all,
+    https: read('HTTPS_PROXY') || all,
+    except: read('NO_PROXY'),
+  }
 }

@@ -1,9 +1,11 @@
 // plantstore changes: prints the log of changes.
 
 import type { Change } from '../../client/client'
-import { openSource, sourceOptions, sourceWording } from '../../follow/source'
 import { toJson } from '../../plant/json'
+import { createAsk } from '../../requests/ask'
+import { openSource, sourceOptions, sourceWording } from '../change-source'
 import { type Command, exitCodes } from '../command'
+import { readProxies } from '../config'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 
 const toLine = (change: Change): string => `${JSON.stringify(toJson(change))}\n`
@@ -16,7 +18,9 @@ export const changes: Command = {
   options: ['after', 'follow', ...sourceOptions],
   wording: sourceWording,
   async run({ config, out }) {
-    const source = await openSource(config)
+    const source = await openSource(config, {
+      ask: createAsk(readProxies()),
+    })
     try {
       using signal = watchInterrupt()
       let after = config.after ?? undefined
