@@ -12,6 +12,7 @@ import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { ApiError, OpenError, UsageError } from '../errors'
 import type { Ask } from '../requests/ask'
+import { tellOutages } from '../requests/outages'
 import type { Config } from './config'
 import { readTokenText } from './configured-token'
 import { databaseOptions, type Wording } from './options'
@@ -35,10 +36,10 @@ type Source = {
   close(): Promise<void>
 }
 
-/** What a source needs of its command: how to ask a daemon. */
-type Means = { readonly ask: Ask }
+/** What a source needs of its command: how to ask a daemon, and where to say that it does not answer. */
+type Means = { readonly ask: Ask; readonly tell: (line: string) => void }
 
-function daemonAt(url: string, config: Config, { ask }: Means): Source {
+function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
   const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
@@ -46,7 +47,12 @@ function daemonAt(url: string, config: Config, { ask }: Means): Source {
     return (to, init) => ask(to, { ...init, ...options })
   }
   const client = createClient({ url, token, fetch: send(false) })
-  const follower = createClient({ url, token, fetch: send(true) })
+  const { origin } = new URL(url)
+  const follower = createClient({
+    url,
+    token,
+    fetch: tellOutages(send(true), origin, tell, () => performance.now()),
+  })
   return {
     async page(after) {
       const page = await client.listChanges({ after, limit: LIMIT })

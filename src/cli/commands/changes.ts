@@ -17,9 +17,10 @@ export const changes: Command = {
   help: `Prints the log of changes as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow goes on with what happens; over any loss of connection to a daemon. Each line has a cursor, after which --after goes on.`,
   options: ['after', 'follow', ...sourceOptions],
   wording: sourceWording,
-  async run({ config, out }) {
+  async run({ config, out, err }) {
     const source = await openSource(config, {
       ask: createAsk(readProxies()),
+      tell: (line) => err.write(`plantstore: ${line}\n`),
     })
     try {
       using signal = watchInterrupt()

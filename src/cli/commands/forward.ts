@@ -45,7 +45,7 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   let cursor = readCursor(cursorFile)
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
   const ask = createAsk(readProxies())
-  const source = await openSource(config, { ask })
+  const source = await openSource(config, { ask, tell })
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
