@@ -68,7 +68,7 @@ async function runCommand(
   out: Output,
   err: Output,
 ): Promise<number> {
-  const { config, args, help } = parseConfig(words, command.options)
+  const { config, args, help, passedOver } = parseConfig(words, command.options)
   if (help) {
     out.write(helpOf(command))
     return exitCodes.ok
@@ -78,7 +78,7 @@ async function runCommand(
       `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
     )
   }
-  return await command.run({ config, args, commands, out, err })
+  return await command.run({ config, args, passedOver, commands, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */

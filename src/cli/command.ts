@@ -15,6 +15,8 @@ export type CommandContext = {
   readonly config: Config
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
+  /** The variables that Kubernetes has set, and that are no settings. */
+  readonly passedOver: readonly string[]
   /** Every command of the program. */
   readonly commands: readonly Command[]
   readonly out: Output
