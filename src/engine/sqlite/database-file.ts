@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
-import { dropPageCache, tryLock, unlock, watchInode } from '../../files/libc'
+import { dropPageCache, requireLibc, tryLock, unlock, watchInode } from '../../files/libc'
 import { syncFolder } from '../../files/sync'
 import { connect } from './connection'
 import { explain } from './errors'
@@ -186,6 +186,8 @@ export function openFile(
   let full = resolve(path)
   let fd: number
   requireExactName(full)
+  // Before a file is made.
+  requireLibc()
   try {
     const isNew = fileSize(full) === 0
     // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
