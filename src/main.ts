@@ -66,7 +66,7 @@ async function runCommand(
   out: Output,
   err: Output,
 ): Promise<number> {
-  const { config, args, help: isHelp } = parseConfig(words, command.options)
+  const { config, args, help: isHelp, passedOver } = parseConfig(words, command.options)
   if (isHelp) {
     out.write(await help(command.name))
     return exitCodes.ok
@@ -76,7 +76,7 @@ async function runCommand(
       `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
     )
   }
-  return await command.run({ config, args, commands: loadAll, out, err })
+  return await command.run({ config, args, passedOver, commands: loadAll, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */

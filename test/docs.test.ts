@@ -238,7 +238,6 @@ describe('docs/configuration.md', () => {
 
     expect(documented).toEqual(expected)
   })
-
 })
 
 describe('docs/commands.md', () => {
@@ -262,7 +261,6 @@ describe('docs/commands.md', () => {
 
     for (const code of Object.values(exitCodes)) expect(documented).toContain(code)
   })
-
 })
 
 describe('docs/monitoring.md', () => {

@@ -17,6 +17,8 @@ export type CommandContext = {
   readonly config: Config
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
+  /** The variables that Kubernetes has set, and that are no settings. */
+  readonly passedOver: readonly string[]
   /** Loads every command of the program. */
   readonly commands: () => Promise<readonly Command[]>
   readonly out: Output

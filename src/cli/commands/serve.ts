@@ -104,13 +104,14 @@ SIGTERM and SIGINT stop it: it answers the requests in flight and closes the dat
 
 Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
   options: daemonOptions,
-  async run({ config, err }) {
+  async run({ config, passedOver, err }) {
     const format = err.isTTY ? 'text' : 'json'
     const lines = createLogWriter(STDERR, (count) =>
       formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
     )
     const out = createLogWriter(STDOUT, () => '')
     const log = createLog(lines.write, format, Date.now, config.logLevel)
+    for (const variable of passedOver) log('info', 'variable-passed-over', { variable })
     const { version } = packageJson
     const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
     const { name, files, isNew } = engineOf(config.database).locate(config.database)
