@@ -18,6 +18,7 @@ import {
   type SortKey,
   sortInSlices,
 } from './sort.ts'
+import { type CountedTags, countTags } from './tag-counts.ts'
 import { isSameView, type View } from './view.ts'
 
 const PART_ROWS = 250
@@ -75,6 +76,11 @@ export function createPlantList(
   const readAt = signal(0)
   /** Whether the rows follow what others change. */
   const isLive = signal(false)
+
+  /** The tags of all plants, as they were before some were looked for. */
+  const tagsBefore = signal<CountedTags | null>(null)
+
+  const tagsHeld = (): CountedTags => countTags(parts.loaded(), !isComplete.value)
 
   const isUnlimited = (): boolean => Object.keys(query.value).length === 0
 
@@ -216,6 +222,21 @@ export function createPlantList(
     }
   }
 
+  /** Reads the plants that are not looked for, for their tags alone. */
+  async function readOthers(): Promise<void> {
+    const began = generation
+    const plants: NewPlant[] = []
+    for (let after: string | undefined, isWhole = false; !isWhole; ) {
+      const query = { limit: LONG_PART_ROWS, ...(after === undefined ? {} : { after }) }
+      const page = await session.persist((client) => client.listPlants(query))
+      if (!page.ok || began !== generation) return
+      plants.push(...page.value.plants)
+      after = page.value.next ?? undefined
+      isWhole = after === undefined || plants.length >= MOST_SORTED
+      tagsBefore.value = countTags(plants, after !== undefined)
+    }
+  }
+
   /** Sorts the plants; false if they are too many, which then stay in the order of ids. */
   async function sortAll(): Promise<boolean> {
     const began = generation
@@ -257,6 +278,7 @@ export function createPlantList(
     const isDescending = view.sort.by === 'id' && view.sort.isDescending
     const isOther = textOf(view.query) !== textOf(before.query)
     onView(view, isCorrected)
+    if (isUnlimited()) tagsBefore.value = tagsHeld()
     restart()
     sorted = null
     batch(() => {
@@ -372,6 +394,7 @@ export function createPlantList(
     /** Forgets everything. */
     close(): void {
       restart()
+      tagsBefore.value = null
       hidden.clear()
       sorted = null
       known = undefined
@@ -386,12 +409,16 @@ export function createPlantList(
     },
 
     /** The tags of the plants that are held, and how many of these have each. */
-    tags(): ReadonlyMap<string, number> {
-      const counts = new Map<string, number>()
-      for (const { tag } of parts.loaded()) {
-        if (tag) counts.set(tag, (counts.get(tag) ?? 0) + 1)
-      }
-      return counts
+    tags: (): ReadonlyMap<string, number> => tagsHeld().counts,
+
+    /** The tags of all plants, as far as they were read; not only of those that are looked for. */
+    allTags: (): CountedTags => (isUnlimited() ? tagsHeld() : (tagsBefore.value ?? tagsHeld())),
+
+    /** Reads all plants to count their tags, if they are not too many. */
+    async readTags(): Promise<void> {
+      if ((known ?? 0) > MOST_SORTED) return
+      if (isUnlimited()) await withAll(readAll)
+      else if (tagsBefore.value?.isPart !== false) await withAll(readOthers)
     },
 
     /** The plants that are held, in the order of the table. */

@@ -8,9 +8,9 @@ const MOST = 100
 /** The tags of the plants that are held, with how many have each; the most used first. */
 function Tags({ list }: { readonly list: PlantList }) {
   list.version.value
-  const all = [...list.tags()].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
+  const { counts, plants, isPart } = list.allTags()
+  const all = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
   const { tag } = list.query.value
-  const isPart = !list.isComplete.value
   return (
     <>
       {all.length === 0 && !isPart ? <p>No plant has a tag yet.</p> : null}
@@ -36,7 +36,7 @@ function Tags({ list }: { readonly list: PlantList }) {
         <p role="status">
           {list.isReadingAll.value
             ? 'Counting…'
-            : `Counted among ${list.held().length.toLocaleString()} plants, not all of them.`}
+            : `Counted among ${plants.toLocaleString()} plants, not all of them.`}
         </p>
       ) : null}
     </>
@@ -52,7 +52,7 @@ export function TagList({ list }: { readonly list: PlantList }) {
       label="Tags"
       onToggle={(isNow) => {
         isShown.value = isNow
-        if (isNow && !list.isTooLong.peek()) void list.readAll()
+        if (isNow) void list.readTags()
       }}
     >
       {isShown.value ? <Tags list={list} /> : null}

@@ -100,6 +100,17 @@ describe('the list of tags', () => {
     await page.getByText('3 plants found').waitFor()
     await tags.first().waitFor({ state: 'hidden' })
     await console.button('Remove Tag flower').waitFor()
+    // The others are still there to choose.
+    await page.getByRole('button', { name: 'Tags' }).click()
+    await tags.filter({ hasText: 'fern' }).click()
+    await page.getByText('1 plant found').waitFor()
+
+    await using linked = await open('/?q=tag%3Afern')
+    await linked.page.getByText('1 plant found').waitFor()
+    await linked.page.getByRole('button', { name: 'Tags' }).click()
+    await linked.page.getByRole('button', { name: 'flower 3' }).click()
+    await linked.page.getByText('3 plants found').waitFor()
+    await linked.isClean()
     await console.isClean()
   })
 })
