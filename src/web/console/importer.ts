@@ -3,13 +3,19 @@
 import { signal } from '@preact/signals'
 import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
 import { OpenError } from '../../errors.ts'
-import { type Entry, type Format, formatToRead } from '../../formats/format.ts'
+import { resolveColumns } from '../../formats/columns.ts'
+import { type Format, formatToRead } from '../../formats/format.ts'
 import { grouped, readPlants } from '../../formats/plants.ts'
+import type { Entry } from '../../formats/row.ts'
+import { openTable } from '../../formats/table.ts'
 import { createBatch, explainRefusal } from './batch.ts'
 import type { Session } from './session.ts'
 
 /** How many refused lines are kept. */
 const REFUSED_KEPT = 1000
+
+const USUAL = { idColumn: null, nameColumn: null, tagColumn: null, numberFrom: null }
+const WORDS = { numbering: 'the choice "Number the rows"' }
 
 export type Refused = { readonly line: number; readonly problem: string }
 
@@ -99,8 +105,10 @@ export function createImporter(session: Session, onChange: () => void) {
     const bytes = bytesOf(file, (count) => {
       bytesRead += count
     })
-    const entries = readPlants(format, bytes, null, (notice) => update(() => ({ notice })))
     try {
+      const table = await openTable(format, bytes)
+      const columns = resolveColumns(table.header, table.sample, USUAL, table.isNamed)
+      const entries = readPlants(table, columns, WORDS, (notice) => update(() => ({ notice })))
       for await (const group of grouped(entries)) {
         if (signal.aborted) break
         await importGroup(group, signal)
@@ -124,7 +132,7 @@ export function createImporter(session: Session, onChange: () => void) {
         await importFile(file, format)
         continue
       }
-      const reason = 'unknown format; the name must end in .ndjson, .jsonl, .csv or .tsv'
+      const reason = 'unknown format; the name must end in .csv, .tsv, .xlsx, .json or .ndjson'
       current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'failed', reason }
     }
   }
