@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { BunPlugin } from 'bun'
 
 const source = join(import.meta.dir, 'src/web')
 const built = join(import.meta.dir, 'dist/web')
@@ -17,6 +18,14 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const typeOf = (name: string): string | undefined => TYPES[name.slice(name.lastIndexOf('.'))]
 
+/** A page may start no worker: workbooks are unzipped without one. */
+const withoutWorkers: BunPlugin = {
+  name: 'without-workers',
+  setup({ onResolve }) {
+    onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'console/unzip.ts') }))
+  },
+}
+
 type Built = { readonly name: string; readonly bytes: Uint8Array }
 
 /** The files of a page: `main.tsx` and `style.css` bundled, others as they are. */
@@ -31,7 +40,10 @@ async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<st
     minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
     metafile: true,
-    naming: '[name].[ext]',
+    // What is imported on demand is a file of its own.
+    splitting: true,
+    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]' },
+    plugins: [withoutWorkers],
   })
   const bundled = outputs.map(async (output) => ({
     name: output.path.replace(/^.*\//, ''),
