@@ -10,7 +10,8 @@ export function unzip(archive: Uint8Array, callback: UnzipCallback): void {
   try {
     files = unzipSync(archive)
   } catch (error) {
-    return callback(error as Parameters<UnzipCallback>[0], {})
+    callback(error as Parameters<UnzipCallback>[0], {})
+    return
   }
   callback(null, files)
 }
