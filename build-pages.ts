@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import type { BunPlugin } from 'bun'
+import type { BuildMetafile, BunPlugin } from 'bun'
 
 const source = join(import.meta.dir, 'src/web')
 const built = join(import.meta.dir, 'dist/web')
@@ -28,6 +28,18 @@ const withoutWorkers: BunPlugin = {
 
 type Built = { readonly name: string; readonly bytes: Uint8Array }
 
+const SCRIPT = /^<script type="module".*$/m
+
+/** The files that a script imports before it runs. */
+const neededBy = (script: string, metafile: BuildMetafile | undefined): string[] =>
+  (metafile?.outputs[script]?.imports ?? [])
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => path.replace('./', ''))
+
+/** Has a page ask for the files that its script imports together with the script. */
+const preload = (page: string, needed: readonly string[]) => (script: string) =>
+  [...needed.map((name) => `<link rel="modulepreload" href="${page}/${name}">`), script].join('\n')
+
 /** The files of a page: `main.tsx` and `style.css` bundled, others as they are. */
 async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<string, unknown> }> {
   const folder = join(source, page)
@@ -42,16 +54,20 @@ async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<st
     metafile: true,
     // What is imported on demand is a file of its own.
     splitting: true,
-    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]' },
+    naming: { entry: '[name].[ext]', chunk: 'part-[hash].[ext]' },
     plugins: [withoutWorkers],
   })
   const bundled = outputs.map(async (output) => ({
     name: output.path.replace(/^.*\//, ''),
     bytes: new Uint8Array(await output.arrayBuffer()),
   }))
+  const needed = neededBy('./main.js', metafile)
   const copied = names
     .filter((name) => /\.(html|svg)$/.test(name))
-    .map(async (name) => ({ name, bytes: await Bun.file(join(folder, name)).bytes() }))
+    .map(async (name) => {
+      const text = await Bun.file(join(folder, name)).text()
+      return { name, bytes: Buffer.from(text.replace(SCRIPT, preload(page, needed))) }
+    })
   return { files: await Promise.all([...bundled, ...copied]), inputs: metafile?.inputs ?? {} }
 }
 

@@ -26,7 +26,7 @@ const replaceBigInt = (_: string, value: unknown) =>
 
 /** Writes refused rows: of JSON as lines of JSON, of anything else as CSV. Rows that are numbered get their number as a column. */
 export function createRefusedWriter(
-  { format, header, isNamed }: Table,
+  { format, header, isNamed }: Omit<Table, 'lines'>,
   { numberFrom }: Columns,
 ): RefusedWriter {
   const names = header.map(normalize)
