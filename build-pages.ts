@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { BuildMetafile, BunPlugin } from 'bun'
 
 const source = join(import.meta.dir, 'src/web')
 const built = join(import.meta.dir, 'dist/web')
@@ -17,7 +18,27 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const typeOf = (name: string): string | undefined => TYPES[name.slice(name.lastIndexOf('.'))]
 
+/** A page may start no worker: workbooks are unzipped without one. */
+const withoutWorkers: BunPlugin = {
+  name: 'without-workers',
+  setup({ onResolve }) {
+    onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'console/unzip.ts') }))
+  },
+}
+
 type Built = { readonly name: string; readonly bytes: Uint8Array }
+
+const SCRIPT = /^<script type="module".*$/m
+
+/** The files that a script imports before it runs. */
+const neededBy = (script: string, metafile: BuildMetafile | undefined): string[] =>
+  (metafile?.outputs[script]?.imports ?? [])
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => path.replace('./', ''))
+
+/** Has a page ask for the files that its script imports together with the script. */
+const preload = (page: string, needed: readonly string[]) => (script: string) =>
+  [...needed.map((name) => `<link rel="modulepreload" href="${page}/${name}">`), script].join('\n')
 
 /** The files of a page: `main.tsx` and `style.css` bundled, others as they are. */
 async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<string, unknown> }> {
@@ -31,15 +52,22 @@ async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<st
     minify: true,
     define: { 'process.env.NODE_ENV': '"production"' },
     metafile: true,
-    naming: '[name].[ext]',
+    // What is imported on demand is a file of its own.
+    splitting: true,
+    naming: { entry: '[name].[ext]', chunk: 'part-[hash].[ext]' },
+    plugins: [withoutWorkers],
   })
   const bundled = outputs.map(async (output) => ({
     name: output.path.replace(/^.*\//, ''),
     bytes: new Uint8Array(await output.arrayBuffer()),
   }))
+  const needed = neededBy('./main.js', metafile)
   const copied = names
     .filter((name) => /\.(html|svg)$/.test(name))
-    .map(async (name) => ({ name, bytes: await Bun.file(join(folder, name)).bytes() }))
+    .map(async (name) => {
+      const text = await Bun.file(join(folder, name)).text()
+      return { name, bytes: Buffer.from(text.replace(SCRIPT, preload(page, needed))) }
+    })
   return { files: await Promise.all([...bundled, ...copied]), inputs: metafile?.inputs ?? {} }
 }
 

@@ -3,6 +3,7 @@
 
 import { OpenError } from '../errors'
 import { showText } from './row'
+import { optionWords, type Words } from './words'
 
 /** How many bytes tell UTF-8 from UTF-16. */
 const HEAD_BYTES = 4
@@ -99,7 +100,7 @@ export const usualEncodings = (bytes: Uint8Array): readonly string[] => {
 const isLineEnd = (byte: number | undefined) => byte === LF || byte === CR
 
 /** What is wrong with bytes that are not UTF-8: what they look like in the usual encodings, and the option that reads them. */
-export function notUtf8(bytes: Uint8Array): string {
+export function notUtf8(bytes: Uint8Array, words: Words): string {
   const bad = validLength(bytes)
   let start = bad
   while (start > 0 && bad - start < CONTEXT_BYTES && !isLineEnd(bytes[start - 1])) start--
@@ -110,13 +111,14 @@ export function notUtf8(bytes: Uint8Array): string {
   const context = bytes.subarray(start, end)
   const [best = '', other = ''] = usualEncodings(context)
   const as = (name: string) => `${showText(createDecoder(name).decode(context))} as ${name}`
-  return `it reads ${as(best)}, ${as(other)}; use --encoding ${best}, or whichever it is`
+  return `it reads ${as(best)}, ${as(other)}; ${words.encoding(best)}`
 }
 
 /** Decodes the parts of a text. Throws an `OpenError` that names the line where it cannot. */
 async function* decodeParts(
   parts: AsyncIterable<Uint8Array>,
   encoding: string,
+  words: Words,
 ): AsyncGenerator<string> {
   const decoder = createDecoder(encoding, true)
   let line = 1
@@ -127,12 +129,12 @@ async function* decodeParts(
       return decoder.decode(part, { stream: !isLast })
     } catch {
       if (encoding !== 'utf-8') {
-        throw new OpenError(`not ${encoding}, at line ${line} or later; try another --encoding`)
+        throw new OpenError(`not ${encoding}, at line ${line} or later; ${words.encoding(null)}`)
       }
       const all = concat([before, part])
       const good = all.subarray(before.length, validLength(all))
       const at = line + countLineEnds(good, before.at(-1))
-      throw new OpenError(`not UTF-8 at line ${at}: ${notUtf8(all)}`)
+      throw new OpenError(`not UTF-8 at line ${at}: ${notUtf8(all, words)}`)
     }
   }
 
@@ -181,11 +183,12 @@ export async function* joinFirst(
 export async function* decodeText(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null = null,
+  words: Words = optionWords,
 ): AsyncGenerator<string> {
   const parts = joinFirst(stream)
   const first = await parts.next()
   if (first.done) return
-  yield* decodeParts(prepend(first.value, parts), encoding ?? encodingOf(first.value))
+  yield* decodeParts(prepend(first.value, parts), encoding ?? encodingOf(first.value), words)
 }
 
 /** A stream with one more item before it. */
@@ -200,6 +203,7 @@ const UTF8 = new TextEncoder()
 export async function* toUtf8(
   stream: AsyncIterable<Uint8Array>,
   encoding: string | null,
+  words: Words,
 ): AsyncGenerator<Uint8Array> {
   const parts = joinFirst(stream)
   const first = await parts.next()
@@ -207,7 +211,7 @@ export async function* toUtf8(
   const all = prepend(first.value, parts)
   const from = encoding ?? encodingOf(first.value)
   if (from === 'utf-8') yield* withoutMark(first.value, parts)
-  else for await (const text of decodeParts(all, from)) yield UTF8.encode(text)
+  else for await (const text of decodeParts(all, from, words)) yield UTF8.encode(text)
 }
 
 async function* withoutMark(

@@ -1,6 +1,7 @@
 // The formats of files of plants: what a file's name says, and what its first bytes give away.
 
 import { OpenError } from '../errors'
+import type { Words } from './words'
 
 /** CSV with any delimiter, one JSON value per line, a JSON array of objects, or an Excel workbook. */
 export const formats = ['csv', 'ndjson', 'json', 'xlsx'] as const
@@ -49,10 +50,6 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
     /^d0cf11e0/,
     'an old or a protected Excel workbook; save it as .xlsx without a password, or as CSV',
   ],
-  [
-    /^504b0[357]0/,
-    'a ZIP file; if it is an Excel workbook, rename it to .xlsx or use --format xlsx; otherwise unpack it, or save its table as CSV',
-  ],
   // gzip, bzip2, xz, 7-Zip, Zstandard, RAR
   [/^(1f8b|425a68|fd377a585a|377abcaf|28b52ffd|52617221)/, PACKED],
   // PNG, JPEG, GIF, WebP, TIFF, HEIC
@@ -61,20 +58,33 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
   [/^53514c69746520666f726d61742033/, 'an SQLite database; export its table as CSV'],
 ]
 
-function kindOf(hex: string): string | undefined {
+const ANY_ZIP = /^504b0[357]0/
+
+/** What a file is, and what to do about it. */
+function kindOf(hex: string, { workbook }: Words): string | undefined {
   if (isOpenDocument(hex)) return 'an OpenDocument file; save it as .xlsx or as CSV'
-  if (isWorkbook(hex)) return 'an Excel workbook; rename it to .xlsx, or use --format xlsx'
+  if (isWorkbook(hex)) return `an Excel workbook; ${workbook}`
+  if (ANY_ZIP.test(hex)) {
+    return `a ZIP file; if it is an Excel workbook, ${workbook}; otherwise unpack it, or save its table as CSV`
+  }
   return SIGNATURES.find(([beginning]) => beginning.test(hex))?.[1]
 }
+
+const signatureOf = (head: Uint8Array): string =>
+  hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
+
+/** The format of a file by its first bytes; null: they do not tell. */
+export const formatOfBytes = (head: Uint8Array): Format | null =>
+  isWorkbook(signatureOf(head)) ? 'xlsx' : null
 
 /**
  * Throws an `OpenError` that says what to save a file as, if its first bytes are of another kind than its format: an older
  * spreadsheet, an archive, a picture.
  */
-export function checkSignature(format: Format, head: Uint8Array): void {
-  const hex = hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
+export function checkSignature(format: Format, head: Uint8Array, words: Words): void {
+  const hex = signatureOf(head)
   if (format === 'xlsx' && hex.startsWith(ZIP) && !isOpenDocument(hex)) return
-  const kind = kindOf(hex)
+  const kind = kindOf(hex, words)
   if (kind) throw new OpenError(`this is ${kind}`)
   if (format === 'xlsx') {
     throw new OpenError('this is not an Excel workbook (.xlsx); rename it to .csv if it is text')

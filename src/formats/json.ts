@@ -5,6 +5,7 @@ import { expectation } from '../plant/mismatch'
 import { NewPlant } from '../plant/plant'
 import { concat, decodeText, joinFirst, notUtf8, prepend, toUtf8 } from './encoding'
 import type { Line } from './row'
+import { optionWords, type Words } from './words'
 
 const ARRAY = 'expected one plant object per line, found an array'
 const NOT_JSON = 'not JSON'
@@ -40,29 +41,30 @@ function decode(bytes: Uint8Array): string | null {
 
 type LineText = { readonly text: string; readonly problem?: string }
 
-function decodeLine(bytes: Uint8Array): LineText {
+function decodeLine(bytes: Uint8Array, words: Words): LineText {
   const text = decode(bytes)
   if (text !== null) return { text }
-  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8: ${notUtf8(bytes)}` }
+  return { text: new TextDecoder().decode(bytes), problem: `not UTF-8: ${notUtf8(bytes, words)}` }
 }
 
 /** The texts of lines: decoded all at once if they are UTF-8, as usual; otherwise one by one. */
-function decodeLines(bytes: Uint8Array): LineText[] {
+function decodeLines(bytes: Uint8Array, words: Words): LineText[] {
   const all = decode(bytes)
   if (all !== null) return all.split('\n').map((text) => ({ text }))
   const lines: LineText[] = []
   let start = 0
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-    lines.push(decodeLine(bytes.subarray(start, end)))
+    lines.push(decodeLine(bytes.subarray(start, end), words))
     start = end + 1
   }
-  return [...lines, decodeLine(bytes.subarray(start))]
+  return [...lines, decodeLine(bytes.subarray(start), words)]
 }
 
 /** Reads the lines of UTF-8, except blank ones, those that end in a chunk together. A line has at most about `limit` bytes. */
 async function* readLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
+  words: Words,
 ): AsyncGenerator<readonly Line[]> {
   let line = 0
   // The beginning of a line, and its length. Of one that is too long, only the length is kept.
@@ -74,7 +76,10 @@ async function* readLines(
     const end = bytes.indexOf(NEWLINE)
     const isTooLong = length > 0 && length + (end < 0 ? bytes.length : end) > limit
     const rows: Line[] = []
-    for (const [index, { text, problem }] of decodeLines(concat([...rest, bytes])).entries()) {
+    for (const [index, { text, problem }] of decodeLines(
+      concat([...rest, bytes]),
+      words,
+    ).entries()) {
       line += 1
       if (isTooLong && index === 0)
         rows.push({ line, problem: `longer than ${limit} bytes`, text: '' })
@@ -195,6 +200,7 @@ export async function* readJson(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
   encoding: string | null,
+  words: Words = optionWords,
 ): AsyncGenerator<readonly Line[]> {
   const parts = joinFirst(stream)
   const first = await parts.next()
@@ -209,6 +215,6 @@ export async function* readJson(
   const isArray = /^[\s\ufeff\0\xef\xbb\xbf\xff\xfe]*\[/.test(
     String.fromCharCode(...head.subarray(0, 1024)),
   )
-  if (isArray) yield* readArray(decodeText(all, encoding), limit)
-  else yield* readLines(toUtf8(all, encoding), limit)
+  if (isArray) yield* readArray(decodeText(all, encoding, words), limit)
+  else yield* readLines(toUtf8(all, encoding, words), limit, words)
 }

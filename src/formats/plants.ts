@@ -16,6 +16,7 @@ import { type Columns, normalize } from './columns'
 import { type Entry, type Line, type NumberCell, type Row, showText } from './row'
 import { nameCell } from './spreadsheet'
 import type { Table } from './table'
+import type { Words } from './words'
 
 type Values = { readonly [field: string]: unknown }
 
@@ -33,9 +34,6 @@ const fields = FIELDS.map((name) => {
 })
 
 const isPlant = (values: Values): values is NewPlant => fields.every(({ fits }) => fits(values))
-
-/** How a user has rows numbered, for messages: an option, or what a page calls it. */
-export type Words = { readonly numbering: string }
 
 const LEADING_ZERO = /^\s*-?0\d/
 const NO_DIGITS = /^\s*$/
@@ -64,7 +62,7 @@ function toText(cell: unknown): unknown {
 export async function* readPlants(
   { header, isNamed, format, lines }: Table,
   columns: Columns,
-  words: Words,
+  words: Pick<Words, 'numbering'>,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const isJson = format === 'json' || format === 'ndjson'

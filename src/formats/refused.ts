@@ -1,5 +1,6 @@
 // Refused rows -> text: as they were, with the reason, so that they can be mended and imported alone.
 
+import { exactNumber } from '../plant/plant'
 import { type Columns, normalize } from './columns'
 import type { Row, Unreadable } from './row'
 import type { Table } from './table'
@@ -21,11 +22,11 @@ function textOf(cell: unknown): string | null {
 }
 
 const replaceBigInt = (_: string, value: unknown) =>
-  typeof value === 'bigint' ? JSON.rawJSON(String(value)) : value
+  typeof value === 'bigint' ? (exactNumber(value) ?? JSON.rawJSON(String(value))) : value
 
 /** Writes refused rows: of JSON as lines of JSON, of anything else as CSV. Rows that are numbered get their number as a column. */
 export function createRefusedWriter(
-  { format, header, isNamed }: Table,
+  { format, header, isNamed }: Omit<Table, 'lines'>,
   { numberFrom }: Columns,
 ): RefusedWriter {
   const names = header.map(normalize)

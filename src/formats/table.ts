@@ -8,6 +8,7 @@ import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
 import { readJson } from './json'
 import type { Line, Row } from './row'
 import { readWorkbook } from './spreadsheet'
+import { optionWords, type Words } from './words'
 
 /** How a file is read; null: as its first bytes and lines suggest. */
 export type Settings = {
@@ -92,20 +93,21 @@ export async function openTable(
   format: Format,
   stream: AsyncIterable<Uint8Array>,
   settings: Settings = USUAL_SETTINGS,
+  words: Words = optionWords,
 ): Promise<Table> {
   const { encoding, hasHeader } = settings
   const parts = joinFirst(stream, SIGNATURE_BYTES)
   const head = await parts.next()
   const bytes = head.done ? parts : prepend(head.value, parts)
-  if (!head.done) checkSignature(format, head.value)
+  if (!head.done) checkSignature(format, head.value, words)
   let delimiter: string | null = null
   let sheets: readonly string[] = []
   let sheet: string | null = null
 
   async function open(): Promise<AsyncGenerator<readonly Line[]>> {
-    if (format === 'json' || format === 'ndjson') return readJson(bytes, MAX_ROW, encoding)
+    if (format === 'json' || format === 'ndjson') return readJson(bytes, MAX_ROW, encoding, words)
     if (format === 'csv') {
-      return readCsv(decodeText(bytes, encoding), MAX_ROW, settings.delimiter, (it) => {
+      return readCsv(decodeText(bytes, encoding, words), MAX_ROW, settings.delimiter, (it) => {
         delimiter = it
       })
     }

@@ -22,11 +22,12 @@ const index = await (await get('/')).text()
 const linked = [...index.matchAll(/(?:src|href)="(console\/[^"]+)"/g)].map(([, path]) => `/${path}`)
 
 describe('the console', () => {
-  test('is a page with a script, a style sheet and an icon, by relative links', () => {
+  test('is a page with a script, what it imports, a style sheet and an icon, by relative links', () => {
     expect(index).toStartWith('<!doctype html>')
     expect(linked.toSorted()).toEqual([
       '/console/icon.svg',
       '/console/main.js',
+      expect.stringMatching(/^\/console\/part-\w+\.js$/),
       '/console/style.css',
     ])
     expect(index).not.toMatch(/(?:src|href)="(?:\/|https?:)/)

@@ -18,6 +18,7 @@ import { grouped, readPlants } from '../../formats/plants'
 import { createRefusedWriter } from '../../formats/refused'
 import type { Entry } from '../../formats/row'
 import { openTable, type Table } from '../../formats/table'
+import { optionWords } from '../../formats/words'
 import { writers } from '../../formats/write'
 import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
 import type { Config } from '../config'
@@ -30,7 +31,6 @@ import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 
 const PLANTS_SHOWN = 5
-const WORDS = { numbering: '--number-from' }
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = {
   ',': 'commas',
@@ -161,7 +161,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   const { table, columns } = await open(path, format, bytes, config)
   if (signal.aborted) return interruptCode(signal)
   const notices: string[] = []
-  const groups = grouped(readPlants(table, columns, WORDS, (it) => notices.push(it)))
+  const groups = grouped(readPlants(table, columns, optionWords, (it) => notices.push(it)))
 
   const refusedWriter = createRefusedWriter(table, columns)
   const refusedFile: RefusedFile | null =

@@ -87,6 +87,7 @@ export function createConsole(base: URL) {
     pending.leave()
     importer.stop()
     importer.dismiss()
+    importer.forget()
     exporter.stop()
     // What was looked for is not for whoever comes next.
     history.replaceState(null, '', base)

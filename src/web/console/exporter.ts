@@ -3,6 +3,7 @@
 import { signal } from '@preact/signals'
 import { ClientError } from '../../client/client.ts'
 import { writers } from '../../formats/write.ts'
+import { download } from './download.ts'
 import type { Query } from './query.ts'
 import type { Session } from './session.ts'
 
@@ -45,12 +46,7 @@ function openDownload(name: string, type: string): Target {
       parts.push(new Blob([text]))
     },
     async close() {
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(new Blob(parts, { type }))
-      link.download = name
-      link.click()
-      // By then the download has started, and holds the blob.
-      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+      download(name, new Blob(parts, { type }))
     },
     async abort() {
       parts.length = 0

@@ -1,34 +1,89 @@
+import { download } from './download.ts'
 import type { Import, Importer } from './importer.ts'
 
 const SHOWN = 100
 
-const count = (value: number, word: string): string => `${value.toLocaleString()} ${word}`
+const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
-function summary({ created, known, refused, state, reason }: Import): string {
-  const counts = [
-    count(created, 'created'),
-    ...(known > 0 ? [count(known, 'already stored')] : []),
-    count(refused, 'refused'),
-  ].join(', ')
-  switch (state) {
-    case 'running':
-      return counts
+/** What became of the rows, in the words of the command. */
+export function countsOf({ rows, created, known, refused, notRead }: Import): string {
+  const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
+  const counts = `created ${created.toLocaleString()}, ${skipped}refused ${refused.toLocaleString()}`
+  const rest = notRead === null ? '' : `; not read: ${notRead}`
+  return `${counts}; ${rowsOf(rows)} read${rest}`
+}
+
+function summary(it: Import): string {
+  switch (it.state) {
     case 'done':
-      return `Done: ${counts}`
+      return `Done: ${countsOf(it)}`
     case 'stopped':
-      return `Stopped: ${counts}`
+      return `Stopped: ${countsOf(it)}`
     case 'failed':
-      return `Failed: ${reason}; ${counts}`
+      return `Failed: ${it.reason ?? countsOf(it)}`
+    case 'running':
+      return countsOf(it)
+    default:
+      return 'Reading the file…'
   }
+}
+
+const isBad = ({ state, refused }: Import): boolean =>
+  state === 'failed' || state === 'stopped' || refused > 0
+
+const nameOfRefused = (name: string): string =>
+  `${name.replace(/\.[^.]*$/, '')}-refused.${/\.(json|ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv'}`
+
+function Earlier({ files }: { readonly files: readonly Import[] }) {
+  if (files.length === 0) return null
+  return (
+    <ul class="refused" aria-label="Files before it">
+      {files.map((file) => (
+        <li key={file}>
+          <b class={isBad(file) ? 'bad' : 'good'}>{file.name}</b> {summary(file)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function RefusedRows({
+  of: { name, lines, refused, refusedRows, state },
+}: {
+  readonly of: Import
+}) {
+  if (lines.length === 0) return null
+  return (
+    <>
+      <div class="panel-head">
+        <h3 id="refused">Refused rows</h3>
+        {refusedRows && state !== 'running' ? (
+          <button type="button" onClick={() => download(nameOfRefused(name), refusedRows())}>
+            Save the refused rows
+          </button>
+        ) : null}
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
+      <ul class="refused" aria-labelledby="refused" tabIndex={0}>
+        {lines.slice(0, SHOWN).map(({ line, problem }) => (
+          <li key={line}>
+            <b>line {line}</b> {problem}
+          </li>
+        ))}
+      </ul>
+      {refused > SHOWN ? <p>{(refused - SHOWN).toLocaleString()} more refused</p> : null}
+    </>
+  )
 }
 
 type ImportPanelProps = { readonly importer: Importer; readonly isWaiting: boolean }
 
-/** The progress of an import: a bar, the counts, and the refused lines. */
+/** What is asked about a file; then the progress of its import, the counts, and the refused rows. */
 export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
   const it = importer.current.value
   if (!it) return null
-  const isRunning = it.state === 'running'
+  if (it.state === 'asking') return importer.form.value
+  const isRunning = it.state === 'running' || it.state === 'opening'
   return (
     <section class="panel import" aria-label="Import">
       <div class="panel-head">
@@ -41,7 +96,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
           </button>
         ) : (
           <div class="deeds">
-            {it.state === 'failed' || it.state === 'stopped' ? (
+            {importer.canRetry() ? (
               <button type="button" onClick={() => void importer.retry()}>
                 Import it again
               </button>
@@ -52,18 +107,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
           </div>
         )}
       </div>
-      {importer.earlier.value.length > 0 ? (
-        <ul class="refused" aria-label="Files before it">
-          {importer.earlier.value.map((file) => (
-            <li key={file}>
-              <b class={file.state === 'failed' || file.refused > 0 ? 'bad' : 'good'}>
-                {file.name}
-              </b>{' '}
-              {summary(file)}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <Earlier files={importer.earlier.value} />
       <progress
         aria-label={`Import of ${it.name}`}
         max={Math.max(it.bytes, 1)}
@@ -73,21 +117,10 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
         {summary(it)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
-      {it.notice === undefined ? null : <p>{it.notice}</p>}
-      {it.lines.length > 0 ? (
-        <>
-          <h3 id="refused">Refused lines</h3>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
-          <ul class="refused" aria-labelledby="refused" tabIndex={0}>
-            {it.lines.slice(0, SHOWN).map(({ line, problem }) => (
-              <li key={line}>
-                <b>line {line}</b> {problem}
-              </li>
-            ))}
-          </ul>
-          {it.refused > SHOWN ? <p>{count(it.refused - SHOWN, 'more refused')}</p> : null}
-        </>
-      ) : null}
+      {it.notices.map((notice) => (
+        <p key={notice}>{notice}</p>
+      ))}
+      <RefusedRows of={it} />
     </section>
   )
 }

@@ -1,15 +1,10 @@
-// Imports files of plants in batches. A refused batch is split until only the plants at fault are left out.
+// Imports files of plants, one after another: what reads them is loaded when a file is chosen.
 
 import { signal } from '@preact/signals'
-import { type BatchOutcome, ClientError, type NewPlant, type Result } from '../../client/client.ts'
-import { OpenError } from '../../errors.ts'
-import { type Entry, type Format, formatToRead } from '../../formats/format.ts'
-import { grouped, readPlants } from '../../formats/plants.ts'
-import { createBatch, explainRefusal } from './batch.ts'
+import type { VNode } from 'preact'
+import type { Manner } from './import/import.tsx'
+import type { Memory, Plan } from './import/plan.ts'
 import type { Session } from './session.ts'
-
-/** How many refused lines are kept. */
-const REFUSED_KEPT = 1000
 
 export type Refused = { readonly line: number; readonly problem: string }
 
@@ -17,129 +12,114 @@ export type Import = {
   readonly name: string
   readonly bytes: number
   readonly bytesRead: number
+  readonly rows: number
   readonly created: number
   /** Already stored, with the same fields. */
   readonly known: number
   readonly refused: number
   /** What to know about the file as a whole, such as columns that were not used. */
-  readonly notice?: string
+  readonly notices: readonly string[]
   /** The first refused lines. */
   readonly lines: readonly Refused[]
-  readonly state: 'running' | 'done' | 'stopped' | 'failed'
-  /** Why it failed. */
-  readonly reason?: string
+  /** All refused rows as a file, if there are any. */
+  readonly refusedRows: (() => Blob) | null
+  readonly state: 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
+  /** Which rows were not read, and why; null: all were. */
+  readonly notRead: string | null
+  /** Why it was not begun. */
+  readonly reason: string | null
+  /** Whether it failed because of what is in the file. */
+  readonly isOfFile: boolean
 }
 
 export type Importer = ReturnType<typeof createImporter>
 
-/** The bytes of a file in parts; `onRead` gets the number of each. */
-async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  const reader = file.stream().getReader()
-  try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      onRead(part.value.byteLength)
-      yield part.value
-    }
-  } finally {
-    await reader.cancel()
-  }
-}
+const beginningOf = ({ name, size }: File): Import => ({
+  name,
+  bytes: size,
+  bytesRead: 0,
+  rows: 0,
+  created: 0,
+  known: 0,
+  refused: 0,
+  notices: [],
+  lines: [],
+  refusedRows: null,
+  state: 'opening',
+  notRead: null,
+  reason: null,
+  isOfFile: false,
+})
 
-const IDLE = { created: 0, known: 0, refused: 0, bytesRead: 0, lines: [] }
+const NOT_LOADED = 'this page is out of date, or plantstore does not answer; reload the page'
 
 export function createImporter(session: Session, onChange: () => void) {
   const current = signal<Import | null>(null)
   /** The files before it that were dropped or chosen together with it. */
   const earlier = signal<readonly Import[]>([])
+  /** What is asked about a file. */
+  const form = signal<VNode | null>(null)
+  const memory: Memory = new Map()
   const waiting: File[] = []
-  let last: File | undefined
+  let last: { readonly file: File; readonly plan: Plan | null } | null = null
+  let isBusy = false
   let abort = new AbortController()
 
   function update(change: (before: Import) => Partial<Import>): void {
     if (current.value) current.value = { ...current.value, ...change(current.value) }
   }
 
-  function refuse(all: readonly Refused[]): void {
-    update(({ refused, lines }) => ({
-      refused: refused + all.length,
-      lines: [...lines, ...all].slice(0, REFUSED_KEPT),
-    }))
-  }
-
-  /** Creates plants, with retries: a plant that is sent twice counts as already stored. */
-  const createPlants = <P extends NewPlant>(plants: readonly P[], signal: AbortSignal) =>
-    session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
-      try {
-        return { ok: true, value: await createBatch(client, plants, signal) }
-      } catch (error) {
-        if (error instanceof ClientError) return error.failure
-        throw error
-      }
-    }, signal)
-
-  async function importGroup(group: readonly Entry[], signal: AbortSignal): Promise<void> {
-    const problems: Refused[] = group.flatMap((it) => ('problem' in it ? [it] : []))
-    const plants = group.flatMap((it) => ('plant' in it ? [{ ...it.plant, line: it.line }] : []))
-    if (plants.length > 0) {
-      const result = await createPlants(plants, signal)
-      if (!result.ok) throw new ClientError(result)
-      const { created, known, refused } = result.value
-      update((it) => ({ created: it.created + created, known: it.known + known }))
-      for (const { plant, failure } of refused) {
-        problems.push({ line: plant.line, problem: explainRefusal(plant, failure.message) })
-      }
-    }
-    if (problems.length > 0) refuse(problems.toSorted((a, b) => a.line - b.line))
-  }
-
-  async function importFile(file: File, format: Format): Promise<void> {
+  async function importFile(file: File, manner: Manner): Promise<void> {
+    current.value = beginningOf(file)
+    last = { file, plan: null }
     const { signal } = abort
-    current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'running' }
-    let bytesRead = 0
-    const bytes = bytesOf(file, (count) => {
-      bytesRead += count
-    })
-    const entries = readPlants(format, bytes, null, (notice) => update(() => ({ notice })))
-    try {
-      for await (const group of grouped(entries)) {
-        if (signal.aborted) break
-        await importGroup(group, signal)
-        update(() => ({ bytesRead }))
-      }
-      update(() => ({ bytesRead, state: signal.aborted ? 'stopped' : 'done' }))
-    } catch (error) {
-      const isKnown = error instanceof OpenError || error instanceof ClientError
-      const reason = isKnown ? error.message : 'the file cannot be read'
-      update(() => (signal.aborted ? { state: 'stopped' } : { state: 'failed', reason }))
+    const ask = (it: VNode | null) => {
+      form.value = it
     }
-    onChange()
+    const loaded = await import('./import/import.tsx').catch(() => null)
+    if (!loaded) update(() => ({ state: 'failed', reason: NOT_LOADED }))
+    const around = { session, memory, signal, update, ask }
+    const plan = (await loaded?.importFile(file, manner, around)) ?? null
+    last = { file, plan }
+    if (plan) onChange()
+    // Nothing is said of a file that was not wanted.
+    if (current.value?.state === 'cancelled') current.value = null
   }
 
-  async function next(): Promise<void> {
+  async function importAll(first: File | undefined, manner: Manner): Promise<void> {
+    isBusy = true
+    abort = new AbortController()
+    if (first) await importFile(first, manner)
     for (let file = waiting.shift(); file; file = waiting.shift()) {
-      if (current.value && last !== file) earlier.value = [...earlier.value, current.value]
-      last = file
-      const format = formatToRead(file.name)
-      if (format) {
-        await importFile(file, format)
-        continue
-      }
-      const reason = 'unknown format; the name must end in .ndjson, .jsonl, .csv or .tsv'
-      current.value = { ...IDLE, name: file.name, bytes: file.size, state: 'failed', reason }
+      if (current.value) earlier.value = [...earlier.value, current.value]
+      await importFile(file, 'ask if needed')
     }
+    // The last file was not wanted: what became of the one before it is shown in its place.
+    if (!current.value && earlier.value.length > 0) {
+      current.value = earlier.value.at(-1) ?? null
+      earlier.value = earlier.value.slice(0, -1)
+      last = null
+    }
+    isBusy = false
+  }
+
+  function dismiss(): void {
+    earlier.value = []
+    current.value = null
+    last = null
   }
 
   return {
     current,
     earlier,
+    form,
 
     /** Imports files, one after another. */
     async add(files: Iterable<File>): Promise<void> {
       waiting.push(...files)
-      if (current.value?.state === 'running') return
-      this.dismiss()
-      abort = new AbortController()
-      await next()
+      if (isBusy) return
+      dismiss()
+      await importAll(waiting.shift(), 'ask if needed')
     },
 
     /** Stops, and cancels the current request. */
@@ -148,17 +128,22 @@ export function createImporter(session: Session, onChange: () => void) {
       abort.abort()
     },
 
-    /** Imports the file again that failed or was stopped: what is stored already is not stored twice. */
+    /** Whether {@link retry} can do something. */
+    canRetry: (): boolean =>
+      last !== null && (current.value?.state === 'failed' || current.value?.state === 'stopped'),
+
+    /**
+     * Imports the file again that failed or was stopped: what is stored already is not stored twice. If the file is the reason,
+     * how it is read is asked for.
+     */
     async retry(): Promise<void> {
-      if (!last || current.value?.state === 'running') return
-      waiting.unshift(last)
-      abort = new AbortController()
-      await next()
+      if (!last || isBusy) return
+      await importAll(last.file, current.value?.isOfFile ? 'ask' : (last.plan ?? 'ask if needed'))
     },
 
-    dismiss(): void {
-      earlier.value = []
-      current.value = null
-    },
+    dismiss,
+
+    /** Forgets what was chosen for files. */
+    forget: (): void => memory.clear(),
   }
 }

@@ -1,0 +1,9 @@
+/** Saves a file as the browser saves what is downloaded. */
+export function download(name: string, content: Blob): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  // By then the download has started, and holds the blob.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

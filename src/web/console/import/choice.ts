@@ -1,0 +1,89 @@
+// Which columns hold the plants: a proposal by the header and the first rows, and what was chosen.
+
+import {
+  type ColumnOptions,
+  type Columns,
+  ColumnsError,
+  type Guess,
+  guessColumns,
+  resolveColumns,
+} from '../../../formats/columns.ts'
+import { readPlants } from '../../../formats/plants.ts'
+import type { Table } from '../../../formats/table.ts'
+import { parseInt64 } from '../../../plant/plant.ts'
+import { WORDS } from './words.ts'
+
+const USUAL: ColumnOptions = {
+  idColumn: null,
+  nameColumn: null,
+  tagColumn: null,
+  numberFrom: null,
+}
+
+/** The places of the columns; null for an id that is given by numbering, a tag that there is not, and a name not yet chosen. */
+export type Choice = {
+  readonly id: number | null
+  readonly name: number | null
+  readonly tag: number | null
+  /** The id of the first row if rows are numbered, as it was typed. */
+  readonly numberFrom: string
+}
+
+/** The columns of a choice; null: something is missing. */
+export function toColumns({ id, name, tag, numberFrom }: Choice): Columns | null {
+  if (name === null) return null
+  const number = parseInt64(numberFrom.trim())
+  if (id === null && number === null) return null
+  return { id, numberFrom: id === null ? number : null, name, tag }
+}
+
+type Header = Omit<Table, 'lines'>
+
+/** Columns by their usual names; a guess if they have others; null: nothing looks like a name. */
+function resolve({ header, sample, isNamed }: Header): Columns | Guess | null {
+  try {
+    return resolveColumns(header, sample, USUAL, isNamed)
+  } catch (error) {
+    if (error instanceof ColumnsError) return error.guess
+    throw error
+  }
+}
+
+async function isAnyStored(table: Header, columns: Columns): Promise<boolean> {
+  const lines = (async function* () {
+    yield table.sample
+  })()
+  for await (const entries of readPlants({ ...table, lines }, columns, WORDS, () => {})) {
+    if (entries.some((it) => 'plant' in it)) return true
+  }
+  return false
+}
+
+export type Proposal = {
+  readonly choice: Omit<Choice, 'numberFrom'>
+  /** Whether the columns have their usual names. */
+  readonly isUsual: boolean
+  /** Whether the first row names the columns. */
+  readonly hasHeader: boolean
+}
+
+/** Proposes columns for an opened file. */
+export async function propose(table: Header): Promise<Proposal> {
+  const { header, sample, isNamed } = table
+  const found = resolve(table)
+  if (found === null) {
+    return { choice: { id: null, name: null, tag: null }, isUsual: false, hasHeader: isNamed }
+  }
+  const fromGuess = (guess: Guess): Proposal => ({
+    choice: resolveColumns(header, sample, guess, guess.header),
+    isUsual: false,
+    hasHeader: guess.header,
+  })
+  if ('header' in found) return fromGuess(found)
+  // A column of texts may be called an id.
+  if (sample.length > 0 && !(await isAnyStored(table, found))) {
+    const guess = guessColumns(header, sample, isNamed)
+    if (guess?.idColumn === null) return fromGuess(guess)
+  }
+  return { choice: found, isUsual: true, hasHeader: isNamed }
+}

@@ -1,0 +1,92 @@
+// A file that was chosen: what it is, the encoding of its text, and its rows, which can be read again and again.
+
+import { encodingOf, usualEncodings } from '../../../formats/encoding.ts'
+import {
+  type Format,
+  formatOfBytes,
+  formatToRead,
+  SIGNATURE_BYTES,
+} from '../../../formats/format.ts'
+import type { Line } from '../../../formats/row.ts'
+import { openTable, type Settings, type Table } from '../../../formats/table.ts'
+import { breathe } from './breathe.ts'
+import { WORDS } from './words.ts'
+
+/** How much of a file tells its encoding. */
+const CHECKED_BYTES = 64_000_000
+const ROWS_AT_ONCE = 500
+
+/** The bytes of a file in parts; `onRead` gets the number of each. */
+async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader()
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      onRead(part.value.byteLength)
+      yield part.value
+    }
+  } finally {
+    await reader.cancel()
+  }
+}
+
+const headOf = async (file: Blob): Promise<Uint8Array> =>
+  new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer())
+
+/** The format of a file: by its first bytes if they tell, else by its name; without a known name it is text. */
+export async function findFormat(file: File): Promise<Format> {
+  const head = await headOf(file)
+  const text = new TextDecoder().decode(head).trimStart()
+  return formatOfBytes(head) ?? formatToRead(file.name) ?? (/^[[{]/.test(text) ? 'json' : 'csv')
+}
+
+/** The encoding of a text that is neither UTF-8 nor UTF-16, as a guess; null: it is one of them. */
+export async function findEncoding(file: Blob): Promise<string | null> {
+  if (encodingOf(await headOf(file)) !== 'utf-8') return null
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const pause = breathe()
+  let before = new Uint8Array()
+  for await (const part of bytesOf(file.slice(0, CHECKED_BYTES), () => {})) {
+    try {
+      decoder.decode(part, { stream: true })
+    } catch {
+      // The bad byte may be of a character that the part before began.
+      const all = new Uint8Array(await new Blob([before, part.slice()]).arrayBuffer())
+      return usualEncodings(all)[0] ?? null
+    }
+    before = part.slice(-4)
+    await pause()
+  }
+  return null
+}
+
+/** A file, opened: what {@link openTable} says of it, and its rows from the first on, as often as they are asked for. */
+export type OpenedFile = {
+  readonly table: Omit<Table, 'lines'>
+  readonly rows: (onRead?: (bytes: number) => void) => AsyncGenerator<readonly Line[]>
+}
+
+async function* slices(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
+  for (let at = 0; at < lines.length; at += ROWS_AT_ONCE) yield lines.slice(at, at + ROWS_AT_ONCE)
+}
+
+/** Opens a file. Throws an `OpenError` that says what to do if it cannot be read so. */
+export async function openFile(
+  file: Blob,
+  format: Format,
+  settings: Settings,
+): Promise<OpenedFile> {
+  const open = (onRead: (bytes: number) => void) =>
+    openTable(format, bytesOf(file, onRead), settings, WORDS)
+  const { lines, ...table } = await open(() => {})
+  if (format === 'xlsx') {
+    // Unpacking it again would take as long again.
+    const all = (await Array.fromAsync(lines)).flat()
+    return { table, rows: () => slices(all) }
+  }
+  return {
+    table,
+    async *rows(onRead = () => {}) {
+      yield* (await open(onRead)).lines
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// How a file is to be imported: found out, if it fits, or else asked for.
+
+import { OpenError } from '../../../errors.ts'
+import type { Columns } from '../../../formats/columns.ts'
+import type { Format } from '../../../formats/format.ts'
+import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
+import { type Choice, type Proposal, propose, toColumns } from './choice.ts'
+import { examine } from './examine.ts'
+import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
+
+export type Plan = {
+  readonly opened: OpenedFile
+  readonly columns: Columns
+}
+
+/** A file that was looked at. */
+export type Look = {
+  readonly file: File
+  readonly format: Format
+  readonly opened: OpenedFile
+  readonly settings: Settings
+  readonly proposal: Proposal
+  /** What its header is, to know another file of this kind. */
+  readonly kind: string
+}
+
+/** What was chosen for a file of a kind. */
+export type Remembered = {
+  readonly settings: Settings
+  readonly choice: Choice
+  /** Which file it was: it is numbered again as it was before. */
+  readonly file: string
+}
+
+/** What was chosen in this tab, by kind of file. */
+export type Memory = Map<string, Remembered>
+
+export const nameFile = ({ name, size, lastModified }: File): string =>
+  JSON.stringify([name, size, lastModified])
+
+/** Opens a file as its first rows suggest. Throws an `OpenError` that says what to do if it cannot be read. */
+export async function look(file: File): Promise<Look> {
+  const format = await findFormat(file)
+  const encoding = format === 'xlsx' ? null : await findEncoding(file)
+  const settings = { ...USUAL_SETTINGS, encoding }
+  const opened = await openFile(file, format, settings)
+  const { header } = opened.table
+  if (header.length === 0) throw new OpenError('the file is empty')
+  const kind = JSON.stringify([format, header])
+  const proposal = await propose(opened.table)
+  if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
+    return { file, format, opened, settings, proposal, kind }
+  const other = { ...settings, hasHeader: proposal.hasHeader }
+  return {
+    file,
+    format,
+    opened: await openFile(file, format, other),
+    settings: other,
+    proposal,
+    kind,
+  }
+}
+
+const FIRST_ROWS = 1000
+
+/** The plan of a file that needs no question: usual columns, UTF-8, one sheet, and nothing wrong in the first rows. */
+export async function planOf({ opened, proposal, settings }: Look): Promise<Plan | null> {
+  const columns = toColumns({ ...proposal.choice, numberFrom: '' })
+  if (!proposal.isUsual || !columns || settings.encoding !== null) return null
+  if (opened.table.sheets.length > 1) return null
+  for await (const { rows, refused, notRead } of examine(opened, columns)) {
+    if (refused > 0 || notRead !== null) return null
+    if (rows >= FIRST_ROWS) break
+  }
+  return { opened, columns }
+}

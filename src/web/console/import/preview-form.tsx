@@ -1,0 +1,310 @@
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { INT64_MAX } from '../../../plant/plant.ts'
+import { Modal } from '../modal.tsx'
+import { type Findings, type Problem, unusedColumns } from './examine.ts'
+import type { Preview } from './preview.ts'
+
+const DELIMITERS: readonly (readonly [string, string])[] = [
+  [',', 'Comma ,'],
+  [';', 'Semicolon ;'],
+  ['\t', 'Tab'],
+  ['|', 'Vertical bar |'],
+]
+
+const UNICODE = 'utf-8'
+const ENCODINGS: readonly (readonly [string, string])[] = [
+  [UNICODE, 'Unicode (UTF-8)'],
+  ['utf-16le', 'Unicode (UTF-16)'],
+  ['windows-1252', 'Western European (Windows)'],
+  ['macintosh', 'Western European (Macintosh)'],
+  ['windows-1250', 'Central European (Windows)'],
+  ['iso-8859-2', 'Central European (ISO 8859-2)'],
+  ['windows-1251', 'Cyrillic (Windows)'],
+  ['koi8-r', 'Cyrillic (KOI8-R)'],
+  ['windows-1253', 'Greek (Windows)'],
+  ['windows-1254', 'Turkish (Windows)'],
+  ['windows-1255', 'Hebrew (Windows)'],
+  ['windows-1256', 'Arabic (Windows)'],
+  ['windows-1257', 'Baltic (Windows)'],
+  ['windows-874', 'Thai (Windows)'],
+  ['shift_jis', 'Japanese (Shift JIS)'],
+  ['gb18030', 'Chinese, simplified (GB 18030)'],
+  ['big5', 'Chinese, traditional (Big5)'],
+  ['euc-kr', 'Korean (EUC-KR)'],
+]
+
+type SelectProps = {
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly onChoose: (value: string) => void
+}
+
+function Select({ name, label, value, options, onChoose }: SelectProps) {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select
+        id={name}
+        name={name}
+        value={value}
+        onChange={(event) => onChoose(event.currentTarget.value)}
+      >
+        {options.map(([it, text]) => (
+          <option key={it} value={it}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+const NONE = ''
+const toPlace = (value: string): number | null => (value === NONE ? null : Number(value))
+const toValue = (place: number | null): string => (place === null ? NONE : String(place))
+
+/** The columns as they are listed: one without a name by its first cell. */
+function columnOptions({ opened }: Preview): (readonly [string, string])[] {
+  const table = opened.value?.table
+  const first = table?.sample[0]?.cells
+  return (table?.header ?? []).map((text, place) => {
+    const cell = Array.isArray(first) ? first[place] : null
+    const example = typeof cell === 'string' ? ` (${cell.slice(0, 20)})` : ''
+    return [String(place), text.trim() === '' ? `Column ${place + 1}${example}` : text.trim()]
+  })
+}
+
+function Columns({ preview }: { readonly preview: Preview }) {
+  const { choice, choose } = preview
+  const { id, name, tag, numberFrom } = choice.value
+  const columns = columnOptions(preview)
+  return (
+    <fieldset class="choices">
+      <legend>Which column is which?</legend>
+      <Select
+        name="import-name"
+        label="Name"
+        value={toValue(name)}
+        options={name === null ? [[NONE, 'Choose a column…'], ...columns] : columns}
+        onChoose={(value) => choose({ name: toPlace(value) })}
+      />
+      <Select
+        name="import-tag"
+        label="Tag"
+        value={toValue(tag)}
+        options={[[NONE, 'None'], ...columns]}
+        onChoose={(value) => choose({ tag: toPlace(value) })}
+      />
+      <Select
+        name="import-id"
+        label="ID"
+        value={toValue(id)}
+        options={[[NONE, 'None: number the rows'], ...columns]}
+        onChoose={(value) => choose({ id: toPlace(value) })}
+      />
+      {id === null ? (
+        <div class="field">
+          <label for="import-from">Number the rows from</label>
+          <input
+            id="import-from"
+            inputMode="numeric"
+            autoComplete="off"
+            value={numberFrom}
+            aria-invalid={preview.plan.value === null && name !== null}
+            aria-describedby="import-from-note"
+            onInput={(event) => choose({ numberFrom: event.currentTarget.value })}
+          />
+        </div>
+      ) : null}
+      {id === null ? (
+        <p class="hint" id="import-from-note">
+          The first row gets this ID, the next row the ID after it, and so on.
+          {numberFrom === '' ? ` A whole number, up to ${INT64_MAX}.` : null}
+        </p>
+      ) : null}
+    </fieldset>
+  )
+}
+
+/** How the file is read: found out, and right nearly always. */
+function Reading({ preview }: { readonly preview: Preview }) {
+  const { format, settings, opened, read } = preview
+  const { encoding, hasHeader } = settings.value
+  const table = opened.value?.table
+  const isText = format !== 'xlsx'
+  const isTable = format === 'csv' || format === 'xlsx'
+  const delimiter = settings.value.delimiter ?? table?.delimiter ?? ','
+  const encodings = ENCODINGS.some(([it]) => it === encoding) || encoding === null
+  return (
+    <fieldset class="choices">
+      <legend>How is the file read?</legend>
+      {table && table.sheets.length > 1 ? (
+        <Select
+          name="import-sheet"
+          label="Sheet"
+          value={table.sheet ?? ''}
+          options={table.sheets.map((it) => [it, it] as const)}
+          onChoose={(sheet) => void read({ sheet })}
+        />
+      ) : null}
+      {format === 'csv' ? (
+        <Select
+          name="import-delimiter"
+          label="Between cells"
+          value={delimiter}
+          options={DELIMITERS}
+          onChoose={(it) => void read({ delimiter: it })}
+        />
+      ) : null}
+      {isText ? (
+        <Select
+          name="import-encoding"
+          label="Encoding"
+          value={encoding ?? UNICODE}
+          options={encodings ? ENCODINGS : [[encoding, encoding], ...ENCODINGS]}
+          onChoose={(it) => void read({ encoding: it === UNICODE ? null : it })}
+        />
+      ) : null}
+      {isTable ? (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={hasHeader}
+            onChange={(event) => void read({ hasHeader: event.currentTarget.checked })}
+          />
+          The first row has the names of the columns
+        </label>
+      ) : null}
+    </fieldset>
+  )
+}
+
+const Absent = ({ children }: { readonly children: ComponentChildren }) => (
+  <span class="hint">{children}</span>
+)
+
+function First({ first }: Pick<Findings, 'first'>) {
+  return (
+    <table>
+      <caption>The first plants, as they would be stored</caption>
+      <thead>
+        <tr>
+          <th scope="col">ID</th>
+          <th scope="col">Name</th>
+          <th scope="col">Tag</th>
+        </tr>
+      </thead>
+      <tbody>
+        {first.map(({ id, name, tag }) => (
+          <tr key={id}>
+            <td class="id">{String(id)}</td>
+            <td>{name === '' ? <Absent>(empty)</Absent> : <bdi>{name}</bdi>}</td>
+            <td>
+              {tag === undefined ? (
+                <Absent>none</Absent>
+              ) : tag === '' ? (
+                <Absent>(empty)</Absent>
+              ) : (
+                <bdi>{tag}</bdi>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
+
+const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly more: number }) => (
+  <ul class="refused" aria-label="First problems">
+    {all.map(({ line, problem }) => (
+      <li key={line}>
+        <b>line {line}</b> {problem}
+      </li>
+    ))}
+    {more > 0 ? <li>and {rowsOf(more)} more</li> : null}
+  </ul>
+)
+
+/** What would become of the file. */
+function Outlook({ preview }: { readonly preview: Preview }) {
+  const { findings, plan, choice } = preview
+  const found = findings.value
+  if (!plan.value) {
+    return (
+      <p class="hint">
+        {choice.value.name === null
+          ? 'Choose the column that has the names of the plants.'
+          : 'Type the ID of the first row, or choose a column for the ID.'}
+      </p>
+    )
+  }
+  if (!found) return <p class="hint">Reading…</p>
+  const { first, rows, refused, problems, notRead, notices, isWhole } = found
+  const unused = unusedColumns(plan.value.opened.table, plan.value.columns)
+  return (
+    <>
+      {first.length > 0 ? <First first={first} /> : null}
+      <p role="status">
+        {isWhole ? rowsOf(rows) : `${rowsOf(rows)} so far; counting…`}
+        {refused > 0 ? `; ${rowsOf(refused)} would be refused:` : null}
+      </p>
+      {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
+      {notRead === null ? null : <p class="error">Not read: {notRead}</p>}
+      {[...(unused === null ? [] : [unused]), ...notices].map((it) => (
+        <p key={it} class="hint">
+          {it[0]?.toUpperCase()}
+          {it.slice(1)}
+        </p>
+      ))}
+    </>
+  )
+}
+
+/** The questions about a file before its import, and what the answers make of it. */
+export function PreviewForm({ preview }: { readonly preview: Preview }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useLayoutEffect(() => heading.current?.focus(), [])
+  const { file, opened, error, plan, findings } = preview
+  const isNothing = findings.value?.isWhole === true && findings.value.first.length === 0
+  return (
+    <Modal label={`Import ${file.name}`} onEscape={preview.cancel}>
+      <form
+        class="preview"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isNothing) preview.accept()
+        }}
+      >
+        <h2 ref={heading} tabIndex={-1}>
+          Import <bdi>{file.name}</bdi>
+        </h2>
+        {preview.isRemembered ? (
+          <p class="hint">Set as for the last file with these columns.</p>
+        ) : null}
+        {opened.value ? <Columns preview={preview} /> : null}
+        {error.value === null ? (
+          <Outlook preview={preview} />
+        ) : (
+          <p class="error" role="alert">
+            Cannot be read so: {error.value}
+          </p>
+        )}
+        <Reading preview={preview} />
+        <div class="actions">
+          <button type="submit" class="primary" aria-disabled={plan.value === null || isNothing}>
+            Import
+          </button>
+          <button type="button" onClick={preview.cancel}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Modal>
+  )
+}

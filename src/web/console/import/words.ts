@@ -1,0 +1,13 @@
+import { OpenError } from '../../../errors.ts'
+import type { Words } from '../../../formats/words.ts'
+
+/** What the page calls its choices, for messages about a file. */
+export const WORDS: Words = {
+  numbering: '"Number the rows from"',
+  encoding: (name) => `choose another encoding, such as ${name}`,
+  workbook: 'rename it to .xlsx',
+}
+
+/** Why a file cannot be read. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof OpenError ? error.message : 'the file cannot be read'
