@@ -134,8 +134,8 @@ export function createTableScroll(list: PlantList) {
   function attach(scroller: HTMLElement, probe: HTMLElement): () => void {
     element = scroller
     const sizes = new ResizeObserver(() => {
-      // After Disconnect the elements are gone, and measure 0.
-      if (!scroller.isConnected) return
+      // After Disconnect they are gone, and on paper they are hidden: they measure 0.
+      if (probe.offsetHeight === 0) return
       const row = Math.floor(top.value / rowHeight.value)
       const isTaller = probe.offsetHeight !== rowHeight.value
       rowHeight.value = probe.offsetHeight
