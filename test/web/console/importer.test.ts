@@ -299,7 +299,7 @@ describe('an import that stops early', () => {
 
     const stopped = counts(importer)
     expect(stopped).toMatchObject({ state: 'stopped', notRead: 'the rest, because it was stopped' })
-    expect(Number(stopped['rows'])).toBeLessThan(20_000)
+    expect(Number(stopped.rows)).toBeLessThan(20_000)
     await importer.retry()
     expect(counts(importer)).toMatchObject({ state: 'done', rows: 20_000, notRead: null })
     expect(console.plants()).toHaveLength(20_000)
