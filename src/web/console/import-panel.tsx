@@ -108,11 +108,13 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
         )}
       </div>
       <Earlier files={importer.earlier.value} />
-      <progress
-        aria-label={`Import of ${it.name}`}
-        max={Math.max(it.bytes, 1)}
-        value={it.state === 'done' ? Math.max(it.bytes, 1) : it.bytesRead}
-      />
+      {it.reason === null ? (
+        <progress
+          aria-label={`Import of ${it.name}`}
+          max={Math.max(it.bytes, 1)}
+          value={it.state === 'done' ? Math.max(it.bytes, 1) : it.bytesRead}
+        />
+      ) : null}
       <p role="status" class={it.state === 'failed' ? 'error' : undefined}>
         {summary(it)}
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}

@@ -130,7 +130,9 @@ export function createImporter(session: Session, onChange: () => void) {
 
     /** Whether {@link retry} can do something. */
     canRetry: (): boolean =>
-      last !== null && (current.value?.state === 'failed' || current.value?.state === 'stopped'),
+      last !== null &&
+      current.value?.reason === null &&
+      (current.value.state === 'failed' || current.value.state === 'stopped'),
 
     /**
      * Imports the file again that failed or was stopped: what is stored already is not stored twice. If the file is the reason,

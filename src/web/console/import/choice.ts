@@ -74,8 +74,9 @@ export async function propose(table: Header): Promise<Proposal> {
   if (found === null) {
     return { choice: { id: null, name: null, tag: null }, isUsual: false, hasHeader: isNamed }
   }
+  const placesOf = ({ id, name, tag }: Columns) => ({ id, name, tag })
   const fromGuess = (guess: Guess): Proposal => ({
-    choice: resolveColumns(header, sample, guess, guess.header),
+    choice: placesOf(resolveColumns(header, sample, guess, guess.header)),
     isUsual: false,
     hasHeader: guess.header,
   })
@@ -85,5 +86,5 @@ export async function propose(table: Header): Promise<Proposal> {
     const guess = guessColumns(header, sample, isNamed)
     if (guess?.idColumn === null) return fromGuess(guess)
   }
-  return { choice: found, isUsual: true, hasHeader: isNamed }
+  return { choice: placesOf(found), isUsual: true, hasHeader: isNamed }
 }

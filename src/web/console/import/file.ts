@@ -15,14 +15,19 @@ import { WORDS } from './words.ts'
 /** How much of a file tells its encoding. */
 const CHECKED_BYTES = 64_000_000
 const ROWS_AT_ONCE = 500
+const PART_BYTES = 65_536
 
 /** The bytes of a file in parts; `onRead` gets the number of each. */
 async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader()
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      onRead(part.value.byteLength)
-      yield part.value
+      // Browsers read parts of some megabytes, which would take long at once.
+      for (let at = 0; at < part.value.length; at += PART_BYTES) {
+        const bytes = part.value.subarray(at, at + PART_BYTES)
+        onRead(bytes.length)
+        yield bytes
+      }
     }
   } finally {
     await reader.cancel()

@@ -38,12 +38,23 @@ export type Memory = Map<string, Remembered>
 export const nameFile = ({ name, size, lastModified }: File): string =>
   JSON.stringify([name, size, lastModified])
 
+/** A workbook whose first sheet has no column of names may have one on another. */
+async function findSheet(file: File, opened: OpenedFile): Promise<OpenedFile> {
+  if ((await propose(opened.table)).choice.name !== null) return opened
+  for (const sheet of opened.table.sheets.slice(1)) {
+    const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet })
+    if ((await propose(other.table)).choice.name !== null) return other
+  }
+  return opened
+}
+
 /** Opens a file as its first rows suggest. Throws an `OpenError` that says what to do if it cannot be read. */
 export async function look(file: File): Promise<Look> {
   const format = await findFormat(file)
   const encoding = format === 'xlsx' ? null : await findEncoding(file)
-  const settings = { ...USUAL_SETTINGS, encoding }
-  const opened = await openFile(file, format, settings)
+  const first = await openFile(file, format, { ...USUAL_SETTINGS, encoding })
+  const opened = format === 'xlsx' ? await findSheet(file, first) : first
+  const settings = { ...USUAL_SETTINGS, encoding, sheet: opened.table.sheet }
   const { header } = opened.table
   if (header.length === 0) throw new OpenError('the file is empty')
   const kind = JSON.stringify([format, header])

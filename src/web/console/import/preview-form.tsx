@@ -85,6 +85,13 @@ function Columns({ preview }: { readonly preview: Preview }) {
     <fieldset class="choices">
       <legend>Which column is which?</legend>
       <Select
+        name="import-id"
+        label="ID"
+        value={toValue(id)}
+        options={[[NONE, 'Number the rows'], ...columns]}
+        onChoose={(value) => choose({ id: toPlace(value) })}
+      />
+      <Select
         name="import-name"
         label="Name"
         value={toValue(name)}
@@ -97,13 +104,6 @@ function Columns({ preview }: { readonly preview: Preview }) {
         value={toValue(tag)}
         options={[[NONE, 'None'], ...columns]}
         onChoose={(value) => choose({ tag: toPlace(value) })}
-      />
-      <Select
-        name="import-id"
-        label="ID"
-        value={toValue(id)}
-        options={[[NONE, 'None: number the rows'], ...columns]}
-        onChoose={(value) => choose({ id: toPlace(value) })}
       />
       {id === null ? (
         <div class="field">
@@ -198,21 +198,24 @@ function First({ first }: Pick<Findings, 'first'>) {
         </tr>
       </thead>
       <tbody>
-        {first.map(({ id, name, tag }) => (
-          <tr key={id}>
-            <td class="id">{String(id)}</td>
-            <td>{name === '' ? <Absent>(empty)</Absent> : <bdi>{name}</bdi>}</td>
-            <td>
-              {tag === undefined ? (
-                <Absent>none</Absent>
-              ) : tag === '' ? (
-                <Absent>(empty)</Absent>
-              ) : (
-                <bdi>{tag}</bdi>
-              )}
-            </td>
-          </tr>
-        ))}
+        {first.map((plant) => {
+          const { id, name, tag } = plant
+          return (
+            <tr key={plant}>
+              <td class="id">{String(id)}</td>
+              <td>{name === '' ? <Absent>(empty)</Absent> : <bdi>{name}</bdi>}</td>
+              <td>
+                {tag === undefined ? (
+                  <Absent>none</Absent>
+                ) : tag === '' ? (
+                  <Absent>(empty)</Absent>
+                ) : (
+                  <bdi>{tag}</bdi>
+                )}
+              </td>
+            </tr>
+          )
+        })}
       </tbody>
     </table>
   )
@@ -227,7 +230,7 @@ const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly mo
         <b>line {line}</b> {problem}
       </li>
     ))}
-    {more > 0 ? <li>and {rowsOf(more)} more</li> : null}
+    {more > 0 ? <li>and {more.toLocaleString()} more</li> : null}
   </ul>
 )
 
@@ -252,7 +255,7 @@ function Outlook({ preview }: { readonly preview: Preview }) {
       {first.length > 0 ? <First first={first} /> : null}
       <p role="status">
         {isWhole ? rowsOf(rows) : `${rowsOf(rows)} so far; counting…`}
-        {refused > 0 ? `; ${rowsOf(refused)} would be refused:` : null}
+        {refused > 0 ? `; ${refused.toLocaleString()} of them would be refused:` : null}
       </p>
       {problems.length > 0 ? <Problems all={problems} more={refused - problems.length} /> : null}
       {notRead === null ? null : <p class="error">Not read: {notRead}</p>}

@@ -1,0 +1,458 @@
+// Files into the console, with a real daemon and without a browser: what is asked about each, and what becomes of it.
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Preview } from '../../../src/web/console/import/preview'
+import { createImporter, type Importer } from '../../../src/web/console/importer'
+import { createSession } from '../../../src/web/console/session'
+import { root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { storedPlants } from '../../harness/plants'
+
+const files = join(root, 'test/real-world')
+const fileOf = (name: string) => new File([readFileSync(join(files, name))], name)
+
+/** The importer of a console that is connected to a daemon of its own. */
+async function start() {
+  const folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const daemon = await startDaemon({ database })
+  const session = createSession(new URL(`${daemon.url}/`))
+  await session.connect(TOKEN)
+  const importer = createImporter(session, () => {})
+  return {
+    daemon,
+    session,
+    importer,
+    plants: () =>
+      storedPlants(database).map(({ id, name, tag }) =>
+        tag === null ? [id, name] : [id, name, tag],
+      ),
+    async [Symbol.asyncDispose]() {
+      await daemon.kill()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+const TRIES = 1000
+
+/** Waits until something is there. */
+async function until<T>(find: () => T | null | undefined | false): Promise<T> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const found = find()
+    if (found) return found
+    await Bun.sleep(10)
+  }
+  throw new Error('it did not come')
+}
+
+/** What is asked about a file, once it was read whole. */
+async function previewOf(importer: Importer): Promise<Preview> {
+  const form = await until(() => importer.form.value)
+  const { preview } = form.props as unknown as { preview: Preview }
+  await until(() => !preview.plan.value || preview.findings.value?.isWhole)
+  return preview
+}
+
+/** What a preview shows of a file. */
+function shown({ findings, choice, settings, opened }: Preview) {
+  const { id, name, tag, numberFrom } = choice.value
+  const header = opened.value?.table.header ?? []
+  const nameOf = (place: number | null) =>
+    place === null ? null : header[place] || `column ${place + 1}`
+  return {
+    columns: [id === null ? `from ${numberFrom}` : nameOf(id), nameOf(name), nameOf(tag)],
+    encoding: settings.value.encoding,
+    first: findings.value?.first.map(({ id, name, tag }) =>
+      tag === undefined ? [id, name] : [id, name, tag],
+    ),
+  }
+}
+
+const counts = ({ current }: Importer): Record<string, unknown> => {
+  const { state, created, known, refused, rows, notRead } = current.value ?? {}
+  return { state, created, known, refused, rows, notRead }
+}
+
+const done = (created: number, more: object = {}) => ({
+  state: 'done',
+  created,
+  known: 0,
+  refused: 0,
+  rows: created,
+  notRead: null,
+  ...more,
+})
+
+describe('a file as people have them', () => {
+  test.each([
+    ['wider-rows.csv', 2],
+    ['short-rows.csv', 3],
+    ['blank-rows.csv', 1],
+    ['spaces.csv', 2],
+    ['literal-quotes.tsv', 3],
+  ])('%s fits: choosing it is enough', async (name, created) => {
+    await using console = await start()
+
+    await console.importer.add([fileOf(name)])
+
+    expect(counts(console.importer)).toEqual(done(created))
+    expect(console.plants()).toHaveLength(created)
+  })
+
+  const asked: readonly (readonly [string, (string | null)[], (bigint | string)[][], string?])[] = [
+    ['macintosh.csv', ['id', 'name', 'tag'], [[1n, 'Café fern', 'shade']], 'macintosh'],
+    [
+      'text-ids.csv',
+      ['from 1', 'Name', null],
+      [
+        [1n, 'Fern'],
+        [2n, 'Ivy'],
+      ],
+    ],
+    ['no-id.csv', ['from 1', 'latin', null], [[1n, 'Hedera helix']]],
+    ['other-names.csv', ['plant_id', 'common_name', 'family'], [[1n, 'Fern', 'Polypodiaceae']]],
+    [
+      'no-header.csv',
+      ['from 1', 'column 1', null],
+      [
+        [1n, 'Tomato'],
+        [2n, 'Basil'],
+        [3n, 'Chives'],
+      ],
+    ],
+    [
+      'herbarium.csv',
+      ['catalogNumber', 'scientificName', 'family'],
+      [
+        [107n, 'Hedera helix L.', 'Araliaceae'],
+        [108n, 'Viola × wittrockiana', 'Violaceae'],
+        [109n, 'Acer pseudoplatanus L.', 'Sapindaceae'],
+      ],
+    ],
+    [
+      'price-list.csv',
+      ['Artikel-Nr', 'Bezeichnung', 'Gruppe'],
+      [
+        [1001n, 'Frauenmantel', 'Stauden'],
+        [1002n, 'Günsel »Rosea«', 'Stauden'],
+        [1003n, 'Große Sternmiere'],
+      ],
+      'windows-1252',
+    ],
+    [
+      'download.tsv',
+      ['gbifID', 'scientificName', 'genus'],
+      [
+        [4021345678n, 'Hedera helix L.', 'Hedera'],
+        [4021345679n, 'Rosa "Anna"', 'Rosa'],
+        [4021345680n, 'Aloe vera (L.) Burm.f.', 'Aloe'],
+      ],
+    ],
+    [
+      'collection.json',
+      ['from 1', 'latin', 'category'],
+      [
+        [1n, 'Monstera deliciosa', 'Aroid'],
+        [2n, 'Ficus lyrata', 'Fig'],
+        [3n, 'Aloe vera', 'Succulent'],
+      ],
+    ],
+  ]
+
+  test.each(asked)(
+    '%s is shown with the guess, and gets in',
+    async (name, columns, plants, encoding = undefined as string | undefined) => {
+      await using console = await start()
+      const { importer } = console
+
+      const adding = importer.add([fileOf(name)])
+      const preview = await previewOf(importer)
+      const { first, ...rest } = shown(preview)
+      expect(console.plants()).toEqual([])
+      preview.accept()
+      await adding
+
+      expect(rest).toEqual({ columns, encoding: encoding ?? null })
+      expect(first).toEqual(plants)
+      expect(console.plants()).toEqual(plants)
+      expect(counts(importer)).toEqual(done(plants.length))
+    },
+  )
+
+  test('workbook.xlsx is shown by the sheet that has names, with the cell that is empty', async () => {
+    await using console = await start()
+    const { importer } = console
+
+    const adding = importer.add([fileOf('workbook.xlsx')])
+    const preview = await previewOf(importer)
+    expect(preview.opened.value?.table.sheets).toEqual(['Notes', 'Plants'])
+    expect(shown(preview).columns).toEqual(['Nr.', 'Plant', null])
+    expect(preview.findings.value?.problems).toEqual([
+      expect.objectContaining({
+        line: 4,
+        problem: 'name is missing (cell B4 is empty, or a formula without a stored value)',
+      }),
+    ])
+    preview.choose({ tag: 2 })
+    preview.accept()
+    await adding
+
+    expect(counts(importer)).toEqual(done(4, { refused: 1, rows: 5 }))
+    expect(console.plants()).toEqual([
+      [1n, 'Fern', 'shade'],
+      [2n, 'Viola × wittrockiana'],
+      [5n, '1/2', 'herb'],
+      [9223372036854775807n, 'Ivy "Anna"\nwhite', 'climber'],
+    ])
+  })
+
+  test('zip-named.csv gets a sentence with the way in', async () => {
+    await using console = await start()
+
+    await console.importer.add([fileOf('zip-named.csv')])
+
+    expect(console.importer.current.value).toMatchObject({
+      state: 'failed',
+      reason:
+        'this is a ZIP file; if it is an Excel workbook, rename it to .xlsx; otherwise unpack it, or save its table as CSV',
+    })
+    expect(console.importer.canRetry()).toBeFalse()
+  })
+
+  test('hidden-stop.csv is shown with its first problems, and its refused rows can be saved', async () => {
+    await using console = await start()
+    const { importer } = console
+
+    const adding = importer.add([fileOf('hidden-stop.csv')])
+    const preview = await previewOf(importer)
+    expect(preview.findings.value).toMatchObject({
+      rows: 129,
+      refused: 25,
+      notRead: null,
+      problems: [
+        {
+          line: 5,
+          problem:
+            'id: "P-0" is not a whole number; ids must be whole numbers (use "Number the rows from" to number the rows)',
+        },
+        { line: 6 },
+        { line: 7 },
+      ],
+    })
+    preview.accept()
+    await adding
+
+    expect(counts(importer)).toEqual(done(104, { refused: 25, rows: 129 }))
+    const saved = (await importer.current.value?.refusedRows?.().text())?.split('\n') ?? []
+    expect(saved).toHaveLength(27)
+    expect(saved[0]).toBe('id,name,tag,reason')
+    expect(saved[1]).toStartWith('P-0,plant,bed,"id: ""P-0"" is not a whole number')
+  })
+
+  test('each has its test here', () => {
+    const text = readFileSync(import.meta.path, 'utf8')
+    const all = readdirSync(files).filter((name) => name !== 'README.md')
+
+    expect(all.filter((name) => !text.includes(`'${name}`))).toEqual([])
+  })
+})
+
+const csv = (text: string, name = 'a.csv') => new File([text], name)
+
+describe('an import that stops early', () => {
+  const bad = Array.from({ length: 30 }, (_, n) => `P${n},a\n`).join('')
+  const good = Array.from({ length: 1200 }, (_, n) => `${n},a\n`).join('')
+
+  test.each([
+    ['a few rows', 'id,name\n1,a\n2,"never closed\n3,lost\n', 1, 0, 'from line 3 on'],
+    ['many refused rows', `id,name\n${bad}1,good\n2,"never closed\n`, 1, 30, 'from line 33 on'],
+    ['many rows', `id,name\n${good}x,"never closed\n3,lost\n`, 1200, 0, 'from line 1202 on'],
+  ])('after %s says so', async (_, text, created, refused, from) => {
+    await using console = await start()
+    const { importer } = console
+
+    const adding = importer.add([csv(text)])
+    await until(() => importer.form.value || importer.current.value?.state === 'failed')
+    if (importer.form.value) (await previewOf(importer)).accept()
+    await adding
+
+    expect(counts(importer)).toEqual({
+      state: 'failed',
+      created,
+      known: 0,
+      refused,
+      rows: created + refused,
+      notRead: `${from}: unterminated quote in "name"`,
+    })
+  })
+
+  test('by the user says so, and goes on when it is repeated', async () => {
+    await using console = await start()
+    const { importer } = console
+    const text = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},a\n`).join('')}`
+
+    const adding = importer.add([csv(text)])
+    await until(() => (importer.current.value?.created ?? 0) > 0)
+    importer.stop()
+    await adding
+
+    const stopped = counts(importer)
+    expect(stopped).toMatchObject({ state: 'stopped', notRead: 'the rest, because it was stopped' })
+    expect(Number(stopped.rows)).toBeLessThan(20_000)
+    await importer.retry()
+    expect(counts(importer)).toMatchObject({ state: 'done', rows: 20_000, notRead: null })
+    expect(console.plants()).toHaveLength(20_000)
+  }, 60_000)
+
+  test('because the service refuses says so', async () => {
+    await using console = await start()
+    const { importer, session } = console
+    const { persist } = session
+    session.persist = async (make, signal) =>
+      (importer.current.value?.created ?? 0) > 0
+        ? { ok: false, error: 50701, status: 507, message: 'disk full; nothing was stored' }
+        : persist(make, signal)
+    const text = `id,name\n${Array.from({ length: 2500 }, (_, n) => `${n},a\n`).join('')}`
+
+    await importer.add([csv(text)])
+
+    expect(counts(importer)).toMatchObject({
+      state: 'failed',
+      created: 1000,
+      rows: 1000,
+      notRead: 'the rest: disk full; nothing was stored',
+    })
+  })
+})
+
+describe('the preview', () => {
+  test('numbers rows from the id after the largest, and not beyond the last', async () => {
+    await using console = await start()
+    const { importer } = console
+    await importer.add([csv('id,name\n41,a\n-3,b\n')])
+
+    const adding = importer.add([csv('latin\nFern\n')])
+    const preview = await previewOf(importer)
+    expect(shown(preview).first).toEqual([[42n, 'Fern']])
+    preview.cancel()
+    await adding
+    expect(importer.current.value).toBeNull()
+
+    await importer.add([csv('id,name\n9223372036854775807,last\n')])
+    const again = importer.add([csv('latin\nFern\n')])
+    const other = await previewOf(importer)
+    expect([other.choice.value.numberFrom, other.plan.value]).toEqual(['', null])
+    other.choose({ numberFrom: '7' })
+    await until(() => other.findings.value?.isWhole)
+    other.accept()
+    await again
+    expect(console.plants()).toContainEqual([7n, 'Fern'])
+  })
+
+  test('takes over what was chosen for a file with the same header, until it is forgotten', async () => {
+    await using console = await start()
+    const { importer } = console
+    const price = (row: string) => csv(`nr;latin;german\n${row}\n`)
+
+    const first = importer.add([price('1;Hedera;Efeu')])
+    const preview = await previewOf(importer)
+    expect([preview.isRemembered, shown(preview).columns]).toEqual([false, ['nr', 'latin', null]])
+    preview.choose({ name: 2, tag: 1 })
+    preview.accept()
+    await first
+    const second = importer.add([price('2;Filix;Farn')])
+    const next = await previewOf(importer)
+    expect([next.isRemembered, shown(next).first]).toEqual([true, [[2n, 'Farn', 'Filix']]])
+    next.cancel()
+    await second
+    importer.forget()
+    const third = importer.add([price('2;Filix;Farn')])
+    const last = await previewOf(importer)
+    expect([last.isRemembered, shown(last).first]).toEqual([false, [[2n, 'Filix']]])
+    last.cancel()
+    await third
+  })
+
+  test('numbers the same file as before, so that it is found stored', async () => {
+    await using console = await start()
+    const { importer } = console
+    const file = new File(['latin\nFern\nIvy\n'], 'a.csv', { lastModified: 5 })
+
+    for (const known of [0, 2]) {
+      const adding = importer.add([file])
+      ;(await previewOf(importer)).accept()
+      await adding
+      expect(counts(importer)).toMatchObject({ state: 'done', created: 2 - known, known })
+    }
+  })
+
+  test('reads the file again as it is told: delimiter, encoding, header', async () => {
+    await using console = await start()
+    const { importer } = console
+
+    const adding = importer.add([csv('latin;no|x\nHedera;1|y\n')])
+    const preview = await previewOf(importer)
+    expect(preview.opened.value?.table.delimiter).toBe(';')
+    await preview.read({ delimiter: '|' })
+    expect(preview.opened.value?.table.header).toEqual(['latin;no', 'x'])
+    await preview.read({ hasHeader: false })
+    expect(preview.findings.value?.rows).toBe(2)
+    await preview.read({ encoding: 'utf-16be' })
+    expect(preview.error.value).not.toBe('')
+    await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
+    preview.choose({ name: 0 })
+    await until(() => preview.findings.value?.isWhole)
+    expect(preview.error.value).toBeNull()
+    preview.cancel()
+    await adding
+  })
+
+  test('guesses the encoding by a letter that comes late', async () => {
+    await using console = await start()
+    const { importer } = console
+    const rows = Array.from({ length: 50_000 }, (_, n) => `${n},fern\n`).join('')
+    const bytes = Buffer.from(`id,name\n${rows}70000,Caf\xe9\n`, 'latin1')
+
+    const adding = importer.add([new File([bytes], 'a.csv')])
+    const preview = await previewOf(importer)
+    expect(preview.settings.value.encoding).toBe('windows-1252')
+    expect(preview.findings.value).toMatchObject({ rows: 50_001, refused: 0, notRead: null })
+    preview.cancel()
+    await adding
+  })
+})
+
+test('of several files, only those that do not fit are asked about; each has its result', async () => {
+  await using console = await start()
+  const { importer } = console
+
+  const adding = importer.add([
+    csv('id,name\n1,Fern\n', 'one.csv'),
+    csv('latin\nIvy\n', 'two.csv'),
+    fileOf('zip-named.csv'),
+    csv('latin,x\nIvy,y\n', 'no.csv'),
+    csv('', 'empty.csv'),
+    csv('id,name\n1,Rose\n', 'last.csv'),
+  ])
+  ;(await previewOf(importer)).accept()
+  const unwanted = await until(() => {
+    const { preview } = (importer.form.value?.props ?? {}) as unknown as { preview?: Preview }
+    return preview?.file.name === 'no.csv' && preview
+  })
+  unwanted.cancel()
+  await adding
+
+  const all = [...importer.earlier.value, importer.current.value]
+  expect(all.map((it) => [it?.name, it?.state, it?.created, it?.refused, it?.reason])).toEqual([
+    ['one.csv', 'done', 1, 0, null],
+    ['two.csv', 'done', 1, 0, null],
+    ['zip-named.csv', 'failed', 0, 0, expect.stringContaining('ZIP')],
+    ['empty.csv', 'failed', 0, 0, 'the file is empty'],
+    ['last.csv', 'done', 0, 1, null],
+  ])
+  expect(console.plants()).toEqual([
+    [1n, 'Fern'],
+    [2n, 'Ivy'],
+  ])
+})
