@@ -3,7 +3,7 @@
 import { holds } from '../plant/entity-tag'
 import type { Origin } from '../store'
 import type { Outcome, PlantChange, Refusal } from './change'
-import type { Entry } from './journal/entry'
+import type { NewEntry } from './journal/entry'
 import { isSame, patchRow, type Row, type RowId, toPlant } from './row'
 
 /** The stored rows, as the changes before have left them. */
@@ -41,7 +41,7 @@ function createAll(rows: readonly Row[], state: State): Refusal | null {
   return null
 }
 
-function changeStored(change: ChangeOfStored, state: State, log?: Entry[]): Outcome {
+function changeStored(change: ChangeOfStored, state: State, journal?: NewEntry[]): Outcome {
   const [action, plant, precondition] = change
   const before = state.read(plant)
   // A missing plant has no entity tag, so this comes first.
@@ -49,17 +49,17 @@ function changeStored(change: ChangeOfStored, state: State, log?: Entry[]): Outc
   if (precondition && !holds(precondition, toPlant(before))) return { error: 41201 }
   if (change[0] === 'delete') {
     state.remove(plant)
-    log?.push({ action, plant, before, after: null, origin: change[3] ?? null })
+    journal?.push({ action, plant, before, after: null, origin: change[3] ?? null })
     return null
   }
   const after = change[0] === 'patch' ? patchRow(before, change[3]) : change[3]
   state.update(after)
-  log?.push({ action, plant, before, after, origin: change[4] ?? null })
+  journal?.push({ action, plant, before, after, origin: change[4] ?? null })
   return action === 'patch' ? { row: after } : null
 }
 
 /** The entry of a plant that was created. */
-export const creation = (after: Row, origin: Origin | null = null): Entry => ({
+export const creation = (after: Row, origin: Origin | null = null): NewEntry => ({
   action: 'create',
   plant: after[0],
   before: null,
@@ -67,21 +67,21 @@ export const creation = (after: Row, origin: Origin | null = null): Entry => ({
   origin,
 })
 
-/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `log`. */
-export function decide(change: PlantChange, state: State, log?: Entry[]): Outcome {
+/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `journal`. */
+export function decide(change: PlantChange, state: State, journal?: NewEntry[]): Outcome {
   switch (change[0]) {
     case 'create': {
       const refusal = create(change[1], state)
-      if (!refusal) log?.push(creation(change[1], change[2]))
+      if (!refusal) journal?.push(creation(change[1], change[2]))
       return refusal
     }
     case 'createAll': {
       const refusal = state.allOrNone((within) => createAll(change[1], within))
-      if (!refusal) for (const row of change[1]) log?.push(creation(row, change[2]))
+      if (!refusal) for (const row of change[1]) journal?.push(creation(row, change[2]))
       return refusal
     }
     default:
-      return changeStored(change, state, log)
+      return changeStored(change, state, journal)
   }
 }
 

@@ -1,10 +1,10 @@
 // What a store does by group commit, in every engine: the methods that change plants, and the records of uses of tokens.
 
 import { type ChangedTexts, charactersOf } from '../plant/plant'
-import type { ChangeLog, Store } from '../store'
+import type { Journal, Store } from '../store'
 import type { Change } from './change'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
-import { createLogWatch } from './journal/watch'
+import { createJournalWatch } from './journal/watch'
 import { createUseRecorder } from './last-use'
 import { toPlant, toRow, toRowId } from './row'
 
@@ -45,13 +45,13 @@ export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
     changes.submit(['delete', toRowId(id), precondition, origin], CHANGE_BYTES, signal),
 })
 
-/** The group commit of a store. `readLog` reads its log of changes; `onUsed` is called when the use of a token is recorded. */
+/** The group commit of a store. `readJournal` reads its journal; `onUsed` is called when the use of a token is recorded. */
 export function createChanges(
   commit: Commit<Change>,
-  readLog: ChangeLog['read'],
+  readJournal: Journal['read'],
   onUsed: (hash: string) => void = () => {},
 ) {
-  const { wake, watch } = createLogWatch(readLog)
+  const { wake, watch } = createJournalWatch(readJournal)
   const changes = new GroupCommit<Change>(async (batch) => {
     const committed = await commit(batch)
     wake()

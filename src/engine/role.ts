@@ -12,7 +12,7 @@ export type Role = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
-  /** Begins or ends the log of changes of the store. */
+  /** Begins or ends the journal of the store. */
   readonly keepChanges: KeepChanges
   /** Aborted when the process is told to stop. A store that is still being opened then gives up, and rejects. */
   readonly stopping: AbortSignal

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { type Change, isRequested } from '../../src/engine/change'
 import { decide } from '../../src/engine/decide'
-import type { Entry } from '../../src/engine/journal/entry'
+import type { NewEntry } from '../../src/engine/journal/entry'
 import { growthOf } from '../../src/engine/plant-count'
 import { netOf, overlay } from '../../src/engine/postgres/overlay'
 import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/engine/row'
@@ -66,13 +66,13 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         const before = stored()
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
-        const log: Entry[] = []
-        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state, log) : null))
+        const journal: NewEntry[] = []
+        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state, journal) : null))
         const net = netOf(changed, before)
 
-        const entries: Entry[] = []
+        const entries: NewEntry[] = []
         expect(outcomes).toEqual(changes.map((it) => apply(it, entries)))
-        expect(entries).toEqual(log)
+        expect(entries).toEqual(journal)
         const replayed = new Map(before)
         for (const entry of entries) {
           expect(replayed.get(entry.plant) ?? null).toEqual(entry.before)

@@ -4,7 +4,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { FIELDS, TEXTS } from '../../plant/plant'
 import type { Change, Outcome, Refusal } from '../change'
 import { decide, type State } from '../decide'
-import type { Entry } from '../journal/entry'
+import type { NewEntry } from '../journal/entry'
 import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../row'
 import { APPLICATION_ID } from './migrations'
 
@@ -65,7 +65,7 @@ export function prepareChanges(db: Database, forget: (time: number) => void) {
   const state = prepareState(db)
   const use = db.query<never, [number, string]>('UPDATE tokens SET last_used_at = ? WHERE hash = ?')
 
-  function apply(change: Change, entries?: Entry[]): Outcome {
+  function apply(change: Change, entries?: NewEntry[]): Outcome {
     switch (change[0]) {
       case 'use':
         use.run(change[2], change[1])
@@ -81,7 +81,7 @@ export function prepareChanges(db: Database, forget: (time: number) => void) {
     }
   }
 
-  return (change: Change, entries?: Entry[]): Outcome => {
+  return (change: Change, entries?: NewEntry[]): Outcome => {
     try {
       return apply(change, entries)
     } catch (error) {

@@ -9,8 +9,8 @@ import type { LastEntry } from './journal'
 export type Doubt = {
   readonly changes: readonly Change[]
   readonly outcomes: readonly Outcome[] | null
-  /** The last entry of the log that it adds; null: it adds none. */
-  readonly logged: LastEntry | null
+  /** The last entry that it adds to the journal; null: it adds none. */
+  readonly lastEntry: LastEntry | null
 }
 
 /** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
@@ -50,16 +50,16 @@ function isStored(plants: ServingConnection['plants'], id: RowId, row: Row | nul
 
 /**
  * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if its last entry
- * is in the log of changes; without a log, if every plant that it changed is as it left it. Otherwise none of it was made. (If
+ * is in the journal; without a journal, if every plant that it changed is as it left it. Otherwise none of it was made. (If
  * both look alike, nobody can see a difference.) null: its outcomes are not known.
  */
 export function settle(
-  { changes, outcomes, logged }: Doubt,
-  { plants, changes: log }: Pick<ServingConnection, 'plants' | 'changes'>,
+  { changes, outcomes, lastEntry }: Doubt,
+  { plants, journal }: Pick<ServingConnection, 'plants' | 'journal'>,
 ): readonly Outcome[] | null {
   if (!outcomes) return null
-  const isMade = logged
-    ? log.has(logged)
+  const isMade = lastEntry
+    ? journal.has(lastEntry)
     : [...netEffect(changes, outcomes)].every(([id, row]) => isStored(plants, id, row))
   return isMade ? outcomes : changes.map(() => ({ error: 50302 }))
 }

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import { removeLeftovers } from '../../files/private-folder'
-import type { ChangeLog, Store } from '../../store'
+import type { Journal, Store } from '../../store'
 import { watchHealth } from '../health'
 import { removeOldEntries } from '../journal/retention'
 import { CHANGE_BYTES, createChanges } from '../plant-changes'
@@ -40,25 +40,25 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
   }
 
-  const readLog: ChangeLog['read'] = (options) => storage.read((it) => it.changes.read(options))
-  const { changes, watch, methods } = createChanges((batch) => storage.commit(batch), readLog)
-  const log: ChangeLog = {
-    read: readLog,
-    history: (id, options) => storage.read((it) => it.changes.history(id, options)),
+  const readJournal: Journal['read'] = (options) => storage.read((it) => it.journal.read(options))
+  const { changes, watch, methods } = createChanges((batch) => storage.commit(batch), readJournal)
+  const journal: Journal = {
+    read: readJournal,
+    history: (id, options) => storage.read((it) => it.journal.history(id, options)),
     watch,
-    stats: () => storage.read((it) => it.changes.stats()),
+    stats: () => storage.read((it) => it.journal.stats()),
   }
 
   async function forget(): Promise<boolean> {
-    const time = await storage.read((it) => it.changes.expired(Date.now()))
+    const time = await storage.read((it) => it.journal.expired(Date.now()))
     if (time !== null) await changes.submit(['forget', time], CHANGE_BYTES)
     return time !== null
   }
-  const endRetention = role.holdsLock && storage.keepsLog ? removeOldEntries(forget) : undefined
+  const endRetention = role.holdsLock && storage.keepsJournal ? removeOldEntries(forget) : undefined
 
   return {
     ...methods,
-    ...(storage.keepsLog ? { changes: log } : {}),
+    ...(storage.keepsJournal ? { journal } : {}),
     readPlant: (id) => storage.read((it) => it.plants.read(id)),
     listPlants: (query) => storage.read((it) => it.plants.list(query)),
     countPlants: () => storage.read((it) => countPlants(it.db)),

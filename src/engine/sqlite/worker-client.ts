@@ -87,7 +87,7 @@ export class WorkerClient {
       this.#thread = undefined
       this.#opening = undefined
       for (const answer of this.#asking.splice(0)) {
-        answer({ failure: { kind: 'failed', detail }, inDoubt: null, logged: null })
+        answer({ failure: { kind: 'failed', detail }, inDoubt: null, lastEntry: null })
       }
     }
     return thread

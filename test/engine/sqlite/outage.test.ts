@@ -38,14 +38,14 @@ test('ends with an answer to each batch in doubt, also to one that a probe waite
     outage.promiseOutcomes({
       changes: [['create', [1, 'made', null]]],
       outcomes: [null],
-      logged: null,
+      lastEntry: null,
     }),
     outage.promiseOutcomes({
       changes: [['create', [2, 'not made', null]]],
       outcomes: [null],
-      logged: null,
+      lastEntry: null,
     }),
-    outage.promiseOutcomes({ changes: [['probe']], outcomes: [null], logged: null }),
+    outage.promiseOutcomes({ changes: [['probe']], outcomes: [null], lastEntry: null }),
   ]
 
   const unanswered = Bun.sleep(5000).then(() => 'unanswered')
