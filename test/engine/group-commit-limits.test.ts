@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createLedger, turns } from '../harness/ledger'
 
 test('refuses with 50301 what is one too many to wait, and commits what waits', async () => {
-  const { group, submit, batches, end } = createLedger({ queuedChanges: 2 })
+  const { group, submit, batches, end } = createLedger({ queuedWrites: 2 })
   const taken = [submit('a')]
   await turns()
   taken.push(submit('b'), submit('c'))
@@ -34,7 +34,7 @@ test('refuses with 50301 what holds too many bytes, but never a change that wait
 })
 
 test('commits no more changes at once than the limit', async () => {
-  const { submit, batches, end } = createLedger({ batchChanges: 3 })
+  const { submit, batches, end } = createLedger({ batchWrites: 3 })
   const all = Promise.all(Array.from('abcdefgh', (change) => submit(change)))
   for (let batch = 1; batch <= 3; batch++) {
     while (batches.length < batch) await Bun.sleep(1)

@@ -60,7 +60,7 @@ test('answers a commit first, so that the next has the changes of those who come
 })
 
 test('takes a batch as soon as it is full, however many are expected', async () => {
-  const { submit, batches, end } = createLedger({ batchChanges: 2 })
+  const { submit, batches, end } = createLedger({ batchWrites: 2 })
   const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((change) => submit(change)))
   await turns()
   await Bun.sleep(20)

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../src/engine/change'
 import { GroupCommit, type GroupCommitLimits } from '../../src/engine/group-commit'
 
-export const ROOMY = { queuedChanges: 1000, queuedBytes: 1_000_000, batchChanges: 1000 }
+export const ROOMY = { queuedWrites: 1000, queuedBytes: 1_000_000, batchWrites: 1000 }
 
 /** The next turns of the event loop: enough for what starts in one of them, too few for a timer of some milliseconds. */
 export const turns = async () => {

@@ -1,8 +1,8 @@
-// The SQL of a batch of changes: one statement for creates of distinct ids, a transaction for anything else.
+// The SQL of a batch of writes: one statement for creates of distinct ids, a transaction for anything else.
 
 import type { SQL } from 'bun'
 import { TEXTS } from '../../plant/plant'
-import { type Change, isRequested, type Outcome } from '../change'
+import { type Create, isChange, type Outcome, type Write } from '../change'
 import { creation, decide, idsOf, refuseCreate } from '../decide'
 import type { NewEntry } from '../journal/entry'
 import { COLUMNS, type Row, type RowId, toRow } from '../row'
@@ -20,9 +20,7 @@ import {
   type Statement,
   sendAll,
 } from './statements'
-import { useToken } from './tokens'
-
-type Create = Extract<Change, readonly ['create', ...unknown[]]>
+import { recordUse } from './tokens'
 
 // Rows as one array a column, which are the parameters from `first` on.
 const rowsFrom = (first: number): string => `${columnsFrom(first, TEXTS)} AS i (${COLUMNS})`
@@ -66,18 +64,18 @@ function create(
   { lane, seq, hasJournal }: LaneStep,
   sorted: readonly Create[],
 ): Statement {
-  const created = sorted.map(([, row]) => row)
+  const created = sorted.map(({ row }) => row)
   const rows = columnsOf(sql, TEXTS, created)
   if (!hasJournal) return [CREATE, lane, seq, ...rows]
-  const entries = sorted.map(([, row, by]) => creation(row, by))
+  const entries = sorted.map(({ row, origin }) => creation(row, origin))
   return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries)]
 }
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
 export type Attempted = readonly (Outcome | undefined)[]
 
-function createStep(changes: readonly Create[]): Step<Attempted> {
-  const sorted = changes.toSorted(([, a], [, b]) => byId(a, b))
+function createStep(creates: readonly Create[]): Step<Attempted> {
+  const sorted = creates.toSorted((a, b) => byId(a.row, b.row))
 
   return {
     async send(sql, at) {
@@ -85,11 +83,11 @@ function createStep(changes: readonly Create[]): Step<Attempted> {
       return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
     async finish(refused, ask) {
-      if (refused === '') return changes.map(() => null)
+      if (refused === '') return creates.map(() => null)
       const ids = new Set(refused.split(','))
       // The others are made, whatever fails here.
       const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
-      return changes.map(([, row]) => {
+      return creates.map(({ row }) => {
         if (!ids.has(String(row[0]))) return null
         const other = stored.get(row[0])
         return other && refuseCreate(row, other)
@@ -121,7 +119,7 @@ const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(
 function writesOf(
   sql: SQL,
   at: LaneStep,
-  changes: readonly Change[],
+  batch: readonly Write[],
   net: Net,
   entries: readonly NewEntry[],
 ): Statement[] {
@@ -135,8 +133,8 @@ function writesOf(
   if (deleted.length > 0) statements.push(remove(sql, deleted))
   const growth = net.inserted.length - net.deleted.length
   if (growth !== 0) statements.push(addPlants(at, growth))
-  for (const change of changes) {
-    if (change[0] === 'use') statements.push(useToken(change[1], change[2]))
+  for (const write of batch) {
+    if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))
   }
   // Last, as other processes wait for it.
   if (entries.length > 0) statements.push(addEntries(sql, entries))
@@ -154,9 +152,9 @@ export const rehearsal = (sql: SQL): readonly Statement[] => [
   addEntries(sql, []),
 ]
 
-/** A step of any changes: locks and reads the rows, decides the outcomes, and writes what they come to. */
-export function transactionStep(changes: readonly Change[]): Step<readonly Outcome[]> {
-  const ids = new Set<RowId>(changes.filter(isRequested).flatMap(idsOf))
+/** A step of any writes: locks and reads the rows, decides the outcomes, and writes what they come to. */
+export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {
+  const ids = new Set<RowId>(batch.filter(isChange).flatMap(idsOf))
   let outcomes: readonly Outcome[] = []
 
   return {
@@ -168,21 +166,19 @@ export function transactionStep(changes: readonly Change[]): Step<readonly Outco
       // Known before the COMMIT, in case its answer is lost.
       const entries: NewEntry[] = []
       const journal = at.hasJournal ? entries : undefined
-      outcomes = changes.map((change) =>
-        isRequested(change) ? decide(change, state, journal) : null,
-      )
-      await commit(sql, writesOf(sql, at, changes, netOf(changed, stored), entries))
+      outcomes = batch.map((write) => (isChange(write) ? decide(write, state, journal) : null))
+      await commit(sql, writesOf(sql, at, batch, netOf(changed, stored), entries))
       return { refused: '' }
     },
     finish: async () => outcomes,
   }
 }
 
-const isCreate = (change: Change): change is Create => change[0] === 'create'
+const isCreate = (write: Write): write is Create => write.kind === 'create'
 
 /** The cheapest step that makes a batch. */
-export function stepOf(changes: readonly Change[]): Step<Attempted> {
-  const creates = changes.filter(isCreate)
-  const isDistinct = new Set(creates.map(([, [id]]) => id)).size === changes.length
-  return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(changes)
+export function stepOf(batch: readonly Write[]): Step<Attempted> {
+  const creates = batch.filter(isCreate)
+  const isDistinct = new Set(creates.map(({ row }) => row[0])).size === batch.length
+  return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(batch)
 }

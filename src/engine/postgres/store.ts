@@ -4,7 +4,7 @@ import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
 import { watchHealth } from '../health'
 import { removeOldEntries } from '../journal/retention'
-import { CHANGE_BYTES, createChanges } from '../plant-changes'
+import { createWrites, WRITE_BYTES } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
 import type { Connection } from './connection'
@@ -87,7 +87,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     (hash) => askForTokens((sql) => findToken(sql, hash)),
     () => performance.now(),
   )
-  const { changes, watch, methods } = createChanges(
+  const { writes, watch, methods } = createWrites(
     createBatches(writer, refusals, role),
     journalReader.read,
     leases.forget,
@@ -103,7 +103,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     return result
   }
 
-  const touch = () => changes.submit(['probe'], CHANGE_BYTES)
+  const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals)
   const health = watchHealth({
     confirmations: lane.confirmations,
@@ -120,8 +120,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         setInterval(rehearse, REHEARSED_EVERY_MS),
       ]
     : []
-  const forget = async () => hasJournal && (await askForPages(removeEntries))
-  const endRetention = role.outlivesOutages ? removeOldEntries(forget) : undefined
+  const removeExpired = async () => hasJournal && (await askForPages(removeEntries))
+  const endRetention = role.outlivesOutages ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,
@@ -146,7 +146,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     },
     stats: () => ({
       isWritable: health.problem() === null,
-      queued: changes.queued,
+      queued: writes.queued,
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
@@ -156,7 +156,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       for (const timer of timers) clearInterval(timer)
       endRetention?.()
       // In an outage there may be no end to wait for.
-      if (!primary.problem()) await changes.drained()
+      if (!primary.problem()) await writes.drained()
       const reason = writer.isBusy() ? primary.problem() : null
       // If that fails, another process removes the row later.
       if (!primary.problem()) {

@@ -2,10 +2,10 @@
 
 import type { Database } from 'bun:sqlite'
 import { watchInode } from '../../files/libc'
-import type { Change, Outcome } from '../change'
+import type { Outcome, Write } from '../change'
 import type { NewEntry } from '../journal/entry'
 import { growthOf } from '../plant-count'
-import { prepareChanges, probe } from './apply-change'
+import { prepareWrites, probe } from './apply-change'
 import { createCheckpointer } from './checkpoint'
 import { closeDatabase, connect, prepareOrClose } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
@@ -45,7 +45,7 @@ export function openCommitter(
 
 function prepareCommits(db: Database, path: string, mayKeepJournal: boolean) {
   const journal = prepareJournalWriter(db)
-  const apply = prepareChanges(db, journal.forget)
+  const apply = prepareWrites(db, journal.remove)
   const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
   const begin = db.query('BEGIN IMMEDIATE')
   const commitBatch = db.query('COMMIT')
@@ -94,7 +94,7 @@ function prepareCommits(db: Database, path: string, mayKeepJournal: boolean) {
    * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
    * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
    */
-  function commit(changes: readonly Change[]): Answer {
+  function commit(batch: readonly Write[]): Answer {
     let outcomes: readonly Outcome[] | undefined
     let lastEntry: LastEntry | null = null
     let isCommitted = false
@@ -106,9 +106,9 @@ function prepareCommits(db: Database, path: string, mayKeepJournal: boolean) {
         throw new Error('a newer plantstore has migrated it')
       const entries: NewEntry[] | undefined = mayKeepJournal ? [] : undefined
       let growth = 0
-      const applied = changes.map((change) => {
-        const outcome = apply(change, entries)
-        growth += growthOf(change, outcome)
+      const applied = batch.map((write) => {
+        const outcome = apply(write, entries)
+        growth += growthOf(write, outcome)
         return outcome
       })
       if (growth !== 0) count.run(growth)

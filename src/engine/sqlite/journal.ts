@@ -53,7 +53,7 @@ export function prepareJournalWriter(db: Database) {
   const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, [number]>(
     `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
   )
-  const remove = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
+  const removeUpTo = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
   const shrink = db.query<never, [bigint]>('UPDATE change_log SET bytes = bytes - ?')
   // The last number when entries were last removed.
   let removedAt: number | undefined
@@ -77,7 +77,7 @@ export function prepareJournalWriter(db: Database) {
       return { number, at, plant: String(final.plant) }
     },
     /** Removes some of the entries that are older than a time, the oldest first. */
-    forget(time: number): void {
+    remove(time: number): void {
       const last = Number(select.get()?.last ?? 0)
       const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MOST_REMOVED_AT_ONCE)
       removedAt = last
@@ -89,7 +89,7 @@ export function prepareJournalWriter(db: Database) {
         bytes += entry.bytes
       }
       if (upTo === undefined) return
-      remove.run(upTo)
+      removeUpTo.run(upTo)
       shrink.run(bytes)
     },
   }

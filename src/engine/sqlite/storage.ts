@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { ApiError, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import type { Change } from '../change'
+import type { Write } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { probe } from './apply-change'
@@ -82,18 +82,18 @@ export class Storage {
    * Makes a batch durable. Rejects if nothing of it was stored: 50301, 50302 or 50701. If it is in doubt, its outcomes are
    * promised for when the disk has been read again; a command gets an error that says so instead.
    */
-  async commit(changes: readonly Change[]): Promise<Committed> {
+  async commit(batch: readonly Write[]): Promise<Committed> {
     this.#requireOpen()
     const refusal = this.#lock.reason()
     if (refusal) throw refusal
     if (!this.role.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
-    const answer = await this.role.uninterrupted(() => this.worker.commit(changes))
+    const answer = await this.role.uninterrupted(() => this.worker.commit(batch))
     // What is read from now on must see this commit.
     this.#connection?.shared.end()
     if (answer === 'done' || 'outcomes' in answer) {
-      const outcomes = answer === 'done' ? changes.map(() => null) : answer.outcomes
-      observeCommit(this.role, changes, outcomes, performance.now() - started)
+      const outcomes = answer === 'done' ? batch.map(() => null) : answer.outcomes
+      observeCommit(this.role, batch, outcomes, performance.now() - started)
       return outcomes
     }
     const error = this.#fail(answer.failure, performance.now() - started)
@@ -105,7 +105,7 @@ export class Storage {
       )
     }
     const { inDoubt: outcomes, lastEntry } = answer
-    return { inDoubt: this.#outage.promiseOutcomes({ changes, outcomes, lastEntry }) }
+    return { inDoubt: this.#outage.promiseOutcomes({ batch, outcomes, lastEntry }) }
   }
 
   /** Reads with the connection of this thread; all reads of one turn of the event loop share a transaction. */
@@ -210,7 +210,7 @@ export class Storage {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
     const failure =
-      (await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
+      (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)
     this.#connection = this.#prepare(connect(this.path))
     this.#checkpoints.reset()

@@ -1,6 +1,6 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
-import type { Change, Outcome } from '../change'
+import type { Outcome, Write } from '../change'
 import type { StorageFailure } from './errors'
 import type { LastEntry } from './journal'
 
@@ -15,11 +15,11 @@ export type DatabaseToOpen = {
 /** Requests are answered one after another. `isDistrusted`: after a failed write or sync, the page cache must not be trusted. */
 export type Request =
   | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
-  | { readonly commit: readonly Change[] }
+  | { readonly commit: readonly Write[] }
   | { readonly close: true }
 
 /**
- * How a request ended. `done`: completely, every change included. `outcomes`: committed, with refusals or rows. `failure`:
+ * How a request ended. `done`: completely, every write included. `outcomes`: committed, with refusals or rows. `failure`:
  * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
  * `lastEntry`: that of the batch in the journal, if it has any.
  */

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
-import type { Change } from '../../../src/engine/change'
+import type { Write } from '../../../src/engine/change'
 import { creation } from '../../../src/engine/decide'
 import { openStore } from '../../../src/engine/engine'
 import { command, daemon } from '../../../src/engine/role'
@@ -86,17 +86,17 @@ test('removes more at once than was added since, and so never falls behind', asy
   const path = folder.file('plants.db')
   await (await openAs(path, 1e9)).close()
   using db = connect(path)
-  const { add, forget } = prepareJournalWriter(db)
+  const { add, remove } = prepareJournalWriter(db)
   const entries = (count: number) =>
-    add(range(1, count).map((plant) => creation([Number(plant.id), plant.name, null])))
+    add(range(1, count).map((plant) => creation([Number(plant.id), plant.name, null], null)))
   const left = () => db.query<{ left: bigint }, []>('SELECT count(*) AS left FROM changes').get()
 
   entries(1500)
   const time = Date.now() + 1
-  forget(time)
+  remove(time)
   const before = Number(left()?.left)
   entries(1000)
-  forget(time)
+  remove(time)
 
   expect(Number(left()?.left)).toBeLessThan(before)
   expect((await checkDatabase(path)).problems).not.toContain('the change log lacks entries')
@@ -146,12 +146,12 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
     () => {},
   )
   const [last] = db.query<{ at: bigint }, []>('SELECT at FROM changes WHERE number = 3').all()
-  const changes: Change[] = [
-    ['create', [9, 'a', null]],
-    ['delete', 9, null],
+  const batch: Write[] = [
+    { kind: 'create', row: [9, 'a', null], origin: null },
+    { kind: 'delete', id: 9, precondition: null, origin: null },
   ]
   const settled = (lastEntry: LastEntry | null) =>
-    settle({ changes, outcomes: [null, null], lastEntry }, connection)
+    settle({ batch, outcomes: [null, null], lastEntry }, connection)
 
   const made = { number: 3, at: Number(last?.at), plant: '1' }
   expect(settled(made)).toEqual([null, null])

@@ -75,8 +75,7 @@ function compareLog(db: Database, rows: ReadonlyMap<bigint, StoredPlant>): strin
   }
   for (const { id, name, tag } of rows.values()) {
     const after = JSON.parse(made.get(id) ?? '{}')
-    if (after.name !== name || (after.tag ?? null) !== tag)
-      return `the journal lacks plant ${id}`
+    if (after.name !== name || (after.tag ?? null) !== tag) return `the journal lacks plant ${id}`
   }
   return made.size === rows.size ? 'ok' : 'the journal has plants that are not stored'
 }

@@ -2,6 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
+import type { Write } from '../../../src/engine/change'
 import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
 import { keepChanges } from '../../../src/engine/postgres/journal-row'
@@ -31,6 +32,9 @@ async function pagesRead(sql: SQL): Promise<number> {
   return Number(row?.pages)
 }
 
+const createOf = (id: number): Write => ({ kind: 'create', row: [id, 'Rose', null], origin: null })
+const deleteOf = (id: number): Write => ({ kind: 'delete', id, precondition: null, origin: null })
+
 /** A lane with two connections, as of a writer that has lost the first one. */
 async function openLane(server: PostgresServer) {
   const url = await newDatabase(server)
@@ -46,9 +50,9 @@ async function openLane(server: PostgresServer) {
     target,
     lane,
     create: (id: number, seq: number) =>
-      stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq, hasJournal }),
+      stepOf([createOf(id)]).send(old.sql, { lane, seq, hasJournal }),
     remove: (id: number, seq: number) =>
-      stepOf([['delete', id, null]]).send(old.sql, { lane, seq, hasJournal }),
+      stepOf([deleteOf(id)]).send(old.sql, { lane, seq, hasJournal }),
     async [Symbol.asyncDispose]() {
       await old.close()
       await current.close()
@@ -153,8 +157,8 @@ describeServers('the fence of %s', (started) => {
 
   test('keeps a step from being made that does not know that a journal is kept, or is not', async () => {
     await using it = await openLane(await started())
-    const create = stepOf([['create', [1, 'Rose', null]]])
-    const remove = stepOf([['delete', 1, null]])
+    const create = stepOf([createOf(1)])
+    const remove = stepOf([deleteOf(1)])
     const at = { lane: it.lane, seq: 1 }
     const { sql } = it.current
 
