@@ -24,6 +24,22 @@ export type GroupCommitLimits = {
   readonly batchWrites: number
 }
 
+/** Time as group commit sees it. */
+export type Clock = {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number
+  /** Calls `act` after so many milliseconds. Returns a function that cancels it. */
+  after(milliseconds: number, act: () => void): () => void
+}
+
+const monotonic: Clock = {
+  now: () => performance.now(),
+  after(milliseconds, act) {
+    const timer = setTimeout(act, milliseconds)
+    return () => clearTimeout(timer)
+  },
+}
+
 type Waiting<Write> = {
   readonly write: Write
   readonly bytes: number
@@ -83,12 +99,14 @@ export class GroupCommit<Write> {
   #arrivedAt = 0
   /** Milliseconds until the clients just answered were back, for each of them. */
   #serving = 0
-  #hold: Timer | undefined
+  /** Cancels the timer of a batch that is held. */
+  #cancelHold: (() => void) | undefined
   #drained: (() => void)[] = []
 
   constructor(
     private readonly commit: Commit<Write>,
     private readonly limits: GroupCommitLimits,
+    private readonly clock: Clock = monotonic,
   ) {
     this.#most = limits.batchWrites
   }
@@ -136,9 +154,9 @@ export class GroupCommit<Write> {
     }
     this.#waiting.push(waiting)
     this.#waitingBytes += bytes
-    this.#arrivedAt = performance.now()
+    this.#arrivedAt = this.clock.now()
     if (this.#state === 'idle') this.#gather()
-    else if (this.#hold && this.#isWhole()) this.#endHold()
+    else if (this.#cancelHold && this.#isWhole()) this.#endHold()
   }
 
   // Whether the next batch has as many writes as can be expected of it.
@@ -148,27 +166,27 @@ export class GroupCommit<Write> {
 
   #gather(): void {
     this.#state = 'gathering'
-    const hold = this.#holdUntil - performance.now()
+    const hold = this.#holdUntil - this.clock.now()
     if (hold >= TIMER_MS && !this.#isWhole()) {
-      this.#hold = setTimeout(() => this.#endHold(), hold)
+      this.#cancelHold = this.clock.after(hold, () => this.#endHold())
     } else this.#gatherInTurns()
   }
 
   #endHold(): void {
-    clearTimeout(this.#hold)
-    this.#hold = undefined
+    this.#cancelHold?.()
+    this.#cancelHold = undefined
     this.#gatherInTurns()
   }
 
   #gatherInTurns(): void {
-    const end = performance.now() + TIMER_MS
+    const end = this.clock.now() + TIMER_MS
     let gathered = this.#waiting.length
     let quietTurns = 0
     const look = () => {
       const { length } = this.#waiting
       quietTurns = length > gathered ? 0 : quietTurns + 1
       gathered = length
-      const isOver = quietTurns > QUIET_TURNS || performance.now() > end
+      const isOver = quietTurns > QUIET_TURNS || this.clock.now() > end
       if (isOver || this.#isWhole()) this.#flush()
       else setImmediate(look)
     }
@@ -187,11 +205,11 @@ export class GroupCommit<Write> {
     const returned = this.#arrivedAt - this.#answeredAt
     this.#serving = returned > PAUSE_MS ? 0 : returned / this.#waiting.length
     const batch = this.#takeBatch()
-    const started = performance.now()
+    const started = this.clock.now()
     const [result] = await Promise.allSettled([
       batch.length > 0 ? this.commit(batch.map(({ write }) => write)) : [],
     ])
-    const now = performance.now()
+    const now = this.clock.now()
     this.#ended(batch.length, now, now - started)
     this.#answeredAt = now
     if (result.status === 'rejected') refuse(batch, result.reason)
