@@ -24,7 +24,7 @@ export type Page = { readonly plants: readonly NewPlant[]; readonly next: Int64 
 /** How plants are created. */
 export type CreateOptions = {
   readonly signal?: AbortSignal
-  /** For the log of changes. */
+  /** For the journal. */
   readonly origin?: Origin
 }
 
@@ -36,7 +36,7 @@ export type ChangeOptions = CreateOptions & {
 
 /** The state of a store, for metrics. Sizes are in bytes. */
 export type StoreStats = {
-  /** Whether changes can be made durable: false in an outage, and while the log cannot be checkpointed. */
+  /** Whether changes can be made durable: false in an outage, and while the write-ahead log cannot be checkpointed. */
   readonly isWritable: boolean
   readonly queued: number
   /** null: not known, as with a server. */
@@ -85,7 +85,7 @@ export type ServerStats = {
  */
 export interface Store {
   /** undefined: none is kept. Ask again for each use: another process may begin or end it. */
-  readonly changes?: ChangeLog | undefined
+  readonly journal?: Journal | undefined
   /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
   createPlant(plant: NewPlant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
@@ -147,8 +147,8 @@ export const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
 export type Action = (typeof ACTIONS)[number]
 
 /** A change that took effect. `before` of a create and `after` of a delete are null. */
-export type Change = Origin & {
-  /** Its place in the log; see {@link ChangeLog}. */
+export type JournalEntry = Origin & {
+  /** Its place in the journal; see {@link Journal}. */
   readonly cursor: string
   /** RFC 3339, in UTC. */
   readonly at: string
@@ -158,45 +158,45 @@ export type Change = Origin & {
   readonly after: Plant | null
 }
 
-/** How long changes are kept, in milliseconds; `off`: no log is kept; null: as the store has it. */
+/** How long changes are kept, in milliseconds; `off`: no journal is kept; null: as the store has it. */
 export type KeepChanges = number | 'off' | null
 
-/** The state of a log, for metrics. */
-export type LogStats = {
+/** The state of a journal, for metrics. */
+export type JournalStats = {
   readonly entries: number
-  /** When the oldest change took effect, in milliseconds since 1970; null: the log is empty. */
+  /** When the oldest change took effect, in milliseconds since 1970; null: the journal is empty. */
   readonly oldestAt: number | null
   readonly bytes: number
 }
 
-/** The cursor that stands for the end of the log. */
+/** The cursor that stands for the end of the journal. */
 export const NOW = 'now'
 
 /**
- * The log of changes of a store. A change is in it from the moment it is durable, exactly once; who has seen one never later
- * sees a new one before it.
+ * The journal of a store: the changes that took effect, in the order of their commits. Users know it as the change log. A
+ * change is in it from the moment it is durable, exactly once; no new entry appears before one that was read.
  *
- * A cursor names a log and a place in it. 40002: it is malformed. 41001: it is of another log, or its place was removed.
- * 40403: another process has ended the log.
+ * A cursor names a journal and a place in it. 40002: it is malformed. 41001: it is of another journal, or its place was
+ * removed. 40403: another process has ended the journal.
  */
-export interface ChangeLog {
+export interface Journal {
   /**
-   * The changes after a cursor, the oldest first: at most `limit`, and fewer if they are long. Without `after`: from the
+   * The entries after a cursor, the oldest first: at most `limit`, and fewer if they are long. Without `after`: from the
    * oldest that is kept; {@link NOW}: none. `next` is the cursor of the last one; of where it began, if there is none.
    */
   read(options: {
     readonly after?: string | undefined
     readonly limit: number
-  }): Promise<{ readonly changes: readonly Change[]; readonly next: string }>
-  /** The changes of one plant, the newest first: those before the cursor `after`, if given. No `next`: no more follow. */
+  }): Promise<{ readonly entries: readonly JournalEntry[]; readonly next: string }>
+  /** The entries of one plant, the newest first: those before the cursor `after`, if given. No `next`: no more follow. */
   history(
     id: Int64,
     options: { readonly after?: string | undefined; readonly limit: number },
-  ): Promise<{ readonly changes: readonly Change[]; readonly next?: string }>
+  ): Promise<{ readonly entries: readonly JournalEntry[]; readonly next?: string }>
   /**
-   * Calls `listener` when there may be changes that it has not seen: at once for those of this process, within half a second
-   * for others. Returns a function that ends it.
+   * Calls `listener` when there may be new entries: at once for those of this process, within half a second for others.
+   * Returns a function that ends it.
    */
   watch(listener: () => void): () => void
-  stats(): Promise<LogStats>
+  stats(): Promise<JournalStats>
 }

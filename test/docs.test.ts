@@ -294,7 +294,7 @@ describe('docs/monitoring.md', () => {
           unsentBytes: 0,
           followers: 0,
           files: { open: 0, connections: 0, limit: 0 },
-          changes: { entries: 0, oldestAt: null, bytes: 0 },
+          journal: { entries: 0, oldestAt: null, bytes: 0 },
           plants: 0,
         })
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),

@@ -10,7 +10,7 @@ import { type Running, type Server, startServer } from '../lib/server.ts'
 import { setUp } from '../lib/setup.ts'
 import { table } from '../lib/table.ts'
 
-const flags = readFlags('Followers of the log of changes.', {
+const flags = readFlags('Followers of the change log.', {
   followers: { default: '1000', help: 'clients that follow while plants are created' },
   rate: { default: '1000', help: 'creates per second' },
   seconds: { default: '10', help: 'seconds of creates' },
@@ -131,7 +131,7 @@ const kilobytes = (after - before) / idle / 1000
 const perSecond = (number(flags.rate) * number(flags.seconds)) / took
 console.log(
   table(
-    ['followers of the log of changes', 'figure'],
+    ['followers of the change log', 'figure'],
     [
       ['catching up, entries per second', String(Math.round(entries / seconds))],
       [`creates per second, to ${followers} followers`, perSecond.toFixed(0)],

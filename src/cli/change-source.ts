@@ -67,17 +67,20 @@ function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
 async function openDatabase(config: Config): Promise<Source> {
   const store = await openStore(config.database, command({ makesDatabase: false }), config)
 
-  function log() {
-    if (!store.changes) throw new ApiError(40403)
-    return store.changes
+  function journal() {
+    if (!store.journal) throw new ApiError(40403)
+    return store.journal
   }
 
-  const page = async (after: string | undefined) => log().read({ limit: LIMIT, after })
+  async function page(after: string | undefined) {
+    const { entries, next } = await journal().read({ limit: LIMIT, after })
+    return { changes: entries, next }
+  }
 
   async function* follow(after: string | undefined, signal: AbortSignal) {
     let news = Promise.withResolvers<void>()
     const wake = () => news.resolve()
-    const unwatch = log().watch(wake)
+    const unwatch = journal().watch(wake)
     signal.addEventListener('abort', wake)
     try {
       for (let cursor = after; !signal.aborted; ) {

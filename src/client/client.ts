@@ -126,7 +126,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       }
     },
 
-    /** A page of the log of changes, the oldest first. */
+    /** A page of the change log, the oldest first. */
     listChanges,
 
     /**

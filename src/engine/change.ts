@@ -1,4 +1,4 @@
-// The changes of a store, and their outcomes. Every engine shares them; nothing here knows a database.
+// What waits for a commit, and how it ends. Every engine shares it; nothing here knows a database.
 
 import type { ErrorNumber } from '../errors'
 import type { Precondition } from '../plant/entity-tag'
@@ -6,42 +6,56 @@ import type { ChangedTexts } from '../plant/plant'
 import type { Origin } from '../store'
 import type { Row, RowId } from './row'
 
-// undefined becomes null in JSON.
-type By = Origin | null
+/** What every change has. All of a change survives JSON. */
+type Requested = {
+  /** null: no journal is kept. */
+  readonly origin: Origin | null
+}
+
+export type Create = Requested & { readonly kind: 'create'; readonly row: Row }
+export type CreateAll = Requested & { readonly kind: 'createAll'; readonly rows: readonly Row[] }
+
+/** A change of one plant that is stored. */
+export type ChangeOfStored = Requested & { readonly precondition: Precondition | null } & (
+    | { readonly kind: 'replace'; readonly row: Row }
+    | { readonly kind: 'patch'; readonly id: RowId; readonly patch: ChangedTexts }
+    | { readonly kind: 'delete'; readonly id: RowId }
+  )
 
 /** A change of plants, as a client asks for it. */
-export type PlantChange =
-  | readonly ['create', Row, by?: By]
-  | readonly ['createAll', readonly Row[], by?: By]
-  | readonly ['replace', id: RowId, Precondition | null, Row, by?: By]
-  | readonly ['patch', id: RowId, Precondition | null, ChangedTexts, by?: By]
-  | readonly ['delete', id: RowId, Precondition | null, by?: By]
+export type Change = Create | CreateAll | ChangeOfStored
 
-/**
- * One change of the store. A `probe` writes to the disk, a `use` records a token's last use, `forget` removes some entries of
- * the log of changes that are older than a time: no plant changes.
- */
-export type Change =
-  | PlantChange
-  | readonly ['use', hash: string, hour: number]
-  | readonly ['forget', before: number]
-  | readonly ['probe']
+/** A write of the store's own, which changes no plant. */
+export type Chore =
+  /** Records when a token was last used. */
+  | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
+  /** Removes some entries of the journal that are older than a time. */
+  | { readonly kind: 'removeEntries'; readonly before: number }
+  /** Writes to the disk what is there already, to see whether that succeeds. */
+  | { readonly kind: 'probe' }
 
-const KINDS: readonly Change[0][] = ['create', 'createAll', 'replace', 'patch', 'delete']
+/** What waits for a commit. */
+export type Write = Change | Chore
 
-/** Why nothing of a change was stored; `detail` is for the log. */
+const CHORES: readonly Write['kind'][] = [
+  'recordUse',
+  'removeEntries',
+  'probe',
+] satisfies Chore['kind'][]
+
+/** Whether a client asked for a write. */
+export const isChange = (write: Write): write is Change => !CHORES.includes(write.kind)
+
+/** Why nothing of a write was stored; `detail` is for the log. */
 export type Refusal = {
   readonly error: ErrorNumber
   readonly message?: string
   readonly detail?: string
 }
 
-/** How a change ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
+/** How a write ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
 export type Outcome = Refusal | { readonly row: Row } | null
 
-/** Whether a change was made. */
+/** Whether a write was made. */
 export const isDone = (outcome: Outcome | undefined): outcome is { readonly row: Row } | null =>
   outcome === null || (outcome !== undefined && 'row' in outcome)
-
-/** Whether a change is one that a client asked for. */
-export const isRequested = (change: Change): change is PlantChange => KINDS.includes(change[0])

@@ -2,8 +2,8 @@
 
 import { holds } from '../plant/entity-tag'
 import type { Origin } from '../store'
-import type { Outcome, PlantChange, Refusal } from './change'
-import type { Entry } from './journal/entry'
+import type { Change, ChangeOfStored, Outcome, Refusal } from './change'
+import type { NewEntry } from './journal/entry'
 import { isSame, patchRow, type Row, type RowId, toPlant } from './row'
 
 /** The stored rows, as the changes before have left them. */
@@ -16,10 +16,6 @@ export type State = {
   /** Undoes what `act` has changed if it ends with a refusal. */
   allOrNone(act: (state: State) => Refusal | null): Refusal | null
 }
-
-type Create = Extract<PlantChange, readonly ['create', ...unknown[]]>
-type CreateAll = Extract<PlantChange, readonly ['createAll', ...unknown[]]>
-type ChangeOfStored = Exclude<PlantChange, Create | CreateAll>
 
 /** Why a row is not created, given the row that has its id. */
 export const refuseCreate = (row: Row, stored: Row | null): Refusal => ({
@@ -41,25 +37,37 @@ function createAll(rows: readonly Row[], state: State): Refusal | null {
   return null
 }
 
-function changeStored(change: ChangeOfStored, state: State, log?: Entry[]): Outcome {
-  const [action, plant, precondition] = change
+/** The plant that a change is of. */
+export const idOf = (change: ChangeOfStored): RowId =>
+  change.kind === 'replace' ? change.row[0] : change.id
+
+function rowAfter(change: ChangeOfStored, before: Row): Row | null {
+  switch (change.kind) {
+    case 'replace':
+      return change.row
+    case 'patch':
+      return patchRow(before, change.patch)
+    case 'delete':
+      return null
+  }
+}
+
+function changeStored(change: ChangeOfStored, state: State, journal?: NewEntry[]): Outcome {
+  const { kind, precondition, origin } = change
+  const plant = idOf(change)
   const before = state.read(plant)
   // A missing plant has no entity tag, so this comes first.
   if (!before) return { error: 40402 }
   if (precondition && !holds(precondition, toPlant(before))) return { error: 41201 }
-  if (change[0] === 'delete') {
-    state.remove(plant)
-    log?.push({ action, plant, before, after: null, origin: change[3] ?? null })
-    return null
-  }
-  const after = change[0] === 'patch' ? patchRow(before, change[3]) : change[3]
-  state.update(after)
-  log?.push({ action, plant, before, after, origin: change[4] ?? null })
-  return action === 'patch' ? { row: after } : null
+  const after = rowAfter(change, before)
+  if (after) state.update(after)
+  else state.remove(plant)
+  journal?.push({ action: kind, plant, before, after, origin })
+  return after && kind === 'patch' ? { row: after } : null
 }
 
 /** The entry of a plant that was created. */
-export const creation = (after: Row, origin: Origin | null = null): Entry => ({
+export const creation = (after: Row, origin: Origin | null): NewEntry => ({
   action: 'create',
   plant: after[0],
   before: null,
@@ -67,32 +75,32 @@ export const creation = (after: Row, origin: Origin | null = null): Entry => ({
   origin,
 })
 
-/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `log`. */
-export function decide(change: PlantChange, state: State, log?: Entry[]): Outcome {
-  switch (change[0]) {
+/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `journal`. */
+export function decide(change: Change, state: State, journal?: NewEntry[]): Outcome {
+  switch (change.kind) {
     case 'create': {
-      const refusal = create(change[1], state)
-      if (!refusal) log?.push(creation(change[1], change[2]))
+      const refusal = create(change.row, state)
+      if (!refusal) journal?.push(creation(change.row, change.origin))
       return refusal
     }
     case 'createAll': {
-      const refusal = state.allOrNone((within) => createAll(change[1], within))
-      if (!refusal) for (const row of change[1]) log?.push(creation(row, change[2]))
+      const refusal = state.allOrNone((within) => createAll(change.rows, within))
+      if (!refusal) for (const row of change.rows) journal?.push(creation(row, change.origin))
       return refusal
     }
     default:
-      return changeStored(change, state, log)
+      return changeStored(change, state, journal)
   }
 }
 
 /** The ids of the rows that a change reads or writes. */
-export function idsOf(change: PlantChange): readonly RowId[] {
-  switch (change[0]) {
+export function idsOf(change: Change): readonly RowId[] {
+  switch (change.kind) {
     case 'create':
-      return [change[1][0]]
+      return [change.row[0]]
     case 'createAll':
-      return change[1].map(([id]) => id)
+      return change.rows.map(([id]) => id)
     default:
-      return [change[1]]
+      return [idOf(change)]
   }
 }

@@ -1,24 +1,25 @@
-// What a store does by group commit, in every engine: the methods that change plants, and the records of uses of tokens.
+// The writes of a store, which share commits: the methods that change plants, and the records of uses of tokens. The same in
+// every engine.
 
 import { type ChangedTexts, charactersOf } from '../plant/plant'
-import type { ChangeLog, Store } from '../store'
-import type { Change } from './change'
+import type { Journal, Store } from '../store'
+import type { Write } from './change'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
-import { createLogWatch } from './journal/watch'
+import { createJournalWatch } from './journal/watch'
 import { createUseRecorder } from './last-use'
 import { toPlant, toRow, toRowId } from './row'
 
 /** How much may wait for a commit, and share one. */
 export const LIMITS: GroupCommitLimits = {
-  queuedChanges: 16_384,
+  queuedWrites: 16_384,
   queuedBytes: 8 * 1024 * 1024,
-  batchChanges: 4096,
+  batchWrites: 4096,
 }
 
-/** The approximate size of a change without its texts. */
-export const CHANGE_BYTES = 100
+/** The approximate size of a write without its texts. */
+export const WRITE_BYTES = 100
 
-const sizeOf = (fields: ChangedTexts): number => CHANGE_BYTES + charactersOf(fields)
+const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fields)
 
 type PlantChanges = Pick<
   Store,
@@ -26,40 +27,42 @@ type PlantChanges = Pick<
 >
 
 /** The methods that change plants, through a group commit. */
-export const plantChanges = (changes: GroupCommit<Change>): PlantChanges => ({
+export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
   createPlant: (plant, { signal, origin = null } = {}) =>
-    changes.submit(['create', toRow(plant), origin], sizeOf(plant), signal),
+    writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal),
   createPlants: (plants, { signal, origin = null } = {}) => {
     const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
-    return changes.submit(['createAll', plants.map(toRow), origin], bytes, signal)
+    return writes.submit({ kind: 'createAll', rows: plants.map(toRow), origin }, bytes, signal)
   },
   replacePlant: (plant, { signal, precondition = null, origin = null } = {}) => {
-    const row = toRow(plant)
-    return changes.submit(['replace', row[0], precondition, row, origin], sizeOf(plant), signal)
+    const change = { kind: 'replace', row: toRow(plant), precondition, origin } as const
+    return writes.submit(change, sizeOf(plant), signal)
   },
   async patchPlant(id, patch, { signal, precondition = null, origin = null } = {}) {
-    const change: Change = ['patch', toRowId(id), precondition, patch, origin]
-    return toPlant(await changes.submitForRow(change, sizeOf(patch), signal))
+    const change = { kind: 'patch', id: toRowId(id), patch, precondition, origin } as const
+    return toPlant(await writes.submitForRow(change, sizeOf(patch), signal))
   },
-  deletePlant: (id, { signal, precondition = null, origin = null } = {}) =>
-    changes.submit(['delete', toRowId(id), precondition, origin], CHANGE_BYTES, signal),
+  deletePlant: (id, { signal, precondition = null, origin = null } = {}) => {
+    const change = { kind: 'delete', id: toRowId(id), precondition, origin } as const
+    return writes.submit(change, WRITE_BYTES, signal)
+  },
 })
 
-/** The group commit of a store. `readLog` reads its log of changes; `onUsed` is called when the use of a token is recorded. */
-export function createChanges(
-  commit: Commit<Change>,
-  readLog: ChangeLog['read'],
+/** Makes the group commit of a store. `readJournal` reads its journal; `onUsed` is called when the use of a token is recorded. */
+export function createWrites(
+  commit: Commit<Write>,
+  readJournal: Journal['read'],
   onUsed: (hash: string) => void = () => {},
 ) {
-  const { wake, watch } = createLogWatch(readLog)
-  const changes = new GroupCommit<Change>(async (batch) => {
+  const { wake, watch } = createJournalWatch(readJournal)
+  const writes = new GroupCommit<Write>(async (batch) => {
     const committed = await commit(batch)
     wake()
     return committed
   }, LIMITS)
   const recordUse = createUseRecorder(async (hash, hour) => {
-    await changes.submit(['use', hash, hour], CHANGE_BYTES)
+    await writes.submit({ kind: 'recordUse', hash, hour }, WRITE_BYTES)
     onUsed(hash)
   })
-  return { changes, watch, methods: { ...plantChanges(changes), recordUse } }
+  return { writes, watch, methods: { ...plantChanges(writes), recordUse } }
 }

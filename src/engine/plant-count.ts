@@ -1,15 +1,15 @@
 // The number of plants: each commit adds what it made of it, in its own transaction.
 
-import { type Change, isDone, type Outcome } from './change'
+import { isDone, type Outcome, type Write } from './change'
 
-/** How many more plants there are after a change that ended so. */
-export function growthOf(change: Change, outcome: Outcome): number {
+/** How many more plants there are after a write that ended so. */
+export function growthOf(write: Write, outcome: Outcome): number {
   if (!isDone(outcome)) return 0
-  switch (change[0]) {
+  switch (write.kind) {
     case 'create':
       return 1
     case 'createAll':
-      return change[1].length
+      return write.rows.length
     case 'delete':
       return -1
     default:

@@ -2,7 +2,7 @@
 
 import type { Log } from '../log'
 import type { KeepChanges } from '../store'
-import { type Change, isDone, isRequested, type Outcome } from './change'
+import { isChange, isDone, type Outcome, type Write } from './change'
 
 /** What the process that opens a store may do. Made by {@link daemon} or {@link command}, once per process. */
 export type Role = {
@@ -12,7 +12,7 @@ export type Role = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
-  /** Begins or ends the log of changes of the store. */
+  /** Begins or ends the journal of the store. */
   readonly keepChanges: KeepChanges
   /** Aborted when the process is told to stop. A store that is still being opened then gives up, and rejects. */
   readonly stopping: AbortSignal
@@ -62,14 +62,14 @@ export const command = ({
 /** Logs what a batch that was committed could not do, and counts its changes. */
 export function observeCommit(
   { log, onCommit }: Role,
-  changes: readonly Change[],
+  batch: readonly Write[],
   outcomes: readonly Outcome[],
   milliseconds: number,
 ): void {
   let changed = 0
-  for (const [index, change] of changes.entries()) {
+  for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
-    if (isDone(outcome)) changed += isRequested(change) ? 1 : 0
+    if (isDone(outcome)) changed += isChange(write) ? 1 : 0
     else if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
   }
   if (changed > 0) onCommit(changed, milliseconds)

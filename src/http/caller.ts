@@ -20,10 +20,10 @@ export type OptionsOf = (caller: Caller) => CreateOptions
 
 /** Makes the function that gives a change its options. `clientOf`: the address of the client that sent a request. */
 export const createOptionsOf =
-  (store: Pick<Store, 'changes'>, clientOf: (request: Request) => string | null): OptionsOf =>
+  (store: Pick<Store, 'journal'>, clientOf: (request: Request) => string | null): OptionsOf =>
   ({ request, token, entry }) => {
     const { signal } = request
-    if (!store.changes) return { signal }
+    if (!store.journal) return { signal }
     const address = entry ? entry.client : clientOf(request)
     const id = entry?.id ?? sentId(request)
     return { signal, origin: { token: token?.name ?? null, address, request: id } }

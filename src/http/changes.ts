@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors'
 import { toJson } from '../plant/json'
-import type { Change, ChangeLog, Store } from '../store'
+import type { Journal, JournalEntry, Store } from '../store'
 import { readWeights } from './accept-encoding'
 import type { AnswerBudget } from './answer-budget'
 import { caller } from './caller'
@@ -26,9 +26,9 @@ const example = {
 
 const REFUSALS = [40403, 41001, 50301] as const
 
-function logOf({ changes }: Pick<Store, 'changes'>): ChangeLog {
-  if (!changes) throw new ApiError(40403)
-  return changes
+function journalOf({ journal }: Pick<Store, 'journal'>): Journal {
+  if (!journal) throw new ApiError(40403)
+  return journal
 }
 
 // `Accept: */*` gets JSON (RFC 9110, section 12.5.1).
@@ -38,8 +38,8 @@ function prefersEvents(accept: string): boolean {
   return events > 0 && events >= (weights.get('application/json') ?? 0)
 }
 
-const toText = (changes: readonly Change[], next: string | null): string =>
-  JSON.stringify({ changes: changes.map(toJson), next })
+const toText = (entries: readonly JournalEntry[], next: string | null): string =>
+  JSON.stringify({ changes: entries.map(toJson), next })
 
 type ChangeDeps = {
   readonly store: Store
@@ -53,11 +53,14 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
     .get(
       '/plants/changes',
       async ({ request, headers, query, token }) => {
-        const log = logOf(store)
+        const journal = journalOf(store)
         if (token && prefersEvents(headers.accept ?? ''))
-          return followers.follow(log, headers['last-event-id'] || query.after, request, token)
-        const { changes, next } = await log.read({ limit: Number(query.limit), after: query.after })
-        return answerBudget.answerZipped(request, toText(changes, next))
+          return followers.follow(journal, headers['last-event-id'] || query.after, request, token)
+        const { entries, next } = await journal.read({
+          limit: Number(query.limit),
+          after: query.after,
+        })
+        return answerBudget.answerZipped(request, toText(entries, next))
       },
       {
         ...queryOf(ChangeList),
@@ -82,8 +85,8 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
       '/plants/:id/history',
       async ({ request, params: { id }, query: { limit, after } }) => {
         const options = { limit: Number(limit), after }
-        const { changes, next = null } = await logOf(store).history(BigInt(id), options)
-        return answerBudget.answerZipped(request, toText(changes, next))
+        const { entries, next = null } = await journalOf(store).history(BigInt(id), options)
+        return answerBudget.answerZipped(request, toText(entries, next))
       },
       {
         params: PlantPath,

@@ -3,7 +3,7 @@
 
 import { ApiError } from '../errors'
 import { toJson } from '../plant/json'
-import type { Change, ChangeLog, Store } from '../store'
+import type { Journal, JournalEntry, Store } from '../store'
 import { isValid, type Token } from '../token'
 import { jsonHeaders } from './answer'
 import { type AnswerBudget, UNREAD_SECONDS } from './answer-budget'
@@ -50,16 +50,16 @@ type Follower = {
   wake: () => void
 }
 
-const toEvent = (change: Change): string =>
-  `id: ${change.cursor}\nevent: ${change.action}\ndata: ${JSON.stringify(toJson(change))}\n\n`
+const toEvent = (entry: JournalEntry): string =>
+  `id: ${entry.cursor}\nevent: ${entry.action}\ndata: ${JSON.stringify(toJson(entry))}\n\n`
 
-async function readPage(log: ChangeLog, after: string | undefined): Promise<EventPage> {
-  const { changes, next } = await log.read({ limit: CHANGES_PER_PAGE, after })
-  return { events: changes.length > 0 ? UTF8.encode(changes.map(toEvent).join('')) : null, next }
+async function readPage(journal: Journal, after: string | undefined): Promise<EventPage> {
+  const { entries, next } = await journal.read({ limit: CHANGES_PER_PAGE, after })
+  return { events: entries.length > 0 ? UTF8.encode(entries.map(toEvent).join('')) : null, next }
 }
 
 export type FollowerDeps = TokenDeps & {
-  readonly store: Pick<Store, 'changes'>
+  readonly store: Pick<Store, 'journal'>
   readonly now: () => number
   readonly answerBudget: AnswerBudget
   readonly timeOut: (request: Request, seconds: number) => void
@@ -71,9 +71,9 @@ export type FollowerDeps = TokenDeps & {
 
 export type Followers = {
   count(): number
-  /** Streams what happens after a cursor, like `ChangeLog.read`; refuses it like that, or with 50301. */
+  /** Streams what happens after a cursor, like `Journal.read`; refuses it like that, or with 50301. */
   follow(
-    log: ChangeLog,
+    journal: Journal,
     after: string | undefined,
     request: Request,
     token: Token,
@@ -84,17 +84,17 @@ export function createFollowers(deps: FollowerDeps): Followers {
   const { store, now, answerBudget, timeOut, stopping } = deps
   const { most = MOST_FOLLOWERS, keepAliveMs = KEEP_ALIVE_MS } = deps
   const followers = new Set<Follower>()
-  // By the cursor that they begin after. Each is read and written as text once for all, until the log grows.
+  // By the cursor that they begin after. Each is read and written as text once for all, until the journal grows.
   let pages = new Map<string, Promise<EventPage>>()
   let wokenAt = 0
   let isWaking = false
   let isChecking = false
   let endWatch: (() => void) | undefined
 
-  function pageAfter(log: ChangeLog, after: string): Promise<EventPage> {
+  function pageAfter(journal: Journal, after: string): Promise<EventPage> {
     const own = pages
     const page = own.getOrInsertComputed(after, () => {
-      const reading = readPage(log, after)
+      const reading = readPage(journal, after)
       reading.catch(() => own.delete(after))
       return reading
     })
@@ -145,8 +145,8 @@ export function createFollowers(deps: FollowerDeps): Followers {
 
   const isQuiet = ({ sentAt }: Follower) => performance.now() - sentAt >= keepAliveMs
 
-  function watch(log: ChangeLog): () => void {
-    const unwatch = log.watch(onGrowth)
+  function watch(journal: Journal): () => void {
+    const unwatch = journal.watch(onGrowth)
     const check = setInterval(() => {
       for (const follower of followers) if (isQuiet(follower)) follower.wake()
       endRefused()
@@ -157,11 +157,11 @@ export function createFollowers(deps: FollowerDeps): Followers {
     }
   }
 
-  function add(log: ChangeLog, hash: string): Follower {
+  function add(journal: Journal, hash: string): Follower {
     const sentAt = performance.now()
     const follower = { hash, cursor: '', sentAt, isEnded: stopping.aborted, wake: () => {} }
     followers.add(follower)
-    endWatch ??= watch(log)
+    endWatch ??= watch(journal)
     return follower
   }
 
@@ -190,9 +190,9 @@ export function createFollowers(deps: FollowerDeps): Followers {
   async function run(follower: Follower, controller: ReadableStreamDirectController) {
     while (!follower.isEnded) {
       const own = pages
-      const log = store.changes
-      if (!log) return
-      const { events, next } = await pageAfter(log, follower.cursor)
+      const { journal } = store
+      if (!journal) return
+      const { events, next } = await pageAfter(journal, follower.cursor)
       follower.cursor = next
       if (follower.isEnded) return
       if (events) await send(follower, controller, events)
@@ -234,13 +234,13 @@ export function createFollowers(deps: FollowerDeps): Followers {
 
   return {
     count: () => followers.size,
-    async follow(log, after, request, { hash }) {
+    async follow(journal, after, request, { hash }) {
       if (followers.size >= most) throw new ApiError(50301, TOO_MANY)
       // Before any `await`, so that the limit binds.
-      const follower = add(log, hash)
+      const follower = add(journal, hash)
       let body: ReadableStream | null = null
       try {
-        const page = await readPage(log, after)
+        const page = await readPage(journal, after)
         const isGone = request.signal.aborted || follower.isEnded
         if (request.method !== 'HEAD' && !isGone) body = streamTo(follower, page, request)
       } finally {

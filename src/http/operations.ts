@@ -50,16 +50,16 @@ export function metricsPage({ store, metrics, countFiles, answerBudget, follower
     '/metrics',
     async ({ request }) => {
       // In an outage, the other metrics matter most.
-      const [files, changes = null, plants] = await Promise.all([
+      const [files, journal = null, plants] = await Promise.all([
         countFiles(),
-        store.changes?.stats().catch(() => null),
+        store.journal?.stats().catch(() => null),
         store.countPlants().catch(() => null),
       ])
       const kept = {
         unsentBytes: answerBudget.held(),
         followers: followers.count(),
         files,
-        changes,
+        journal,
         plants,
       }
       const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), kept))

@@ -1,4 +1,4 @@
-// Following the log of changes with the client: over kills, cut connections and a log that begins anew.
+// Following the journal with the client: over kills, cut connections and a log that begins anew.
 import { expect, test } from 'bun:test'
 import {
   type Change,

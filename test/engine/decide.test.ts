@@ -1,13 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { type Change, isRequested } from '../../src/engine/change'
+import { isChange, type Write } from '../../src/engine/change'
 import { decide } from '../../src/engine/decide'
-import type { Entry } from '../../src/engine/journal/entry'
+import type { NewEntry } from '../../src/engine/journal/entry'
 import { growthOf } from '../../src/engine/plant-count'
 import { netOf, overlay } from '../../src/engine/postgres/overlay'
 import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/engine/row'
-import { prepareChanges } from '../../src/engine/sqlite/apply-change'
+import { prepareWrites } from '../../src/engine/sqlite/apply-change'
 import { connect } from '../../src/engine/sqlite/connection'
 import { migrate } from '../../src/engine/sqlite/migrations'
 import { netEffect } from '../../src/engine/sqlite/settle'
@@ -30,15 +30,15 @@ const precondition = fc.option(
   fc.record({ ifMatch: entityTag, ifNoneMatch: entityTag }, { requiredKeys: [] }),
 )
 const patch = fc.record({ name, tag }, { requiredKeys: [] })
-const change: fc.Arbitrary<Change> = fc.oneof(
-  fc.tuple(fc.constant('create' as const), row),
-  fc.tuple(fc.constant('createAll' as const), fc.array(row, { maxLength: 4 })),
-  fc
-    .tuple(row, precondition)
-    .map(([row, precondition]): Change => ['replace', row[0], precondition, row]),
-  fc.tuple(fc.constant('patch' as const), id, precondition, patch),
-  fc.tuple(fc.constant('delete' as const), id, precondition),
-  fc.constant<Change>(['probe']),
+const origin = fc.constant(null)
+const kind = <Kind extends Write['kind']>(name: Kind) => fc.constant(name)
+const write: fc.Arbitrary<Write> = fc.oneof(
+  fc.record({ kind: kind('create'), row, origin }),
+  fc.record({ kind: kind('createAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
+  fc.record({ kind: kind('replace'), row, precondition, origin }),
+  fc.record({ kind: kind('patch'), id, patch, precondition, origin }),
+  fc.record({ kind: kind('delete'), id, precondition, origin }),
+  fc.record({ kind: kind('probe') }),
 )
 
 test('decides in memory as in SQLite, and writes the net of it', () => {
@@ -47,7 +47,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
   writeFileSync(path, '')
   const db = connect(path)
   migrate(db)
-  const apply = prepareChanges(db, () => {})
+  const apply = prepareWrites(db, () => {})
   const stored = () =>
     new Map(
       db
@@ -59,20 +59,20 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
   fc.assert(
     fc.property(
       fc.array(row, { maxLength: 4 }),
-      fc.array(change, { maxLength: 12 }),
-      (rows, changes) => {
+      fc.array(write, { maxLength: 12 }),
+      (rows, batch) => {
         db.run('BEGIN')
-        for (const it of rows) apply(['create', it])
+        for (const it of rows) apply({ kind: 'create', row: it, origin: null })
         const before = stored()
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
-        const log: Entry[] = []
-        const outcomes = changes.map((it) => (isRequested(it) ? decide(it, state, log) : null))
+        const journal: NewEntry[] = []
+        const outcomes = batch.map((it) => (isChange(it) ? decide(it, state, journal) : null))
         const net = netOf(changed, before)
 
-        const entries: Entry[] = []
-        expect(outcomes).toEqual(changes.map((it) => apply(it, entries)))
-        expect(entries).toEqual(log)
+        const entries: NewEntry[] = []
+        expect(outcomes).toEqual(batch.map((it) => apply(it, entries)))
+        expect(entries).toEqual(journal)
         const replayed = new Map(before)
         for (const entry of entries) {
           expect(replayed.get(entry.plant) ?? null).toEqual(entry.before)
@@ -92,11 +92,11 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         }
         for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
         expect(after).toEqual(stored())
-        const growths = changes.map((it, place) => growthOf(it, outcomes[place] ?? null))
+        const growths = batch.map((it, place) => growthOf(it, outcomes[place] ?? null))
         expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(after.size - before.size)
         db.run('ROLLBACK')
         // What is written is no more than what the outcomes say.
-        const effect = netEffect(changes, outcomes)
+        const effect = netEffect(batch, outcomes)
         for (const [written] of [...net.inserted, ...net.updated])
           expect(effect.has(written)).toBeTrue()
       },

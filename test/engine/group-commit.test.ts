@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Outcome } from '../../src/engine/change'
 import { GroupCommit } from '../../src/engine/group-commit'
-import { createLedger, ROOMY, turns } from '../harness/ledger'
+import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
 test('commits the changes of one turn of the event loop together, in their order', async () => {
   const { submit, batches, end } = createLedger()
@@ -60,10 +60,10 @@ test('answers a commit first, so that the next has the changes of those who come
 })
 
 test('takes a batch as soon as it is full, however many are expected', async () => {
-  const { submit, batches, end } = createLedger({ batchChanges: 2 })
+  const { submit, batches, advance, end } = createLedger({ batchWrites: 2 })
   const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((change) => submit(change)))
   await turns()
-  await Bun.sleep(20)
+  advance(20)
   await end()
 
   expect(batches).toEqual([
@@ -76,28 +76,28 @@ test('takes a batch as soon as it is full, however many are expected', async () 
 })
 
 test('does not hold a lone change', async () => {
-  const { submit, batches, end } = createLedger()
+  const { submit, batches, advance, end } = createLedger()
   for (const change of ['a', 'b', 'c']) {
     const answer = submit(change)
     await turns()
     expect(batches.at(-1)).toEqual([change])
-    await Bun.sleep(20)
+    advance(20)
     await end()
     await answer
   }
 })
 
 test('holds the next batch on a slow disk until the clients just answered are back', async () => {
-  const { submit, batches, end } = createLedger()
+  const { submit, batches, advance, end } = createLedger()
   const first = [submit('a'), submit('b')]
   await turns()
   // Half of this would be longer than the longest hold.
-  await Bun.sleep(600)
+  advance(600)
   await end()
   await Promise.all(first)
 
   const second = [submit('a2')]
-  await turns()
+  await turns(50)
   expect(batches).toHaveLength(1)
   second.push(submit('b2'))
   await turns()
@@ -109,44 +109,63 @@ test('holds the next batch on a slow disk until the clients just answered are ba
   await Promise.all(second)
 })
 
-/** How long a change is held that comes alone after a commit of two, and how long that commit took. Milliseconds. */
-async function holdAfter(commit: number): Promise<{ took: number; held: number }> {
-  const { submit, batches, end } = createLedger()
+/** For how long a write is held that comes alone after a commit of two which took so long. Milliseconds. */
+async function holdAfter(commit: number): Promise<number> {
+  const { submit, batches, advance, clock, run, end } = createLedger()
   const first = [submit('a'), submit('b')]
   await turns()
-  const started = performance.now()
-  await Bun.sleep(commit)
+  advance(commit)
   await end()
-  const took = performance.now() - started
   await Promise.all(first)
 
-  const ended = performance.now()
+  const ended = clock.now()
   const lone = submit('c')
-  while (batches.length < 2) await Bun.sleep(1)
-  const held = performance.now() - ended
+  await run(() => batches.length < 2)
+  const held = clock.now() - ended
   await end()
   await lone
-  return { took, held }
+  return held
 }
 
-test('holds for less than a commit takes when the others do not come back', async () => {
-  const { took, held } = await holdAfter(200)
-  expect(held).toBeLessThan(took)
+test('holds for half of what a commit takes when the others do not come back', async () => {
+  const held = await holdAfter(200)
+  expect(held).toBeGreaterThanOrEqual(100)
+  expect(held).toBeLessThan(102)
 })
 
-test('holds on a quick disk too, so that two half batches do not take turns', async () => {
+/** A group whose commits take so many milliseconds, and the sizes of its batches. */
+function commitsOf(commitMs: number) {
+  const time = createTestClock()
   const sizes: number[] = []
-  const group = new GroupCommit<string>(async (batch) => {
-    sizes.push(batch.length)
-    await Bun.sleep(1)
-    return batch.map(() => null)
-  }, ROOMY)
-  const client = async (changes: number, pause: number) => {
-    await Bun.sleep(pause)
-    for (let n = 0; n < changes; n++) await group.submit('a', 1)
+  const group = new GroupCommit<string>(
+    async (batch) => {
+      sizes.push(batch.length)
+      await time.sleep(commitMs)
+      return batch.map(() => null)
+    },
+    ROOMY,
+    time.clock,
+  )
+  /** Lets time pass until these clients are done. */
+  async function finish(clients: readonly Promise<void>[]): Promise<void> {
+    let isDone = false
+    const all = Promise.all(clients).then(() => {
+      isDone = true
+    })
+    await time.run(() => !isDone)
+    await all
+  }
+  return { ...time, group, sizes, finish }
+}
+
+test('holds on a quick disk too, so that two half batches do not take turns', async () => {
+  const { sizes, group, sleep, finish } = commitsOf(1)
+  const client = async (pause: number) => {
+    await sleep(pause)
+    for (let n = 0; n < 100; n++) await group.submit('a', 1)
   }
   // One that is out of step at the start.
-  await Promise.all([client(100, 2.5), ...Array.from({ length: 7 }, () => client(100, 0))])
+  await finish([client(2.5), ...Array.from({ length: 7 }, () => client(0))])
 
   // Half batches would be 4 long.
   expect(sizes.length).toBeLessThan(150)
@@ -154,80 +173,61 @@ test('holds on a quick disk too, so that two half batches do not take turns', as
 
 const CLIENTS = 64
 
-/** Clients that send a change again as soon as `serve` returns. Returns the sizes of the batches. */
-async function load(changes: number, commitMs: number, serve: () => void): Promise<number[]> {
-  const sizes: number[] = []
-  const group = new GroupCommit<string>(async (batch) => {
-    sizes.push(batch.length)
-    await Bun.sleep(commitMs)
-    return batch.map(() => null)
-  }, ROOMY)
+/** Clients that each take `serveMs` of the event loop before they send the next write. Returns the sizes of the batches. */
+async function load(writes: number, commitMs: number, serveMs: number): Promise<number[]> {
+  const { sizes, group, advance, finish } = commitsOf(commitMs)
   const client = async () => {
-    for (let n = 0; n < changes; n++) {
+    for (let n = 0; n < writes; n++) {
       await group.submit('a', 1)
-      serve()
+      advance(serveMs)
     }
   }
-  await Promise.all(Array.from({ length: CLIENTS }, client))
+  await finish(Array.from({ length: CLIENTS }, client))
   return sizes
 }
 
 const countWhole = (sizes: number[]) => sizes.filter((size) => size === CLIENTS).length
 
 test('lets halves of a round take turns if it takes longer to serve than to commit', async () => {
-  const serve = () => {
-    const end = performance.now() + 0.2
-    while (performance.now() < end);
-  }
-  const sizes = await load(40, 2, serve)
+  const sizes = await load(40, 2, 0.2)
   expect(countWhole(sizes)).toBeLessThan(20)
 })
 
 test('commits a round whole if it takes longer to commit than to serve', async () => {
-  const sizes = await load(20, 50, () => {})
+  const sizes = await load(20, 50, 0)
   expect(countWhole(sizes)).toBeGreaterThan(10)
 })
 
 test('commits a burst whole after a pause', async () => {
-  const { group, submit, batches, end } = createLedger()
+  const { group, submit, batches, run, advance, end } = createLedger()
   for (let burst = 1; burst <= 3; burst++) {
     const changes = Promise.all(Array.from({ length: CLIENTS }, () => submit('a')))
-    while (group.queued > 0) await Bun.sleep(1)
+    await run(() => group.queued > 0)
     await end()
     await changes
     expect(batches).toHaveLength(burst)
-    await Bun.sleep(100)
+    advance(100)
   }
 })
 
-/** How many turns of the event loop a change is held that comes alone after a commit of two, and what that commit took. */
-async function turnsAfterCommit(): Promise<{ took: number; waited: number }> {
+test('after a quick commit, waits for some turns of the event loop only', async () => {
   const { submit, batches, end } = createLedger()
   const first = [submit('a'), submit('b')]
-  const started = performance.now()
   await turns()
   await end()
-  const took = performance.now() - started
   await Promise.all(first)
 
   const lone = submit('c')
   let waited = 0
-  for (; batches.length < 2 && waited < 100; waited++) await new Promise(setImmediate)
+  for (; batches.length < 2 && waited < 100; waited++) await turns(1)
   await end()
   await lone
-  return { took, waited }
-}
-
-test('after a quick commit, waits for some turns of the event loop only', async () => {
-  // A busy machine makes a commit slow now and then.
-  let { took, waited } = await turnsAfterCommit()
-  while (took >= 1) ({ took, waited } = await turnsAfterCommit())
+  expect(waited).toBeGreaterThan(10)
   expect(waited).toBeLessThan(30)
 })
 
 test('holds for a moment only after a commit that stalled', async () => {
-  const { took, held } = await holdAfter(1200)
-  expect(held).toBeLessThan(took / 3)
+  expect(await holdAfter(1200)).toBeLessThan(252)
 })
 
 test('refuses one change of a batch alone', async () => {
@@ -243,7 +243,7 @@ test('refuses one change of a batch alone', async () => {
 })
 
 test('refuses every change of a batch that fails whole, and goes on', async () => {
-  const { submit, batches, end } = createLedger()
+  const { submit, batches, run, end } = createLedger()
   const changes = Promise.allSettled([submit('a'), submit('b')])
   await turns()
   const next = submit('c')
@@ -252,7 +252,7 @@ test('refuses every change of a batch that fails whole, and goes on', async () =
   for (const result of await changes) {
     expect(result).toHaveProperty('reason.message', 'the disk is gone')
   }
-  while (batches.length < 2) await Bun.sleep(1)
+  await run(() => batches.length < 2)
   await end()
   await next
   expect(batches).toEqual([['a', 'b'], ['c']])

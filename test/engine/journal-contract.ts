@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ApiError, type ErrorNumber } from '../../src/errors'
 import type { NewPlant, Plant } from '../../src/plant/plant'
-import type { Change, ChangeLog, KeepChanges, Store } from '../../src/store'
+import type { Journal, JournalEntry, KeepChanges, Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range } from '../harness/tested-store'
 
 /** A database of one engine, empty at first. Disposing of it closes its stores. */
-export type LoggedDatabase = AsyncDisposable & {
+export type JournaledDatabase = AsyncDisposable & {
   /** Closes the store of a daemon, if one is open, and opens one. */
   open(keep: KeepChanges): Promise<Store>
   /** Opens a store as a command beside the daemon does. */
@@ -16,27 +16,27 @@ export type LoggedDatabase = AsyncDisposable & {
 const DAY_MS = 86_400_000
 const origin = { token: 'gardener', address: '127.0.0.1', request: 'r-1' }
 
-function logOf({ changes }: Store): ChangeLog {
-  if (!changes) throw new Error('no log is kept')
-  return changes
+function journalOf({ journal }: Store): Journal {
+  if (!journal) throw new Error('no journal is kept')
+  return journal
 }
 
-/** Every change after a cursor. */
-export async function follow(store: Store, after?: string, limit = 1000): Promise<Change[]> {
-  const found: Change[] = []
+/** Every entry after a cursor. */
+export async function follow(store: Store, after?: string, limit = 1000): Promise<JournalEntry[]> {
+  const found: JournalEntry[] = []
   let from = after
   for (;;) {
-    const { changes, next } = await logOf(store).read(
+    const { entries, next } = await journalOf(store).read(
       from === undefined ? { limit } : { after: from, limit },
     )
-    found.push(...changes)
-    if (changes.length === 0) return found
-    expect(changes.at(-1)?.cursor).toBe(next)
+    found.push(...entries)
+    if (entries.length === 0) return found
+    expect(entries.at(-1)?.cursor).toBe(next)
     from = next
   }
 }
 
-const end = async (store: Store) => (await logOf(store).read({ after: 'now', limit: 1 })).next
+const end = async (store: Store) => (await journalOf(store).read({ after: 'now', limit: 1 })).next
 
 async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): Promise<string> {
   const reason: unknown = await act().then(
@@ -48,10 +48,10 @@ async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): P
   return reason instanceof ApiError ? reason.message : ''
 }
 
-/** What changes make of no plants; each must begin with what the one before it left. */
-export function replay(changes: readonly Change[]): NewPlant[] {
+/** What entries make of no plants; each must begin with what the one before it left. */
+export function replay(entries: readonly JournalEntry[]): NewPlant[] {
   const plants = new Map<bigint, Plant>()
-  for (const { id, before, after } of changes) {
+  for (const { id, before, after } of entries) {
     expect(plants.get(id) ?? null).toEqual(before)
     if (after) plants.set(id, after)
     else plants.delete(id)
@@ -59,11 +59,11 @@ export function replay(changes: readonly Change[]): NewPlant[] {
   return [...plants].map(([id, plant]) => ({ id, ...plant })).sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-const brief = ({ action, id, before, after }: Change) => [action, id, before, after]
+const brief = ({ action, id, before, after }: JournalEntry) => [action, id, before, after]
 
-/** The contract of `src/changes.ts`, for an engine whose empty databases `make` makes. */
-export function testChangeLog(name: string, make: () => Promise<LoggedDatabase>): void {
-  describe(`the log of changes in ${name}`, () => {
+/** The contract of a `Journal`, for an engine whose empty databases `make` makes. */
+export function testJournal(name: string, make: () => Promise<JournaledDatabase>): void {
+  describe(`the journal in ${name}`, () => {
     setDefaultTimeout(PATIENCE_MS)
     testEntries(make)
     testCursors(make)
@@ -72,12 +72,12 @@ export function testChangeLog(name: string, make: () => Promise<LoggedDatabase>)
   })
 }
 
-function testEntries(make: () => Promise<LoggedDatabase>): void {
+function testEntries(make: () => Promise<JournaledDatabase>): void {
   test('is not kept unless asked for', async () => {
     await using database = await make()
 
-    expect((await database.open(null)).changes).toBeUndefined()
-    expect((await database.open('off')).changes).toBeUndefined()
+    expect((await database.open(null)).journal).toBeUndefined()
+    expect((await database.open('off')).journal).toBeUndefined()
   })
 
   test('has each change that took effect, in order, with what was before and who asked', async () => {
@@ -91,8 +91,8 @@ function testEntries(make: () => Promise<LoggedDatabase>): void {
     await store.patchPlant(1n, { tag: null })
     await store.deletePlant(2n, { origin })
 
-    const changes = await follow(store)
-    expect(changes.map(brief)).toEqual([
+    const entries = await follow(store)
+    expect(entries.map(brief)).toEqual([
       ['create', 9007199254740993n, null, { name: 'Rose', tag: 'shrub' }],
       ['create', 1n, null, { name: 'n0' }],
       ['create', 2n, null, { name: 'n1' }],
@@ -102,7 +102,7 @@ function testEntries(make: () => Promise<LoggedDatabase>): void {
       ['patch', 1n, { name: 'Oak', tag: 'tree' }, { name: 'Oak' }],
       ['delete', 2n, { name: 'n1' }, null],
     ])
-    expect(changes.map(({ request }) => request)).toEqual([
+    expect(entries.map(({ request }) => request)).toEqual([
       'r-1',
       'r-1',
       'r-1',
@@ -112,8 +112,8 @@ function testEntries(make: () => Promise<LoggedDatabase>): void {
       null,
       'r-1',
     ])
-    expect(changes[0]).toMatchObject(origin)
-    for (const { at } of changes) {
+    expect(entries[0]).toMatchObject(origin)
+    for (const { at } of entries) {
       expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       expect(Math.abs(Date.parse(at) - began)).toBeLessThan(PATIENCE_MS)
     }
@@ -153,11 +153,11 @@ function testEntries(make: () => Promise<LoggedDatabase>): void {
       if (it.status === 'fulfilled') done += 1
     const batches = (await allPlants(store)).filter(({ id }) => id >= 1000n).length
 
-    const changes = await follow(store, undefined, 7)
+    const entries = await follow(store, undefined, 7)
     expect(done).toBeGreaterThan(100)
-    expect(changes).toHaveLength(done + batches)
-    expect(replay(changes)).toEqual(await allPlants(store))
-    expect(await logOf(store).stats()).toMatchObject({ entries: changes.length })
+    expect(entries).toHaveLength(done + batches)
+    expect(replay(entries)).toEqual(await allPlants(store))
+    expect(await journalOf(store).stats()).toMatchObject({ entries: entries.length })
   })
 
   test('has the history of one plant, the newest first, page by page, also of one that is gone', async () => {
@@ -169,27 +169,27 @@ function testEntries(make: () => Promise<LoggedDatabase>): void {
       await store.patchPlant(3n, { name: `v${version}` })
     }
     await store.deletePlant(2n)
-    const log = logOf(store)
+    const journal = journalOf(store)
     const expected = (await follow(store)).filter(({ id }) => id === 2n).reverse()
 
-    const first = await log.history(2n, { limit: 4 })
-    expect(first.changes.map(({ action }) => action)).toEqual(['delete', 'patch', 'patch', 'patch'])
-    const rest = await log.history(2n, { limit: 4, after: first.next ?? '' })
-    expect([...first.changes, ...rest.changes]).toEqual(expected)
+    const first = await journal.history(2n, { limit: 4 })
+    expect(first.entries.map(({ action }) => action)).toEqual(['delete', 'patch', 'patch', 'patch'])
+    const rest = await journal.history(2n, { limit: 4, after: first.next ?? '' })
+    expect([...first.entries, ...rest.entries]).toEqual(expected)
     expect(rest.next).toBeUndefined()
-    expect((await log.history(2n, { limit: 6 })).next).toBeUndefined()
-    expect(await log.history(99n, { limit: 4 })).toEqual({ changes: [] })
+    expect((await journal.history(2n, { limit: 6 })).next).toBeUndefined()
+    expect(await journal.history(99n, { limit: 4 })).toEqual({ entries: [] })
   })
 }
 
-function testCursors(make: () => Promise<LoggedDatabase>): void {
+function testCursors(make: () => Promise<JournaledDatabase>): void {
   test('goes on after a cursor, and over a restart without the option', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 3))
     const [first, second, third] = await follow(store)
 
-    expect(await follow(store, first?.cursor, 1)).toEqual([second, third] as Change[])
+    expect(await follow(store, first?.cursor, 1)).toEqual([second, third] as JournalEntry[])
     expect(await end(store)).toBe(third?.cursor ?? '')
     store = await database.open(null)
     await store.createPlant({ id: 9n, name: 'Oak' })
@@ -206,10 +206,12 @@ function testCursors(make: () => Promise<LoggedDatabase>): void {
     store = await database.open(DAY_MS)
     await store.deletePlant(2n)
 
-    const message = await expectRefusal(41001, () => logOf(store).read({ after: old, limit: 1 }))
+    const message = await expectRefusal(41001, () =>
+      journalOf(store).read({ after: old, limit: 1 }),
+    )
     expect(message).toEndWith(`follow from ${await end(store)}`)
     expect((await follow(store)).map(brief)).toEqual([['delete', 2n, { name: 'n1' }, null]])
-    await expectRefusal(41001, () => logOf(store).history(2n, { after: old, limit: 1 }))
+    await expectRefusal(41001, () => journalOf(store).history(2n, { after: old, limit: 1 }))
   })
 
   test('refuses a cursor of another store, of the future, and what is none', async () => {
@@ -220,7 +222,7 @@ function testCursors(make: () => Promise<LoggedDatabase>): void {
     const foreign = await end(await other.open(DAY_MS))
     const future = (await end(store)).replace(/\d+$/, '2')
 
-    const read = (after: string) => () => logOf(store).read({ after, limit: 1 })
+    const read = (after: string) => () => journalOf(store).read({ after, limit: 1 })
     await expectRefusal(41001, read(foreign))
     await expectRefusal(41001, read(future))
     for (const after of [
@@ -234,7 +236,7 @@ function testCursors(make: () => Promise<LoggedDatabase>): void {
       'x'.repeat(10_000_000),
     ]) {
       await expectRefusal(40002, read(after))
-      await expectRefusal(40002, () => logOf(store).history(1n, { after, limit: 1 }))
+      await expectRefusal(40002, () => journalOf(store).history(1n, { after, limit: 1 }))
     }
   })
 
@@ -244,24 +246,24 @@ function testCursors(make: () => Promise<LoggedDatabase>): void {
     const long = 'o'.repeat(200_000)
     for (let id = 1n; id <= 3n; id++) await store.createPlant({ id, name: long })
 
-    const { changes, next } = await logOf(store).read({ limit: 1000 })
-    expect(changes).toHaveLength(2)
-    expect((await logOf(store).read({ after: next, limit: 1000 })).changes).toHaveLength(1)
+    const { entries, next } = await journalOf(store).read({ limit: 1000 })
+    expect(entries).toHaveLength(2)
+    expect((await journalOf(store).read({ after: next, limit: 1000 })).entries).toHaveLength(1)
     await store.replacePlant({ id: 1n, name: long })
     await store.replacePlant({ id: 1n, name: long })
-    const page = await logOf(store).history(1n, { limit: 1000 })
-    expect(page.changes).toHaveLength(1)
-    expect(page.next).toBe(page.changes[0]?.cursor ?? '')
+    const page = await journalOf(store).history(1n, { limit: 1000 })
+    expect(page.entries).toHaveLength(1)
+    expect(page.next).toBe(page.entries[0]?.cursor ?? '')
   })
 }
 
-function testProcesses(make: () => Promise<LoggedDatabase>): void {
+function testProcesses(make: () => Promise<JournaledDatabase>): void {
   test('has what other processes change, and tells who watches', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)
     let woken = 0
     let wake = Promise.withResolvers<void>()
-    const stop = logOf(store).watch(() => {
+    const stop = journalOf(store).watch(() => {
       woken += 1
       wake.resolve()
     })
@@ -278,8 +280,8 @@ function testProcesses(make: () => Promise<LoggedDatabase>): void {
     await other.close()
 
     await store.deletePlant(1n)
-    const changes = await follow(store)
-    expect(changes.map(({ action, request }) => [action, request])).toEqual([
+    const entries = await follow(store)
+    expect(entries.map(({ action, request }) => [action, request])).toEqual([
       ['create', 'import'],
       ['create', 'import'],
       ['delete', null],
@@ -295,7 +297,7 @@ function testProcesses(make: () => Promise<LoggedDatabase>): void {
     await using database = await make()
     const store = await database.open(DAY_MS)
     let seen = false
-    const stop = logOf(store).watch(() => {
+    const stop = journalOf(store).watch(() => {
       seen = true
     })
 
@@ -305,25 +307,27 @@ function testProcesses(make: () => Promise<LoggedDatabase>): void {
   })
 }
 
-function testRetention(make: () => Promise<LoggedDatabase>): void {
+function testRetention(make: () => Promise<JournaledDatabase>): void {
   test('removes old entries, and refuses cursors of removed places', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 1700))
-    const [first] = (await logOf(store).read({ limit: 1 })).changes
-    expect(await logOf(store).stats()).toMatchObject({ entries: 1700 })
-    const { bytes, oldestAt } = await logOf(store).stats()
+    const [first] = (await journalOf(store).read({ limit: 1 })).entries
+    expect(await journalOf(store).stats()).toMatchObject({ entries: 1700 })
+    const { bytes, oldestAt } = await journalOf(store).stats()
     expect(bytes).toBeGreaterThan(1700 * 40)
     expect(oldestAt).toBe(Date.parse(first?.at ?? ''))
 
     store = await database.open(1000)
     const last = await end(store)
-    while ((await logOf(store).stats()).entries > 0) await Bun.sleep(50)
+    while ((await journalOf(store).stats()).entries > 0) await Bun.sleep(50)
 
-    expect(await logOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
-    expect(await logOf(store).read({ limit: 10 })).toEqual({ changes: [], next: last })
+    expect(await journalOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
+    expect(await journalOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })
     expect(await follow(store, last)).toEqual([])
-    await expectRefusal(41001, () => logOf(store).read({ after: first?.cursor ?? '', limit: 1 }))
+    await expectRefusal(41001, () =>
+      journalOf(store).read({ after: first?.cursor ?? '', limit: 1 }),
+    )
     store = await database.open(DAY_MS)
     await store.deletePlant(1n)
     expect((await follow(store, last)).map(brief)).toEqual([['delete', 1n, { name: 'n0' }, null]])

@@ -1,15 +1,59 @@
 import type { Outcome } from '../../src/engine/change'
-import { GroupCommit, type GroupCommitLimits } from '../../src/engine/group-commit'
+import { type Clock, GroupCommit, type GroupCommitLimits } from '../../src/engine/group-commit'
 
-export const ROOMY = { queuedChanges: 1000, queuedBytes: 1_000_000, batchChanges: 1000 }
+export const ROOMY = { queuedWrites: 1000, queuedBytes: 1_000_000, batchWrites: 1000 }
 
-/** The next turns of the event loop: enough for what starts in one of them, too few for a timer of some milliseconds. */
-export const turns = async () => {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+/** The next turns of the event loop: enough for what starts in one of them, too few for a batch to be gathered. */
+export const turns = async (count = 3) => {
+  for (let n = 0; n < count; n++) await turn()
 }
 
-/** Commits to an array, when the test says so. A change "no" is refused. */
+// An event loop that is idle takes a few microseconds for a turn.
+const TURN_MS = 0.01
+
+/** A clock that stands still until it is advanced: a busy machine changes nothing. */
+export function createTestClock() {
+  let time = 0
+  const timers = new Set<{ readonly at: number; readonly act: () => void }>()
+
+  function advance(milliseconds: number): void {
+    time += milliseconds
+    for (const timer of timers) {
+      if (timer.at > time) continue
+      timers.delete(timer)
+      timer.act()
+    }
+  }
+
+  const clock: Clock = {
+    now: () => time,
+    after(milliseconds, act) {
+      const timer = { at: time + milliseconds, act }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+  }
+
+  return {
+    clock,
+    advance,
+    sleep: (milliseconds: number) =>
+      new Promise<void>((resolve) => clock.after(milliseconds, resolve)),
+    /** Lets turns of the event loop pass, each in its time, while `isOn` says so. */
+    async run(isOn: () => boolean) {
+      while (isOn()) {
+        await turn()
+        advance(TURN_MS)
+      }
+    },
+  }
+}
+
+/** Commits to an array, when the test says so. A write "no" is refused. */
 export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
+  const time = createTestClock()
   const batches: string[][] = []
   const running: PromiseWithResolvers<void>[] = []
   const group = new GroupCommit<string>(
@@ -19,18 +63,20 @@ export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
       running.push(run)
       await run.promise
       return batch.map(
-        (change): Outcome => (change.startsWith('no') ? { error: 40902, message: change } : null),
+        (write): Outcome => (write.startsWith('no') ? { error: 40902, message: write } : null),
       )
     },
     { ...ROOMY, ...limits },
+    time.clock,
   )
   return {
     group,
     batches,
-    submit: (change: string, bytes = 1) => group.submit(change, bytes),
+    ...time,
+    submit: (write: string, bytes = 1) => group.submit(write, bytes),
     /** Lets the running commit end, or fail; waits for one that is held, as after a commit that took a while. */
     async end(error?: Error) {
-      while (running.length === 0) await Bun.sleep(1)
+      await time.run(() => running.length === 0)
       const run = running.shift()
       if (error) run?.reject(error)
       else run?.resolve()

@@ -1,12 +1,17 @@
-// What an entry of the log of changes is, and the cursors that name places in the log; for every engine.
+// The entries of the journal, and the cursors that name places in it; for every engine. The life of an entry:
+// - add: the commit that makes a change adds its entry, so that neither is ever without the other (sqlite/journal.ts,
+//   postgres/journal.ts).
+// - watch: listeners are told that there may be new entries (watch.ts).
+// - read: pages of entries after a cursor, or of the history of one plant before a cursor.
+// - remove: entries that are older than is kept go, the oldest first (retention.ts). Their cursors are refused from then on.
 
 import { ApiError } from '../../errors'
 import type { Text } from '../../plant/plant'
-import { type Action, type Change, NOW, type Origin } from '../../store'
+import { type Action, type JournalEntry, NOW, type Origin } from '../../store'
 import { fieldsOf, type Row, type RowId, toRow } from '../row'
 
 /** An entry before it has a number. */
-export type Entry = {
+export type NewEntry = {
   readonly action: Action
   readonly plant: RowId
   readonly before: Row | null
@@ -34,31 +39,39 @@ const toJson = (row: Row | null): string | null => row && JSON.stringify(fieldsO
 const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /** The values of an entry from `action` on. */
-export const entryTexts = ({ action, before, after, origin }: Entry) =>
-  [
-    action,
-    toJson(before),
-    toJson(after),
-    origin?.token ?? null,
-    origin?.address ?? null,
-    origin?.request ?? null,
-  ] as const
+export type EntryTexts = readonly [
+  action: Action,
+  before: string | null,
+  after: string | null,
+  token: string | null,
+  address: string | null,
+  request: string | null,
+]
 
-/** A log and its places: the number of the oldest entry that is kept, and of the last. None is kept: `first` is `last` + 1. */
-export type LogState = { readonly log: string; readonly first: number; readonly last: number }
+export const entryTexts = ({ action, before, after, origin }: NewEntry): EntryTexts => [
+  action,
+  toJson(before),
+  toJson(after),
+  origin?.token ?? null,
+  origin?.address ?? null,
+  origin?.request ?? null,
+]
 
-/** A row that says whether a log is kept, and which entries it has; `first` is null if it has none. */
-export type LogRow = {
+/** A journal and the numbers of its oldest and its last entry. If it is empty, `first` is `last` + 1. */
+export type JournalState = { readonly name: string; readonly first: number; readonly last: number }
+
+/** The name of the journal, null if none is kept, and the numbers of its entries; `first` is null if it is empty. */
+export type JournalRow = {
   readonly log: string | null
   readonly first: bigint | null
   readonly last: bigint
 }
 
-/** The log that a row says is kept; 40403 if none is. */
-export function toLogState(row: LogRow | null | undefined): LogState {
+/** The journal that a row says is kept; 40403 if none is. */
+export function toJournalState(row: JournalRow | null | undefined): JournalState {
   if (!row || row.log === null) throw new ApiError(40403)
   const last = Number(row.last)
-  return { log: row.log, first: row.first === null ? last + 1 : Number(row.first), last }
+  return { name: row.log, first: row.first === null ? last + 1 : Number(row.first), last }
 }
 
 /** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
@@ -66,42 +79,42 @@ export const MOST_ENTRIES = 500
 
 const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 
-/** A random name for a log that begins. */
-export const newLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
+/** A random name for a new journal. */
+export const newJournalName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
 
-const toCursor = (log: string, number: number | bigint): string => `${log}-${number}`
+const toCursor = (journal: string, number: number | bigint): string => `${journal}-${number}`
 
-/** The number that a cursor names; 40002, or 41001 if it is of another log or beyond the end of this one. */
-function numberOf(cursor: string, { log, last }: LogState, orElse = ''): number {
-  const [, name, digits] = CURSOR.exec(cursor) ?? []
+/** The number that a cursor names; 40002, or 41001 if it is of another journal or beyond the end of this one. */
+function numberOf(cursor: string, { name, last }: JournalState, orElse = ''): number {
+  const [, journal, digits] = CURSOR.exec(cursor) ?? []
   if (digits === undefined) throw new ApiError(40002, `after: expected a cursor${orElse}`)
   const number = Number(digits)
-  if (name !== log || number > last) throw gone(log, last)
+  if (journal !== name || number > last) throw expired(name, last)
   return number
 }
 
-const gone = (log: string, last: number) =>
+const expired = (journal: string, last: number) =>
   new ApiError(
     41001,
-    `the log of changes no longer has this place; list the plants again, then follow from ${toCursor(log, last)}`,
+    `this cursor has expired; list the plants again, then follow from ${toCursor(journal, last)}`,
   )
 
 /** The number after which a read begins. */
-export function placeOf(after: string | undefined, state: LogState): number {
-  const { log, first, last } = state
+export function placeOf(after: string | undefined, state: JournalState): number {
+  const { name, first, last } = state
   if (after === undefined) return first - 1
   if (after === NOW) return last
   const number = numberOf(after, state, ', or "now"')
-  if (number < first - 1) throw gone(log, last)
+  if (number < first - 1) throw expired(name, last)
   return number
 }
 
 /** The number before which a page of a history ends. What was removed meanwhile is not missed. */
-export const endOf = (after: string | undefined, state: LogState): number =>
+export const endOf = (after: string | undefined, state: JournalState): number =>
   after === undefined ? state.last + 1 : numberOf(after, state)
 
-export const toChange = (log: string, row: EntryRow): Change => ({
-  cursor: toCursor(log, row.number),
+export const toJournalEntry = (journal: string, row: EntryRow): JournalEntry => ({
+  cursor: toCursor(journal, row.number),
   at: new Date(Number(row.at)).toISOString(),
   action: row.action,
   id: row.plant,
@@ -112,23 +125,23 @@ export const toChange = (log: string, row: EntryRow): Change => ({
   request: row.request,
 })
 
-/** A page of the entries that were found after a place. 41001 if they do not follow it: what did was removed meanwhile. */
+/** The page of the rows that were found after a place. 41001 if there is a gap: the entries between were removed meanwhile. */
 export function pageAfter(
   place: number,
   rows: readonly EntryRow[],
-  { log, last }: LogState,
+  { name, last }: JournalState,
   after: string | undefined,
-): { readonly changes: readonly Change[]; readonly next: string } {
+): { readonly entries: readonly JournalEntry[]; readonly next: string } {
   const end = rows.at(-1)?.number ?? place
-  if (after !== undefined && Number(end) !== place + rows.length) throw gone(log, last)
-  return { changes: rows.map((row) => toChange(log, row)), next: toCursor(log, end) }
+  if (after !== undefined && Number(end) !== place + rows.length) throw expired(name, last)
+  return { entries: rows.map((row) => toJournalEntry(name, row)), next: toCursor(name, end) }
 }
 
 /** The characters of what an entry has of a plant. */
 export const entryLength = ({ before, after }: EntryRow): number =>
   (before?.length ?? 0) + (after?.length ?? 0)
 
-/** A log is whole if its numbers have no gap up to the last. `first` and `top`: the least and the greatest that are found. */
+/** Whether the numbers of a journal have no gap up to the last. `first` and `top`: the least and the greatest that are found. */
 export const isWhole = (it: {
   readonly last: bigint
   readonly first: bigint | null
@@ -139,14 +152,14 @@ export const isWhole = (it: {
   it.top === null ||
   (it.top === it.last && it.top - it.first + 1n === it.count)
 
-export const LACKS_ENTRIES = 'the log of changes lacks entries'
+export const LACKS_ENTRIES = 'the change log lacks entries'
 
 /** An entry, and the plant that is stored now. */
 export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> & {
   readonly [Name in Text]: string | null
 }
 
-/** Sees all entries, in the order of plants and then of numbers, and gives what is wrong with them. */
+/** Checks all entries, in the order of plants and then of numbers: each begins where the one before it on the plant ended. */
 export function createLinkCheck() {
   let last: Link | undefined
 
@@ -154,7 +167,7 @@ export function createLinkCheck() {
     if (!last) return
     const { plant, name, tag } = last
     const stored = toJson(name === null ? null : toRow({ id: plant, name, tag }))
-    if (stored !== last.after) yield `plant ${plant} is not as its last change left it`
+    if (stored !== last.after) yield `plant ${plant} differs from its last entry in the change log`
   }
 
   return {

@@ -1,12 +1,13 @@
-// Tells listeners that the log of changes may have new entries.
+// Tells listeners that the journal may have new entries: at once after a commit of this process, and after a look at the
+// journal for those of others.
 
-import { type ChangeLog, NOW } from '../../store'
+import { type Journal, NOW } from '../../store'
 
-// What other processes add is found by looking, and only while somebody listens.
+// Only while somebody listens.
 const LOOK_EVERY_MS = 250
 
-/** `read`: that of the log. Call `wake` after each commit of this process. */
-export function createLogWatch(read: ChangeLog['read']) {
+/** `read`: that of the journal. Call `wake` after each commit of this process. */
+export function createJournalWatch(read: Journal['read']) {
   const listeners = new Set<() => void>()
   let timer: Timer | undefined
   let seen = ''
@@ -16,7 +17,7 @@ export function createLogWatch(read: ChangeLog['read']) {
   }
 
   async function look(): Promise<void> {
-    // Whoever reads learns why it fails.
+    // If it fails, listeners are woken, and their next read reports the error.
     const { next } = await read({ after: NOW, limit: 0 }).catch(() => ({ next: '' }))
     if (next === seen) return
     seen = next

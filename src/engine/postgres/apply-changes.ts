@@ -1,12 +1,12 @@
-// The SQL of a batch of changes: one statement for creates of distinct ids, a transaction for anything else.
+// The SQL of a batch of writes: one statement for creates of distinct ids, a transaction for anything else.
 
 import type { SQL } from 'bun'
 import { TEXTS } from '../../plant/plant'
-import { type Change, isRequested, type Outcome } from '../change'
+import { type Create, isChange, type Outcome, type Write } from '../change'
 import { creation, decide, idsOf, refuseCreate } from '../decide'
-import type { Entry } from '../journal/entry'
+import type { NewEntry } from '../journal/entry'
 import { COLUMNS, type Row, type RowId, toRow } from '../row'
-import { advanceAndLog, entriesFrom, entryColumns, logEntries } from './journal'
+import { addEntries, advanceAndAdd, entriesFrom, entryColumns } from './journal'
 import type { Step } from './lane'
 import { addPlants, beginStep, type LaneStep } from './lane-row'
 import { type Net, netOf, overlay, type Rows } from './overlay'
@@ -20,9 +20,7 @@ import {
   type Statement,
   sendAll,
 } from './statements'
-import { useToken } from './tokens'
-
-type Create = Extract<Change, readonly ['create', ...unknown[]]>
+import { recordUse } from './tokens'
 
 // Rows as one array a column, which are the parameters from `first` on.
 const rowsFrom = (first: number): string => `${columnsFrom(first, TEXTS)} AS i (${COLUMNS})`
@@ -32,27 +30,27 @@ const MADE = '(SELECT count(*) FROM made)'
 // `entered` locks the lane: if it is elsewhere, or another backend moves it first, nothing is inserted. The lane keeps the
 // refused ids, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
 const createStatement = (
-  logs: boolean,
-  logging: string,
+  hasJournal: boolean,
+  adding: string,
   checked: string,
 ): string => `WITH entered AS (
-    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${logs} FOR UPDATE
+    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasJournal} FOR UPDATE
   ), made AS (
     INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
-  )${logging}
+  )${adding}
   UPDATE lanes SET seq = $2::bigint, seen_at = now(), added = added + ${MADE}, refused = coalesce(
       (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
     )
-  WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${logs}
+  WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasJournal}
   RETURNING refused${checked}`
 
 const CREATE = createStatement(false, '', '')
 
-const CREATE_LOGGED = createStatement(
+const CREATE_WITH_ENTRIES = createStatement(
   true,
-  `, ${advanceAndLog(MADE, `${entriesFrom(4 + TEXTS.length)} JOIN made ON plant = id`)}`,
-  `, 1 / ((SELECT count(*) FROM logged) = ${MADE})::int`,
+  `, ${advanceAndAdd(MADE, `${entriesFrom(4 + TEXTS.length)} JOIN made ON plant = id`)}`,
+  `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int`,
 )
 
 const byId = ([a]: Row, [b]: Row): number => {
@@ -61,19 +59,23 @@ const byId = ([a]: Row, [b]: Row): number => {
 }
 
 /** Makes those of the sorted creates whose ids are free, as one step. */
-function create(sql: SQL, { lane, seq, logs }: LaneStep, sorted: readonly Create[]): Statement {
-  const created = sorted.map(([, row]) => row)
+function create(
+  sql: SQL,
+  { lane, seq, hasJournal }: LaneStep,
+  sorted: readonly Create[],
+): Statement {
+  const created = sorted.map(({ row }) => row)
   const rows = columnsOf(sql, TEXTS, created)
-  if (!logs) return [CREATE, lane, seq, ...rows]
-  const entries = sorted.map(([, row, by]) => creation(row, by))
-  return [CREATE_LOGGED, lane, seq, ...rows, ...entryColumns(sql, entries)]
+  if (!hasJournal) return [CREATE, lane, seq, ...rows]
+  const entries = sorted.map(({ row, origin }) => creation(row, origin))
+  return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries)]
 }
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
 export type Attempted = readonly (Outcome | undefined)[]
 
-function createStep(changes: readonly Create[]): Step<Attempted> {
-  const sorted = changes.toSorted(([, a], [, b]) => byId(a, b))
+function createStep(creates: readonly Create[]): Step<Attempted> {
+  const sorted = creates.toSorted((a, b) => byId(a.row, b.row))
 
   return {
     async send(sql, at) {
@@ -81,11 +83,11 @@ function createStep(changes: readonly Create[]): Step<Attempted> {
       return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
     async finish(refused, ask) {
-      if (refused === '') return changes.map(() => null)
+      if (refused === '') return creates.map(() => null)
       const ids = new Set(refused.split(','))
       // The others are made, whatever fails here.
       const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
-      return changes.map(([, row]) => {
+      return creates.map(({ row }) => {
         if (!ids.has(String(row[0]))) return null
         const other = stored.get(row[0])
         return other && refuseCreate(row, other)
@@ -117,12 +119,12 @@ const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(
 function writesOf(
   sql: SQL,
   at: LaneStep,
-  changes: readonly Change[],
+  batch: readonly Write[],
   net: Net,
-  entries: readonly Entry[],
+  entries: readonly NewEntry[],
 ): Statement[] {
   const statements: Statement[] = []
-  // If the log has them, no other process may make such a plant before this is committed.
+  // If the journal has them, no other process may make such a plant before this is committed.
   const passed = entries.length > 0 ? net.passed : []
   const inserted = [...net.inserted, ...passed.map((id) => toRow({ id: BigInt(id), name: '' }))]
   const deleted = [...net.deleted, ...passed]
@@ -131,28 +133,28 @@ function writesOf(
   if (deleted.length > 0) statements.push(remove(sql, deleted))
   const growth = net.inserted.length - net.deleted.length
   if (growth !== 0) statements.push(addPlants(at, growth))
-  for (const change of changes) {
-    if (change[0] === 'use') statements.push(useToken(change[1], change[2]))
+  for (const write of batch) {
+    if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))
   }
   // Last, as other processes wait for it.
-  if (entries.length > 0) statements.push(logEntries(sql, entries))
+  if (entries.length > 0) statements.push(addEntries(sql, entries))
   return statements
 }
 
 /** Every statement that writes plants, with nothing to write: each fails if it lacks a privilege, a table or a column. */
 export const rehearsal = (sql: SQL): readonly Statement[] => [
-  create(sql, { lane: '', seq: 0, logs: false }, []),
-  create(sql, { lane: '', seq: 0, logs: true }, []),
+  create(sql, { lane: '', seq: 0, hasJournal: false }, []),
+  create(sql, { lane: '', seq: 0, hasJournal: true }, []),
   lockRows(sql, []),
   insert(sql, []),
   update(sql, []),
   remove(sql, []),
-  logEntries(sql, []),
+  addEntries(sql, []),
 ]
 
-/** A step of any changes: locks and reads the rows, decides the outcomes, and writes what they come to. */
-export function transactionStep(changes: readonly Change[]): Step<readonly Outcome[]> {
-  const ids = new Set<RowId>(changes.filter(isRequested).flatMap(idsOf))
+/** A step of any writes: locks and reads the rows, decides the outcomes, and writes what they come to. */
+export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {
+  const ids = new Set<RowId>(batch.filter(isChange).flatMap(idsOf))
   let outcomes: readonly Outcome[] = []
 
   return {
@@ -162,21 +164,21 @@ export function transactionStep(changes: readonly Change[]): Step<readonly Outco
       const stored = toRows(answers[0])
       const { state, changed } = overlay((id) => stored.get(id) ?? null)
       // Known before the COMMIT, in case its answer is lost.
-      const entries: Entry[] = []
-      const log = at.logs ? entries : undefined
-      outcomes = changes.map((change) => (isRequested(change) ? decide(change, state, log) : null))
-      await commit(sql, writesOf(sql, at, changes, netOf(changed, stored), entries))
+      const entries: NewEntry[] = []
+      const journal = at.hasJournal ? entries : undefined
+      outcomes = batch.map((write) => (isChange(write) ? decide(write, state, journal) : null))
+      await commit(sql, writesOf(sql, at, batch, netOf(changed, stored), entries))
       return { refused: '' }
     },
     finish: async () => outcomes,
   }
 }
 
-const isCreate = (change: Change): change is Create => change[0] === 'create'
+const isCreate = (write: Write): write is Create => write.kind === 'create'
 
 /** The cheapest step that makes a batch. */
-export function stepOf(changes: readonly Change[]): Step<Attempted> {
-  const creates = changes.filter(isCreate)
-  const isDistinct = new Set(creates.map(([, [id]]) => id)).size === changes.length
-  return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(changes)
+export function stepOf(batch: readonly Write[]): Step<Attempted> {
+  const creates = batch.filter(isCreate)
+  const isDistinct = new Set(creates.map(({ row }) => row[0])).size === batch.length
+  return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(batch)
 }

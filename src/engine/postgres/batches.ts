@@ -1,6 +1,6 @@
 // Batches of group commit as steps of the writer.
 
-import { type Change, isDone, type Outcome } from '../change'
+import { isDone, type Outcome, type Write } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { type Attempted, stepOf, transactionStep } from './apply-changes'
@@ -12,52 +12,52 @@ const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
 
 type ToStep = typeof stepOf
 
-const kindsOf = (changes: readonly Change[]): Set<string> => new Set(changes.map(([kind]) => kind))
+const kindsOf = (batch: readonly Write[]): Set<string> => new Set(batch.map(({ kind }) => kind))
 
-/** The kinds of changes that a batch has shown to work: one was made, and the server refused none. */
-function provedBy(changes: readonly Change[], outcomes: readonly Outcome[]): Set<string> {
+/** The kinds of writes that a batch has shown to work: one was made, and the server refused none. */
+function provedBy(batch: readonly Write[], outcomes: readonly Outcome[]): Set<string> {
   const isRefused = (it: Outcome | undefined) => !isDone(it) && (it?.error ?? 0) >= 50000
-  const made = kindsOf(changes.filter((_, index) => isDone(outcomes[index])))
-  return made.difference(kindsOf(changes.filter((_, index) => isRefused(outcomes[index]))))
+  const made = kindsOf(batch.filter((_, index) => isDone(outcomes[index])))
+  return made.difference(kindsOf(batch.filter((_, index) => isRefused(outcomes[index]))))
 }
 
 /** Returns the function that commits the batches of a store. */
 export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
-  /** Makes a batch. If the server refuses data of it, its halves are tried, so that only the change at fault is refused. */
-  async function attempt(changes: readonly Change[], toStep: ToStep, onDoubt: () => void) {
+  /** Makes a batch. If the server refuses data of it, its halves are tried, so that only the write at fault is refused. */
+  async function attempt(batch: readonly Write[], toStep: ToStep, onDoubt: () => void) {
     try {
-      return await writer.run(toStep(changes), onDoubt)
+      return await writer.run(toStep(batch), onDoubt)
     } catch (error) {
       if (!isDataError(error)) throw error
       const state = sqlStateOf(error)
       const detail = state === DISCARDED ? DISCARDS : `${state} ${error}`
-      if (changes.length === 1) return [{ error: 50001, detail } as const]
-      const half = changes.length >> 1
-      const first: Attempted = await attempt(changes.slice(0, half), toStep, onDoubt)
-      return [...first, ...(await attemptRest(changes.slice(half), toStep, onDoubt))]
+      if (batch.length === 1) return [{ error: 50001, detail } as const]
+      const half = batch.length >> 1
+      const first: Attempted = await attempt(batch.slice(0, half), toStep, onDoubt)
+      return [...first, ...(await attemptRest(batch.slice(half), toStep, onDoubt))]
     }
   }
 
-  /** The same when others of the batch may be stored already: a failure refuses these changes alone. */
+  /** The same when others of the batch may be stored already: a failure refuses these writes alone. */
   async function attemptRest(
-    changes: readonly Change[],
+    batch: readonly Write[],
     toStep: ToStep,
     onDoubt: () => void,
   ): Promise<Attempted> {
     try {
-      return await attempt(changes, toStep, onDoubt)
+      return await attempt(batch, toStep, onDoubt)
     } catch (thrown) {
-      const { error, message } = refusals.refuse(thrown, kindsOf(changes))
-      return changes.map(() => ({ error, message }))
+      const { error, message } = refusals.refuse(thrown, kindsOf(batch))
+      return batch.map(() => ({ error, message }))
     }
   }
 
   /** A create that was refused although no plant with its id was found is made again with its row locked, which always decides it. */
-  async function complete(changes: readonly Change[], onDoubt: () => void): Promise<Outcome[]> {
-    const outcomes = [...(await attempt(changes, stepOf, onDoubt))]
+  async function complete(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
+    const outcomes = [...(await attempt(batch, stepOf, onDoubt))]
     const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
     if (open.length > 0) {
-      const missing = changes.filter((_, index) => outcomes[index] === undefined)
+      const missing = batch.filter((_, index) => outcomes[index] === undefined)
       const again = await attemptRest(missing, transactionStep, onDoubt)
       for (const [place, index] of open.entries()) outcomes[index] = again[place]
     }
@@ -65,21 +65,21 @@ export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
   }
 
   /** Makes a batch durable. If it is in doubt, its outcomes are promised for when the server is found again. */
-  return async (changes: readonly Change[]): Promise<Committed> => {
+  return async (batch: readonly Write[]): Promise<Committed> => {
     const started = performance.now()
     const doubt = Promise.withResolvers<null>()
     const onDoubt = () => {
-      role.log('warn', 'commit-in-doubt', { changes: changes.length })
+      role.log('warn', 'commit-in-doubt', { changes: batch.length })
       doubt.resolve(null)
     }
-    const outcomes = complete(changes, onDoubt).then(
+    const outcomes = complete(batch, onDoubt).then(
       (it) => {
-        observeCommit(role, changes, it, performance.now() - started)
-        if (refusals.problem()) refusals.committed(provedBy(changes, it))
+        observeCommit(role, batch, it, performance.now() - started)
+        if (refusals.problem()) refusals.committed(provedBy(batch, it))
         return it
       },
       (error) => {
-        throw refusals.refuse(error, kindsOf(changes))
+        throw refusals.refuse(error, kindsOf(batch))
       },
     )
     const first = await Promise.race([outcomes, doubt.promise])

@@ -6,7 +6,7 @@ import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
 import { type Ask, connect } from './connection'
 import { indexNamed, sqlStateOf } from './errors'
-import { logProblems } from './journal'
+import { journalProblems } from './journal'
 import { SCHEMA_VERSION, steps } from './migrations'
 import { countPlants } from './plants'
 import { statementsOf } from './rehearsal'
@@ -15,7 +15,7 @@ import { sendAll, texts } from './statements'
 import type { PostgresTarget } from './url'
 
 const DEADLINE_MS = 15_000
-// A broken log of changes could have as many problems as entries.
+// A broken journal could have as many problems as entries.
 const MOST_PROBLEMS = 10
 
 const NO_TEMPORARY =
@@ -146,7 +146,7 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
     if (isCurrent && problems.length === 0) {
       problems.push(...countProblems(await ask(countPlants), plants))
     }
-    for await (const problem of isCurrent ? logProblems(ask) : []) {
+    for await (const problem of isCurrent ? journalProblems(ask) : []) {
       if (problems.push(problem) > MOST_PROBLEMS) break
     }
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)

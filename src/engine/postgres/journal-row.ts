@@ -1,15 +1,15 @@
-// The row that says whether a log of changes is kept, and that numbers its entries: see change-log.ts.
+// The row that says whether a journal is kept, and that numbers its entries: see journal.ts.
 
 import type { SQL } from 'bun'
 import type { KeepChanges } from '../../store'
-import { newLogName } from '../journal/entry'
+import { newJournalName } from '../journal/entry'
 import { sqlStateOf } from './errors'
 import { commit, type Statement } from './statements'
 
 const MOST_TRIES = 10
 
-/** Whether a log is kept. */
-export async function isLogKept(sql: SQL): Promise<boolean> {
+/** Whether a journal is kept. */
+export async function isJournalKept(sql: SQL): Promise<boolean> {
   const [row] = await sql<{ log: string | null }[]>`SELECT log FROM change_log`
   return row?.log != null
 }
@@ -29,38 +29,38 @@ async function timelineOf(sql: SQL): Promise<string> {
 }
 
 /**
- * Gives the log another name if commits may have been lost, so that no cursor leads on from them: the caller knows it, or the
- * server is not the one that the log was on. Even one that lost nothing that was confirmed may lack what a reader has seen.
+ * Gives the journal another name if commits may have been lost, so that no cursor leads on from them: the caller knows it, or
+ * the server is not the one that the journal was on. Even a server that lost no confirmed commit may lack what a reader has seen.
  */
-export async function renameLog(sql: SQL, hasLost: boolean): Promise<void> {
+export async function renameJournal(sql: SQL, hasLost: boolean): Promise<void> {
   await sql.unsafe(
     `UPDATE change_log SET log = $1, timeline = $2
      WHERE log IS NOT NULL AND (timeline <> $2 OR $3::boolean)`,
-    [newLogName(), await timelineOf(sql), hasLost],
+    [newJournalName(), await timelineOf(sql), hasLost],
   )
 }
 
 const DEADLOCK = '40P01'
 
-const BEGIN_LOG = (keepMs: number): readonly Statement[] => [
-  ['UPDATE change_log SET log = coalesce(log, $1), keep_ms = $2::bigint', newLogName(), keepMs],
-  // Waits for the steps under way; the next step of each process finds its lane changed, and starts again with the log.
+const BEGIN_JOURNAL = (keepMs: number): readonly Statement[] => [
+  ['UPDATE change_log SET log = coalesce(log, $1), keep_ms = $2::bigint', newJournalName(), keepMs],
+  // Waits for the steps under way; the next step of each process finds its lane changed, and starts again with the journal.
   ['UPDATE lanes SET logs = true WHERE NOT logs'],
 ]
-const END_LOG: readonly Statement[] = [
+const END_JOURNAL: readonly Statement[] = [
   ['TRUNCATE changes'],
   ['UPDATE change_log SET log = NULL, keep_ms = NULL'],
   ['UPDATE lanes SET logs = false WHERE logs'],
 ]
 
-/** Begins the log, ends it, or changes how long it is kept, for every process that writes; resolves to whether it ended it. */
+/** Begins or ends the journal, or changes how long it is kept, for every process that writes. Resolves to whether it was ended. */
 export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<boolean> {
   if (keep === null) return false
   const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
   if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return false
   for (let tries = 1; ; tries += 1) {
     try {
-      await commit(sql, ['BEGIN', ...(keep === 'off' ? END_LOG : BEGIN_LOG(keep))])
+      await commit(sql, ['BEGIN', ...(keep === 'off' ? END_JOURNAL : BEGIN_JOURNAL(keep))])
       return keep === 'off'
     } catch (error) {
       if (sqlStateOf(error) !== DEADLOCK || tries === MOST_TRIES) throw error

@@ -1,26 +1,26 @@
-// The SQL of the log of changes. Each commit advances the one row of `change_log` last, and holds it until it is durable: so the
+// The SQL of the journal. Each commit advances the one row of `change_log` last, and holds it until it is durable: so the
 // numbers follow the order of commits, whichever process makes them, and have no gaps. A sequence would not do.
 
 import type { SQL } from 'bun'
 import { TEXTS } from '../../plant/plant'
-import type { ChangeLog, LogStats } from '../../store'
+import type { Journal, JournalStats } from '../../store'
 import {
   createLinkCheck,
   ENTRY_COLUMNS,
-  type Entry,
   type EntryRow,
   endOf,
   entryTexts,
   isWhole,
+  type JournalRow,
+  type JournalState,
   LACKS_ENTRIES,
   type Link,
-  type LogRow,
-  type LogState,
   MOST_ENTRIES,
+  type NewEntry,
   pageAfter,
   placeOf,
-  toChange,
-  toLogState,
+  toJournalEntry,
+  toJournalState,
 } from '../journal/entry'
 import { PAGE_LENGTH } from '../page'
 import type { Ask } from './connection'
@@ -41,16 +41,16 @@ export const entriesFrom = (first: number): string =>
   `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
 
 /** The entries as parameters. */
-export const entryColumns = (sql: SQL, entries: readonly Entry[]) => {
+export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
   const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
   return columnsOf(sql, ENTRY_TEXTS, rows)
 }
 
-/** Advances the log by `count`, and adds the entries that `from` selects; RETURNING their numbers. To follow WITH. */
-export const advanceAndLog = (count: string, from: string): string => `
+/** Two queries to follow WITH: advance the last number by `count`, then insert the entries that `from` selects (`added`). */
+export const advanceAndAdd = (count: string, from: string): string => `
   advanced AS (
     UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last
-  ), logged AS (
+  ), added AS (
     INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS})
     SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS}
     FROM advanced, ${from}
@@ -59,12 +59,12 @@ export const advanceAndLog = (count: string, from: string): string => `
 
 const COUNT = 'cardinality($1::bigint[])'
 // If the row is gone, the division fails, and the transaction with it.
-const LOG = `WITH ${advanceAndLog(COUNT, entriesFrom(1))}
-  SELECT 1 / (count(*) = ${COUNT})::int FROM logged`
+const ADD = `WITH ${advanceAndAdd(COUNT, entriesFrom(1))}
+  SELECT 1 / (count(*) = ${COUNT})::int FROM added`
 
 /** Adds entries; the last statement of a transaction. */
-export const logEntries = (sql: SQL, entries: readonly Entry[]): Statement => [
-  LOG,
+export const addEntries = (sql: SQL, entries: readonly NewEntry[]): Statement => [
+  ADD,
   ...entryColumns(sql, entries),
 ]
 
@@ -78,27 +78,27 @@ const page = (where: string, order: string) => `
     FROM (SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${where} ORDER BY ${order} LIMIT $2::bigint) AS read
   ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
 
-// What another log has by now is not found.
+// No entries of another journal that was begun meanwhile.
 const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
 const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
 /** `found`: how many there are within the limit, those that are too long together included. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
-async function stateOf(sql: SQL): Promise<LogState> {
-  const [row] = await sql<LogRow[]>`
+async function stateOf(sql: SQL): Promise<JournalState> {
+  const [row] = await sql<JournalRow[]>`
     SELECT log, last, (SELECT min(number) FROM changes) AS first FROM change_log`
-  return toLogState(row)
+  return toJournalState(row)
 }
 
-/** Reads of the log; see {@link ChangeLog}. */
-export function createLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
+/** Reads of the journal; see {@link Journal}. */
+export function createJournalReader(ask: Ask): Omit<Journal, 'watch'> {
   return {
     async read({ after, limit }) {
       const state = await ask(stateOf)
       const place = placeOf(after, state)
       const most = Math.min(limit, MOST_ENTRIES)
-      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.log])
+      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.name])
       return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {
@@ -107,12 +107,12 @@ export function createLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       const end = endOf(after, state)
       // One more than fits shows whether there is a next page.
       const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
-      const changes = rows.slice(0, most).map((row) => toChange(state.log, row))
-      const last = changes.at(-1)
-      const hasMore = last !== undefined && Number(rows[0]?.found) > changes.length
-      return hasMore ? { changes, next: last.cursor } : { changes }
+      const entries = rows.slice(0, most).map((row) => toJournalEntry(state.name, row))
+      const last = entries.at(-1)
+      const hasMore = last !== undefined && Number(rows[0]?.found) > entries.length
+      return hasMore ? { entries, next: last.cursor } : { entries }
     },
-    async stats(): Promise<LogStats> {
+    async stats(): Promise<JournalStats> {
       const { first, last } = await ask(stateOf)
       const [row] = await ask(
         (sql) => sql<{ at: bigint | null; bytes: bigint }[]>`
@@ -155,8 +155,8 @@ const LINKS = `
 
 type Bounds = { last: bigint; first: bigint | null; top: bigint | null; count: bigint }
 
-/** What is wrong with the log: it lacks entries, or they do not tell how the plants came to be. */
-export async function* logProblems(ask: Ask): AsyncGenerator<string> {
+/** What is wrong with the journal: entries are missing, or do not lead to the stored plants. */
+export async function* journalProblems(ask: Ask): AsyncGenerator<string> {
   const states = await ask(
     (sql) => sql<Bounds[]>`
       SELECT last, min(number) AS first, max(number) AS top, count(number) AS count

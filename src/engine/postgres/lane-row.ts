@@ -12,8 +12,8 @@ const FENCE_LOCK_MS = 1000
 export type LaneStep = {
   readonly lane: string
   readonly seq: number
-  /** Whether the step adds to the log of changes. The lane must say the same, or the step is not made. */
-  readonly logs: boolean
+  /** Whether the step adds to the journal. The lane must say the same, or the step is not made. */
+  readonly hasJournal: boolean
 }
 
 /** What a fence found. */
@@ -22,11 +22,11 @@ export type Fence = {
   readonly made: number
   /** The refusals of that step. */
   readonly refused: string
-  /** Whether a log of changes is kept. */
-  readonly logs: boolean
+  /** Whether a journal is kept. */
+  readonly hasJournal: boolean
 }
 
-// Waits for a process that begins or ends the log of changes, or makes it wait: the lane knows. None is made in a schema that
+// Waits for a process that begins or ends the journal, or makes it wait, so that the new lane has the right `logs`. None is made in a schema that
 // another process has migrated since.
 const MAKE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log
@@ -42,10 +42,10 @@ const removeWhere = (
 const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
 
 /** Inserts a lane with a random name, and removes those that were not used for {@link KEPT_DAYS}. */
-export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'logs'>> {
+export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'hasJournal'>> {
   const lane = crypto.randomUUID()
   const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
-  return { lane, logs: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
+  return { lane, hasJournal: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
 // Found by its key, past the older versions that a snapshot keeps; max() may read them all. `>=`: a step under way may move it.
@@ -73,10 +73,10 @@ const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
  */
 export async function beginStep(
   sql: SQL,
-  { lane, seq, logs }: LaneStep,
+  { lane, seq, hasJournal }: LaneStep,
   statements: readonly Statement[],
 ): Promise<readonly Answer[] | null> {
-  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq, logs], ...statements]
+  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq, hasJournal], ...statements]
   try {
     const [, advanced, ...answers] = await sendAll(sql, all)
     if (advanced?.length === 1) return answers
@@ -108,12 +108,13 @@ const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint 
  */
 export async function fence(
   sql: SQL,
-  { lane, seq }: Omit<LaneStep, 'logs'>,
+  { lane, seq }: Omit<LaneStep, 'hasJournal'>,
 ): Promise<Fence | null> {
   const limit = `SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`
   const [, , moved] = await commit(sql, ['BEGIN', [limit], [FENCE, lane, seq]])
   const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(moved)
-  return row ? { made: Number(row.fenced_from), refused: row.refused, logs: row.logs } : null
+  if (!row) return null
+  return { made: Number(row.fenced_from), refused: row.refused, hasJournal: row.logs }
 }
 
 /** The statements on lanes, with nothing to do. Each fails if a privilege, a table or a column is missing. */

@@ -10,7 +10,7 @@ import { Confirmations } from '../health'
 import type { Role } from '../role'
 import type { Ask, Connection } from './connection'
 import { isInDoubt } from './errors'
-import { renameLog } from './journal-row'
+import { renameJournal } from './journal-row'
 import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
 
 /** A commit of the writer. It can be sent again if it was not made. */
@@ -40,9 +40,9 @@ export class Lane {
   readonly confirmations = new Confirmations()
   readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
   #name: string | null = null
-  /** Whether the steps add to the log of changes. */
-  #logs = false
-  /** Whether the server may have lost commits, and the log still has its old name. */
+  /** Whether the steps add to the journal. */
+  #hasJournal = false
+  /** Whether the server may have lost commits, and the journal still has its old name. */
   #hasLost = false
   /** The connection that entered the lane last. No other may write. */
   #entered: Connection | null = null
@@ -83,7 +83,7 @@ export class Lane {
     this.#isInDoubt = true
     this.confirmations.sent()
     try {
-      const at = { lane: this.#name ?? '', seq, logs: this.#logs }
+      const at = { lane: this.#name ?? '', seq, hasJournal: this.#hasJournal }
       const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
@@ -110,16 +110,16 @@ export class Lane {
   }
 
   async #make(connection: Connection): Promise<void> {
-    const { lane, logs } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
-    this.#logs = logs
+    const { lane, hasJournal } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
+    this.#hasJournal = hasJournal
     this.#confirmed = 0
     this.confirmations.confirmed()
-    await this.#checkLog(connection)
+    await this.#renameJournal(connection)
     this.#name = lane
   }
 
-  async #checkLog({ sql, within }: Connection): Promise<void> {
-    if (this.#logs) await within(DEADLINE_MS, renameLog(sql, this.#hasLost))
+  async #renameJournal({ sql, within }: Connection): Promise<void> {
+    if (this.#hasJournal) await within(DEADLINE_MS, renameJournal(sql, this.#hasLost))
     this.#hasLost = false
   }
 
@@ -143,9 +143,9 @@ export class Lane {
       this.counts.lostCommits += lost
       log('error', 'acknowledged-lost', { commits: lost })
     }
-    this.#logs = found.logs
+    this.#hasJournal = found.hasJournal
     this.#confirmed = top + 1
-    await this.#checkLog(connection)
+    await this.#renameJournal(connection)
   }
 
   #settle(found: Fence | null, top: number): Verdict {

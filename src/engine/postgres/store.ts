@@ -4,12 +4,12 @@ import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
 import { watchHealth } from '../health'
 import { removeOldEntries } from '../journal/retention'
-import { CHANGE_BYTES, createChanges } from '../plant-changes'
+import { createWrites, WRITE_BYTES } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
 import type { Connection } from './connection'
-import { createLogReader, removeEntries } from './journal'
-import { isLogKept, keepChanges } from './journal-row'
+import { createJournalReader, removeEntries } from './journal'
+import { isJournalKept, keepChanges } from './journal-row'
 import { Lane, type Step } from './lane'
 import { createLeases, LEASE_MS } from './leases'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
@@ -52,7 +52,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const lane = new Lane(role)
   const refusals = new Refusals(role)
   let isOpened = false
-  let isLogged = false
+  let hasJournal = false
   async function prepare(connection: Connection): Promise<void> {
     if (isOpened) {
       // Another process may have migrated the schema beyond what this one knows.
@@ -65,11 +65,11 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     isOpened = true
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
-    const wasLogged = isLogged
-    // Last: if another process begins or ends the log later, the next step finds its lane changed, and prepares anew.
-    isLogged = await connection.within(SETTING_MS, isLogKept(connection.sql))
+    const hadJournal = hasJournal
+    // Last: if another process begins or ends the journal later, the next step finds its lane changed, and prepares anew.
+    hasJournal = await connection.within(SETTING_MS, isJournalKept(connection.sql))
     // Another process did.
-    if (wasLogged && !isLogged) role.log('warn', 'changes-ended')
+    if (hadJournal && !hasJournal) role.log('warn', 'changes-ended')
   }
   const primary = new Primary(
     target,
@@ -82,17 +82,17 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const writer = new Writer(primary, lane, role)
   const askForPages = primary.reader('pages')
   const askForTokens = primary.reader('tokens')
-  const logReader = createLogReader(askForPages)
+  const journalReader = createJournalReader(askForPages)
   const leases = createLeases(
     (hash) => askForTokens((sql) => findToken(sql, hash)),
     () => performance.now(),
   )
-  const { changes, watch, methods } = createChanges(
+  const { writes, watch, methods } = createWrites(
     createBatches(writer, refusals, role),
-    logReader.read,
+    journalReader.read,
     leases.forget,
   )
-  const log = { ...logReader, watch }
+  const journal = { ...journalReader, watch }
   /** Commits a step that changes tokens, and resolves to their number. The next look-up sees it. */
   async function changeTokens(step: Step<number>): Promise<number> {
     const result = await writer.run(step).catch((error) => {
@@ -103,7 +103,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     return result
   }
 
-  const touch = () => changes.submit(['probe'], CHANGE_BYTES)
+  const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals)
   const health = watchHealth({
     confirmations: lane.confirmations,
@@ -120,13 +120,13 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         setInterval(rehearse, REHEARSED_EVERY_MS),
       ]
     : []
-  const forget = async () => isLogged && (await askForPages(removeEntries))
-  const endRetention = role.outlivesOutages ? removeOldEntries(forget) : undefined
+  const removeExpired = async () => hasJournal && (await askForPages(removeEntries))
+  const endRetention = role.outlivesOutages ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,
-    get changes() {
-      return isLogged ? log : undefined
+    get journal() {
+      return hasJournal ? journal : undefined
     },
     readPlant: shareReads(primary.reader('points')),
     listPlants: (query) => askForPages((sql) => listPlants(sql, query)),
@@ -146,7 +146,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     },
     stats: () => ({
       isWritable: health.problem() === null,
-      queued: changes.queued,
+      queued: writes.queued,
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
@@ -156,7 +156,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
       for (const timer of timers) clearInterval(timer)
       endRetention?.()
       // In an outage there may be no end to wait for.
-      if (!primary.problem()) await changes.drained()
+      if (!primary.problem()) await writes.drained()
       const reason = writer.isBusy() ? primary.problem() : null
       // If that fails, another process removes the row later.
       if (!primary.problem()) {

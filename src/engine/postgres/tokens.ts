@@ -16,14 +16,14 @@ export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
 }
 
 /** Records the hour of a token's last use. */
-export const useToken = (hash: string, hour: number): Statement => [
+export const recordUse = (hash: string, hour: number): Statement => [
   'UPDATE tokens SET last_used_at = $2 WHERE hash = $1',
   hash,
   hour,
 ]
 
 /** The statements on tokens, with nothing to do. Each fails if a privilege, a table or a column is missing. */
-export const rehearsal: readonly Statement[] = [[FIND, ''], useToken('', 0)]
+export const rehearsal: readonly Statement[] = [[FIND, ''], recordUse('', 0)]
 
 /** Every token, the oldest first. */
 export async function listTokens(sql: SQL): Promise<Token[]> {

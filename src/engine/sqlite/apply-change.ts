@@ -1,10 +1,10 @@
-// The SQL of one change, within a transaction that is open.
+// The SQL of one write, within a transaction that is open.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { FIELDS, TEXTS } from '../../plant/plant'
-import type { Change, Outcome, Refusal } from '../change'
+import type { Outcome, Refusal, Write } from '../change'
 import { decide, type State } from '../decide'
-import type { Entry } from '../journal/entry'
+import type { NewEntry } from '../journal/entry'
 import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../row'
 import { APPLICATION_ID } from './migrations'
 
@@ -52,38 +52,40 @@ function prepareState(db: Database): State {
   return state
 }
 
-/** Writes to the disk, and changes nothing: SQLite writes the page that holds this, whatever its value was. */
+/** Writes to the disk and changes nothing: SQLite writes the page with this value, although it stays the same. */
 export function probe(db: Database): void {
   db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
 }
 
 /**
- * Returns a function that applies one change and returns its outcome. What takes effect is added to `entries`. It throws if
+ * Returns a function that applies one write and returns its outcome. What takes effect is added to `entries`. It throws if
  * the storage fails.
  */
-export function prepareChanges(db: Database, forget: (time: number) => void) {
+export function prepareWrites(db: Database, removeEntries: (time: number) => void) {
   const state = prepareState(db)
-  const use = db.query<never, [number, string]>('UPDATE tokens SET last_used_at = ? WHERE hash = ?')
+  const recordUse = db.query<never, [number, string]>(
+    'UPDATE tokens SET last_used_at = ? WHERE hash = ?',
+  )
 
-  function apply(change: Change, entries?: Entry[]): Outcome {
-    switch (change[0]) {
-      case 'use':
-        use.run(change[2], change[1])
+  function apply(write: Write, entries?: NewEntry[]): Outcome {
+    switch (write.kind) {
+      case 'recordUse':
+        recordUse.run(write.hour, write.hash)
         return null
-      case 'forget':
-        forget(change[1])
+      case 'removeEntries':
+        removeEntries(write.before)
         return null
       case 'probe':
         probe(db)
         return null
       default:
-        return decide(change, state, entries)
+        return decide(write, state, entries)
     }
   }
 
-  return (change: Change, entries?: Entry[]): Outcome => {
+  return (write: Write, entries?: NewEntry[]): Outcome => {
     try {
-      return apply(change, entries)
+      return apply(write, entries)
     } catch (error) {
       if (!(error instanceof SQLiteError && STATEMENT_ERROR.test(error.code ?? ''))) throw error
       return { error: 50001, detail: `${error.code} ${error.message}` }

@@ -19,7 +19,7 @@ async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | 
   const made = join(own.path, 'copy.db')
   const { schemaVersion } = await copyDatabase(path, made, () => stopping.throwIfAborted())
   stopping.throwIfAborted()
-  // A migration that was killed may be complete in the log, but not yet in the header.
+  // A migration that was killed may be complete in the WAL, but not yet in the header.
   if (schemaVersion === SCHEMA_VERSION) return null
   await syncFile(made)
   const kept = `${path}.schema-${schemaVersion}`

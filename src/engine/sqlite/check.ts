@@ -5,7 +5,7 @@ import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
 import { explainReading } from './errors'
-import { logProblems } from './journal'
+import { journalProblems } from './journal'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { countPlants } from './plants'
 import { readDatabase } from './read-only'
@@ -58,7 +58,7 @@ function schemaProblems(db: Database, version: number): string[] {
   return [...faulty, ...foreign]
 }
 
-// A broken log of changes could have as many problems as entries.
+// A broken journal could have as many problems as entries.
 const MOST_PROBLEMS = 10
 
 const NOTHING = { schemaVersion: 0, plants: 0, tokens: 0 }
@@ -76,7 +76,7 @@ function check(db: Database, isCopy: boolean): Findings {
     .filter((line) => line !== 'ok')
   const problems = [...damage, ...schemaProblems(db, version)]
   if (problems.length === 0 && version === SCHEMA_VERSION) {
-    problems.push(...logProblems(db).take(MOST_PROBLEMS))
+    problems.push(...journalProblems(db).take(MOST_PROBLEMS))
   }
   if (problems.length > 0) return { ...NOTHING, problems }
   const plants = count(db, 'plants')

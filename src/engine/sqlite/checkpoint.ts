@@ -1,4 +1,4 @@
-// Keeps the write-ahead log short: copies it into the database, and truncates the file when possible.
+// Checkpoints: copy the write-ahead log (WAL) into the database, so that it stays short, and truncate its file if it is long.
 
 import type { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -6,13 +6,13 @@ import type { Log } from '../../log'
 import { type StorageFailure, toFailure } from './errors'
 import type { CheckpointReport } from './worker-protocol'
 
-// Pages (of 4 KiB) in the log at which it is copied: twice SQLite's default, for random ids in a large store, whose
-// commits spend most of their time on that copying (bench: tuning).
+// Copies the WAL when it has this many pages (of 4 KiB): twice SQLite's default, because commits of random ids in a large
+// store spend most of their time on that copying (bench: tuning).
 const CHECKPOINT_PAGES = 2000
-const LONGEST_IDLE_LOG_BYTES = 32 * 1024 * 1024
+const LONGEST_IDLE_WAL_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1000
-// A log of this many pages (256 MiB) is worth a warning: a reader that does not end keeps it growing.
-const GROWING_LOG_PAGES = 65_536
+// Warns when the WAL has this many pages (256 MiB): a reader that does not end keeps it growing.
+const GROWING_WAL_PAGES = 65_536
 
 type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
 
@@ -21,23 +21,23 @@ type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
  * failed, or that a reader kept from finishing, is tried again every second.
  */
 export function createCheckpointer(db: Database, report: (report: CheckpointReport) => void) {
-  const log = `${db.filename}-wal`
+  const wal = `${db.filename}-wal`
   const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
   const passive = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)')
   const truncate = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(TRUNCATE)')
   let dueAt = CHECKPOINT_PAGES
   let retry: Timer | undefined
 
-  // Whether all of the log is in the database, and the file no longer than necessary.
+  // Whether all of the WAL is in the database, and its file is no longer than necessary.
   function checkpoint(): boolean {
     const row = passive.get()
     const pages = Number(row?.log)
     const checkpointed = Number(row?.checkpointed)
     report({ pages, checkpointed })
-    // A reader of an old state keeps the log growing: copy again when it has grown as much again.
+    // A reader of an old state keeps the WAL growing: copy again when it has grown as much again.
     dueAt = checkpointed < pages ? pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES
     if (checkpointed < pages) return false
-    return statSync(log).size <= LONGEST_IDLE_LOG_BYTES || truncate.get()?.busy === 0n
+    return statSync(wal).size <= LONGEST_IDLE_WAL_BYTES || truncate.get()?.busy === 0n
   }
 
   function run(isDue: () => boolean): void {
@@ -53,7 +53,7 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
   }
 
   return {
-    /** Copies the log if it has become long enough. */
+    /** Copies the WAL if it has become long enough. */
     afterCommit: () =>
       run(() => {
         const pages = Number(walPages.get()?.log)
@@ -72,11 +72,11 @@ export function watchCheckpoints(log: Log, onFailed: (failure: StorageFailure) =
 
   return {
     /**
-     * Whether the last checkpoint copied all of the log. If it did not, a reader kept it from finishing, maybe one of this
-     * process: under steady load its transactions follow one another so closely that the log would grow without end.
+     * Whether the last checkpoint copied the whole WAL. If not, a reader kept it from finishing, maybe one of this process:
+     * under steady load its transactions follow one another so closely that the WAL would grow without end.
      */
     isFinished: (): boolean => isFinished,
-    /** Why the last checkpoint failed; null if it did not. The log grows until one succeeds. */
+    /** Why the last checkpoint failed; null if it did not. The WAL grows until one succeeds. */
     failure: (): StorageFailure | null => failure,
     reset(): void {
       failure = null
@@ -93,7 +93,7 @@ export function watchCheckpoints(log: Log, onFailed: (failure: StorageFailure) =
       const { pages, checkpointed } = it
       isFinished = checkpointed === pages
       const wasGrowing = isGrowing
-      isGrowing = pages >= GROWING_LOG_PAGES
+      isGrowing = pages >= GROWING_WAL_PAGES
       if (isGrowing && !wasGrowing) log('warn', 'wal-growing', { pages, checkpointed })
     },
   }

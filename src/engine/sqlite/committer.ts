@@ -2,15 +2,15 @@
 
 import type { Database } from 'bun:sqlite'
 import { watchInode } from '../../files/libc'
-import type { Change, Outcome } from '../change'
-import type { Entry } from '../journal/entry'
+import type { Outcome, Write } from '../change'
+import type { NewEntry } from '../journal/entry'
 import { growthOf } from '../plant-count'
-import { prepareChanges, probe } from './apply-change'
+import { prepareWrites, probe } from './apply-change'
 import { createCheckpointer } from './checkpoint'
 import { closeDatabase, connect, prepareOrClose } from './connection'
 import { distrustPageCache, watchFiles } from './database-file'
 import { type StorageFailure, toFailure } from './errors'
-import { type LastEntry, prepareLogWriter } from './journal'
+import { type LastEntry, prepareJournalWriter } from './journal'
 import { SCHEMA_VERSION, schemaVersion } from './migrations'
 import type { Answer, CheckpointReport, DatabaseToOpen } from './worker-protocol'
 
@@ -24,7 +24,7 @@ const moved: StorageFailure = {
 
 /** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
 export function openCommitter(
-  { path, inode, mayLog }: DatabaseToOpen,
+  { path, inode, mayKeepJournal }: DatabaseToOpen,
   isDistrusted: boolean,
   report: (report: CheckpointReport) => void,
 ) {
@@ -33,7 +33,7 @@ export function openCommitter(
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
   return prepareOrClose(db, () => {
-    const commit = prepareCommits(db, path, mayLog)
+    const commit = prepareCommits(db, path, mayKeepJournal)
     const { afterCommit, stop } = createCheckpointer(db, report)
     function close(): void {
       stop()
@@ -43,13 +43,13 @@ export function openCommitter(
   })
 }
 
-function prepareCommits(db: Database, path: string, mayLog: boolean) {
-  const log = prepareLogWriter(db)
-  const apply = prepareChanges(db, log.forget)
+function prepareCommits(db: Database, path: string, mayKeepJournal: boolean) {
+  const journal = prepareJournalWriter(db)
+  const apply = prepareWrites(db, journal.remove)
   const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
   const begin = db.query('BEGIN IMMEDIATE')
   const commitBatch = db.query('COMMIT')
-  // SQLite creates the log at the first read: it must exist to be watched.
+  // SQLite creates the WAL at the first read: it must exist to be watched.
   schemaVersion(db)
   const isMoved = watchFiles(path)
   // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
@@ -76,8 +76,8 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
     }
   }
 
-  // A failed COMMIT may leave its frames in the log, complete but not synced. A commit that overwrites them, synced or not,
-  // keeps the next reader of the log from treating them as committed.
+  // A failed COMMIT may leave its frames in the WAL, complete but not synced. A commit that overwrites them, synced or not,
+  // keeps the next reader of the WAL from treating them as committed.
   function overwriteFailedCommit(): boolean {
     try {
       begin.run()
@@ -92,11 +92,11 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
 
   /**
    * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
-   * failed, or if the file was moved meanwhile, and may come back with what its log holds.
+   * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
    */
-  function commit(changes: readonly Change[]): Answer {
+  function commit(batch: readonly Write[]): Answer {
     let outcomes: readonly Outcome[] | undefined
-    let logged: LastEntry | null = null
+    let lastEntry: LastEntry | null = null
     let isCommitted = false
     try {
       if (isMoved()) return { failure: moved }
@@ -104,19 +104,19 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
       // A newer daemon may have started beside a command.
       if (schemaVersion(db) !== SCHEMA_VERSION)
         throw new Error('a newer plantstore has migrated it')
-      const entries: Entry[] | undefined = mayLog ? [] : undefined
+      const entries: NewEntry[] | undefined = mayKeepJournal ? [] : undefined
       let growth = 0
-      const applied = changes.map((change) => {
-        const outcome = apply(change, entries)
-        growth += growthOf(change, outcome)
+      const applied = batch.map((write) => {
+        const outcome = apply(write, entries)
+        growth += growthOf(write, outcome)
         return outcome
       })
       if (growth !== 0) count.run(growth)
-      if (entries) logged = log.add(entries)
+      if (entries) lastEntry = journal.add(entries)
       outcomes = applied
       commitBatch.run()
       isCommitted = true
-      if (isMoved()) return { failure: moved, inDoubt: outcomes, logged }
+      if (isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
       return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
     } catch (error) {
       rollback()
@@ -124,7 +124,7 @@ function prepareCommits(db: Database, path: string, mayLog: boolean) {
       if (!outcomes) return { failure }
       // On a full disk the last frame is missing, without which there is no commit.
       const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
-      return isUndone ? { failure } : { failure, inDoubt: outcomes, logged }
+      return isUndone ? { failure } : { failure, inDoubt: outcomes, lastEntry }
     }
   }
 

@@ -3,12 +3,12 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { syncFolder } from '../../files/sync'
-import { prepareLogReader } from './journal'
+import { prepareJournalReader } from './journal'
 import { preparePlants } from './plants'
 import { shareReads } from './shared-reads'
 import { prepareTokens } from './tokens'
 
-/** Prepares a connection. If that fails, closes it: SQLite would keep the file, and leave a log beside it. */
+/** Prepares a connection. If that fails, closes it: SQLite would keep the file, and leave a WAL beside it. */
 export function prepareOrClose<T>(db: Database, prepare: () => T): T {
   try {
     return prepare()
@@ -47,7 +47,7 @@ export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
   })
 }
 
-/** Closes a connection; the last one removes the log, durably. */
+/** Closes a connection; the last one removes the WAL, durably. */
 export function closeDatabase(db: Database): void {
   db.close(true)
   syncFolder(dirname(db.filename))
@@ -64,7 +64,7 @@ export function prepareServing(
     shared: shareReads(db, mayShare, onFailure),
     plants: preparePlants(db),
     tokens: prepareTokens(db),
-    changes: prepareLogReader(db),
+    journal: prepareJournalReader(db),
   }))
 }
 

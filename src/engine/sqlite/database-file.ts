@@ -34,18 +34,18 @@ export function freeBytes(path: string): number | null {
   }
 }
 
-// What the log has before its first change, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
-const LOG_HEADER_BYTES = 32
-const JOURNAL_MAGIC = 'd9d505f920a163d7'
+// The header of a WAL, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
+const WAL_HEADER_BYTES = 32
+const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
 
-// Whether a rollback journal is of a transaction that began with an empty file: SQLite undoes it by emptying the file.
-function isOfFirst(journal: string): boolean {
-  if (!existsSync(journal)) return false
-  const fd = openSync(journal, 'r')
+// Whether a rollback journal belongs to a transaction that began with an empty file: SQLite undoes it by emptying the file.
+function beganEmpty(rollbackJournal: string): boolean {
+  if (!existsSync(rollbackJournal)) return false
+  const fd = openSync(rollbackJournal, 'r')
   try {
     const header = Buffer.alloc(20)
     readSync(fd, header, 0, 20, 0)
-    return header.toString('hex', 0, 8) === JOURNAL_MAGIC && header.readUInt32BE(16) === 0
+    return header.toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC && header.readUInt32BE(16) === 0
   } finally {
     closeSync(fd)
   }
@@ -57,9 +57,9 @@ function checkHeader(fd: number, path: string): number {
   const size = fstatSync(fd).size
   if (size === 0) {
     // SQLite would remove it.
-    if (fileSize(`${path}-wal`) <= LOG_HEADER_BYTES) return 0
+    if (fileSize(`${path}-wal`) <= WAL_HEADER_BYTES) return 0
     throw new OpenError(
-      `${path} is empty or was deleted, and its log ${path}-wal has changes; put it back, or a backup with "plantstore restore"`,
+      `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,
       true,
     )
   }
@@ -68,8 +68,9 @@ function checkHeader(fd: number, path: string): number {
   if (!isDatabase && readRestoreMarker(fd) !== null) {
     throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
   }
-  // The first start lost power and tore the header, whose last field SQLite always sets: its rollback journal undoes that.
-  if (header.readUInt32BE(96) === 0 && isOfFirst(`${path}-journal`)) return 0
+  // Power was lost during the first start: the header lacks its last field, which SQLite always sets. The rollback journal
+  // undoes that.
+  if (header.readUInt32BE(96) === 0 && beganEmpty(`${path}-journal`)) return 0
   if (!isDatabase)
     throw new OpenError(`${path} is not a database; name another file with --database`)
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
@@ -81,7 +82,7 @@ function checkHeader(fd: number, path: string): number {
   requireKnown(version, path)
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
   const missing = header.readUInt32BE(28) * pageSize - size
-  // With a write-ahead log beside it, a file may lack pages that the log still holds.
+  // With a WAL beside it, a file may lack pages that the WAL still holds.
   if (missing > 0 && !existsSync(`${path}-journal`) && fileSize(`${path}-wal`) === 0) {
     throw new OpenError(
       `${path} is damaged: ${missing} bytes are missing at its end; put back a backup with "plantstore restore"`,
@@ -145,7 +146,7 @@ export type OpenedFile = {
   readonly fd: number
   /** Whether this process holds the file's lock. */
   readonly locked: boolean
-  /** The schema version of its header; 0: none yet. Its log may hold a newer one. */
+  /** The schema version of its header; 0: none yet. Its WAL may hold a newer one. */
   readonly schemaVersion: number
 }
 
@@ -172,7 +173,7 @@ type OpenFileOptions = {
 }
 
 /**
- * Opens or creates the file of a database. Its path is the one that links lead to, where SQLite keeps the log.
+ * Opens or creates the file of a database. Its path is the one that links lead to, where SQLite keeps the WAL.
  *
  * Closing any descriptor of a file drops all POSIX locks that this process has on it, SQLite's too (fcntl(2)). So this
  * one is opened before SQLite opens the file, and closed after SQLite has closed it.
@@ -215,7 +216,7 @@ export function openFile(
     }
     if (opened.nlink > 1) {
       throw new OpenError(
-        `${full} has ${opened.nlink} hard links, and the log of only one holds its newest plants; remove the others: find DIR -samefile ${full}`,
+        `${full} has ${opened.nlink} hard links, and only one of them has the write-ahead log with the newest plants; remove the others: find DIR -samefile ${full}`,
       )
     }
     const schemaVersion = checksHeader ? checkHeader(fd, full) : 0

@@ -39,7 +39,7 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
   failed: 'cannot write to the database',
 }
 
-/** The error for the user of a command, who has no log to look at. */
+/** The error for the user of a command, who sees no log. */
 export const toCommandError = ({ kind, detail }: StorageFailure): ApiError =>
   new ApiError(numbers[kind], `${reasons[kind]}: ${detail}`)
 
@@ -99,7 +99,7 @@ export function explain(error: unknown, path: string): OpenError {
       return (
         denied([...filesOf(path), dirname(path)], 'write') ??
         new OpenError(
-          `cannot open ${path} and its log: the file system is read-only, or too few files may be open (ulimit -n)`,
+          `cannot open ${path} and its write-ahead log: the file system is read-only, or too few files may be open (ulimit -n)`,
         )
       )
     case 'ELOOP':

@@ -1,31 +1,32 @@
-// The SQL of the log of changes. Its numbers have no gaps: each commit adds to the row that has the last.
+// The SQL of the journal. Its numbers have no gaps: the row of `change_log` has the last one, and each commit advances it.
 
 import type { Database } from 'bun:sqlite'
 import { TEXTS } from '../../plant/plant'
-import type { ChangeLog, KeepChanges, LogStats } from '../../store'
+import type { Journal, JournalEntry, JournalStats, KeepChanges } from '../../store'
 import {
   createLinkCheck,
   ENTRY_COLUMNS,
-  type Entry,
   type EntryRow,
+  type EntryTexts,
   endOf,
   entryLength,
   entryTexts,
   isWhole,
+  type JournalRow,
   LACKS_ENTRIES,
   type Link,
-  type LogRow,
   MOST_ENTRIES,
-  newLogName,
+  type NewEntry,
+  newJournalName,
   pageAfter,
   placeOf,
-  toChange,
-  toLogState,
+  toJournalEntry,
+  toJournalState,
 } from '../journal/entry'
 import { PAGE_LENGTH } from '../page'
 
-// Entries that are removed at once, besides as many as were added since: so removal never falls behind. Less work than a commit
-// of many changes.
+// Entries that are removed at once, besides as many as were added since the last time, so that removal never falls behind. At
+// most as many as cost less than a commit of many changes.
 const REMOVED_AT_ONCE = 200
 const MOST_REMOVED_AT_ONCE = 2000
 
@@ -37,12 +38,12 @@ const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'addre
 /** The last entry that a batch adds: shows whether the batch was made. */
 export type LastEntry = { readonly number: number; readonly at: number; readonly plant: string }
 
-/** Prepares the writing of the log. Everything is within a transaction that is open. */
-export function prepareLogWriter(db: Database) {
+/** Prepares the writing of the journal. Everything is within a transaction that is open. */
+export function prepareJournalWriter(db: Database) {
   const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
   const insert = db.query<
     never,
-    [number, number, number | bigint, ...ReturnType<typeof entryTexts>]
+    [number: number, at: number, plant: number | bigint, ...EntryTexts]
   >(`INSERT INTO changes (number, at, plant, action, before, after, token, address, request)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const advance = db.query<never, [number, number]>(
@@ -52,14 +53,14 @@ export function prepareLogWriter(db: Database) {
   const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, [number]>(
     `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
   )
-  const remove = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
+  const removeUpTo = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
   const shrink = db.query<never, [bigint]>('UPDATE change_log SET bytes = bytes - ?')
-  // The end of the log when entries were last removed.
+  // The last number when entries were last removed.
   let removedAt: number | undefined
 
   return {
-    /** Adds entries, if a log is kept. */
-    add(entries: readonly Entry[]): LastEntry | null {
+    /** Adds entries, if a journal is kept. */
+    add(entries: readonly NewEntry[]): LastEntry | null {
       const [final] = entries.slice(-1)
       const state = final && select.get()
       if (!state) return null
@@ -76,7 +77,7 @@ export function prepareLogWriter(db: Database) {
       return { number, at, plant: String(final.plant) }
     },
     /** Removes some of the entries that are older than a time, the oldest first. */
-    forget(time: number): void {
+    remove(time: number): void {
       const last = Number(select.get()?.last ?? 0)
       const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MOST_REMOVED_AT_ONCE)
       removedAt = last
@@ -88,21 +89,21 @@ export function prepareLogWriter(db: Database) {
         bytes += entry.bytes
       }
       if (upTo === undefined) return
-      remove.run(upTo)
+      removeUpTo.run(upTo)
       shrink.run(bytes)
     },
   }
 }
 
-/** What the log says of itself; `at`: when its oldest entry took effect. */
-type StateRow = LogRow & {
+/** The row of the journal; `at`: when its oldest entry took effect. */
+type StateRow = JournalRow & {
   readonly keep_ms: bigint | null
   readonly bytes: bigint
   readonly at: bigint | null
 }
 
-/** Prepares the reading of the log. */
-export function prepareLogReader(db: Database) {
+/** Prepares the reading of the journal. */
+export function prepareJournalReader(db: Database) {
   const select = db.query<StateRow, []>(
     `SELECT log, keep_ms, last, bytes, number AS first, at FROM change_log
      LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
@@ -119,8 +120,8 @@ export function prepareLogReader(db: Database) {
 
   return {
     isKept: (): boolean => select.get()?.log != null,
-    read({ after: cursor, limit }: Parameters<ChangeLog['read']>[0]) {
-      const found = toLogState(select.get())
+    read({ after: cursor, limit }: Parameters<Journal['read']>[0]) {
+      const found = toJournalState(select.get())
       const place = placeOf(cursor, found)
       const rows: EntryRow[] = []
       let length = 0
@@ -131,25 +132,25 @@ export function prepareLogReader(db: Database) {
       }
       return pageAfter(place, rows, found, cursor)
     },
-    history(id: bigint, { after: cursor, limit }: Parameters<ChangeLog['history']>[1]) {
-      const found = toLogState(select.get())
+    history(id: bigint, { after: cursor, limit }: Parameters<Journal['history']>[1]) {
+      const found = toJournalState(select.get())
       const most = Math.min(limit, MOST_ENTRIES)
-      const changes: ReturnType<typeof toChange>[] = []
+      const entries: JournalEntry[] = []
       let length = 0
       // One more than fits shows whether there is a next page.
       for (const row of before.iterate(id, endOf(cursor, found), most + 1)) {
-        const last = changes.at(-1)
-        if (last && (changes.length === most || length > PAGE_LENGTH)) {
-          return { changes, next: last.cursor }
+        const last = entries.at(-1)
+        if (last && (entries.length === most || length > PAGE_LENGTH)) {
+          return { entries, next: last.cursor }
         }
-        changes.push(toChange(found.log, row))
+        entries.push(toJournalEntry(found.name, row))
         length += entryLength(row)
       }
-      return { changes }
+      return { entries }
     },
-    stats(): LogStats {
+    stats(): JournalStats {
       const row = select.get()
-      const { first, last } = toLogState(row)
+      const { first, last } = toJournalState(row)
       const oldestAt = row?.at == null ? null : Number(row.at)
       return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
     },
@@ -167,7 +168,7 @@ export function prepareLogReader(db: Database) {
   }
 }
 
-/** Begins the log, ends it, or changes how long it is kept; returns whether it ended it. Only who holds the lock of the database may. */
+/** Begins or ends the journal, or changes how long it is kept. Returns whether it was ended. Only the daemon, which holds the lock, may. */
 export function keepChanges(db: Database, keep: KeepChanges): boolean {
   if (keep === null) return false
   const isAsAsked = db
@@ -179,22 +180,22 @@ export function keepChanges(db: Database, keep: KeepChanges): boolean {
       db.run('DELETE FROM changes')
       db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')
     } else {
-      db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newLogName(), keep])
+      db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newJournalName(), keep])
     }
   }).immediate()
   return keep === 'off'
 }
 
-/** Gives the log another name, so that no cursor of the old one is taken for one of it. */
-export function renameLog(db: Database): void {
+/** Gives the journal another name, so that its old cursors are refused. */
+export function renameJournal(db: Database): void {
   if (!db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get()) return
-  db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newLogName()])
+  db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newJournalName()])
 }
 
 type Sums = Parameters<typeof isWhole>[0] & { readonly bytes: bigint; readonly sum: bigint }
 
-/** What is wrong with the log: it lacks entries, or they do not tell how the plants came to be. */
-export function* logProblems(db: Database): Generator<string> {
+/** What is wrong with the journal: entries are missing, or do not lead to the stored plants. */
+export function* journalProblems(db: Database): Generator<string> {
   const sums = db
     .query<Sums, []>(
       `SELECT last, bytes, count(number) AS count, min(number) AS first, max(number) AS top,
@@ -204,7 +205,7 @@ export function* logProblems(db: Database): Generator<string> {
     .safeIntegers(true)
     .get()
   if (!sums || !isWhole(sums)) yield LACKS_ENTRIES
-  if (sums?.bytes !== sums?.sum) yield 'the log of changes has another size than it says'
+  if (sums?.bytes !== sums?.sum) yield 'the recorded size of the change log is wrong'
   const links = db
     .query<Link, []>(
       `SELECT number, plant, before, after, ${TEXTS} FROM changes LEFT JOIN plants ON id = plant

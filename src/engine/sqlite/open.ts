@@ -14,7 +14,7 @@ import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 
 const LOCK_PAUSE_MS = 20
 
-/** Migrates the schema, and begins or ends the log of changes. Throws SQLITE_BUSY if another program locks the database. */
+/** Migrates the schema, and begins or ends the journal. Throws SQLITE_BUSY if another program locks the database. */
 function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   if (!locked && isOld(schemaVersion(db))) {
     throw new OpenError(
@@ -23,7 +23,7 @@ function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   }
   const isMigrated = migrate(db) !== SCHEMA_VERSION
   db.run('PRAGMA journal_mode = WAL')
-  // SQLite creates the log at the next read. It must exist, because its inode is watched from now on.
+  // SQLite creates the WAL at the next read. It must exist, because its inode is watched from now on.
   schemaVersion(db)
   // Copies migrations into the file at once, so that an older program sees the schema version in its header.
   if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')

@@ -10,7 +10,7 @@ import { makePrivateFolder } from '../../files/private-folder'
 import { checkFolder } from '../../files/resolve-path'
 import { fileSize } from './database-file'
 import { filesOf } from './sidecars'
-import { atOneMoment, LOG_SUFFIXES, openUri } from './snapshot'
+import { atOneMoment, openUri, RECOVERY_SUFFIXES } from './snapshot'
 
 // Both leave the copy unsynced: it is synced, in parts, before it gets its name.
 
@@ -21,7 +21,7 @@ function vacuumInto(db: Database, to: string): void {
   db.run('VACUUM INTO ?', [to])
 }
 
-/** Recovers a copy from its log, which leaves one file without a log. */
+/** Has SQLite recover a copy from its WAL or rollback journal, which leaves one file. */
 function recover(path: string): void {
   using db = new Database(path, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
@@ -30,20 +30,20 @@ function recover(path: string): void {
 
 /** Copies the files of a database that is not in use. */
 async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes): Promise<void> {
-  const total = ['', ...LOG_SUFFIXES].reduce((sum, suffix) => sum + fileSize(path + suffix), 0)
+  const total = ['', ...RECOVERY_SUFFIXES].reduce((sum, suffix) => sum + fileSize(path + suffix), 0)
   let copied = 0
   const count = (bytes: number) => {
     copied += bytes
     onBytes(copied, total)
   }
   await copyBytes(fd, to, count)
-  for (const suffix of LOG_SUFFIXES) {
+  for (const suffix of RECOVERY_SUFFIXES) {
     if (fileSize(path + suffix) === 0) continue
-    const log = openSync(path + suffix, 'r')
+    const from = openSync(path + suffix, 'r')
     try {
-      await copyBytes(log, to + suffix, count)
+      await copyBytes(from, to + suffix, count)
     } finally {
-      closeSync(log)
+      closeSync(from)
     }
   }
   recover(to)

@@ -1,5 +1,5 @@
 // Replaces a database with a backup. Whenever it is killed, the path has the complete old database, or the complete
-// backup, or a marker that every command refuses: never one of them beside the log of the other. Each file is renamed
+// backup, or a marker that every command refuses: never one of them beside the write-ahead log (WAL) of the other. Each file is renamed
 // atomically, and each step is on disk before the next.
 
 import { Database } from 'bun:sqlite'
@@ -25,7 +25,7 @@ import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase } from './backup'
 import { checkFile, type OpenedFile, openFile, requireExactName } from './database-file'
 import { explain, lockedByAnother } from './errors'
-import { renameLog } from './journal'
+import { renameJournal } from './journal'
 import type { OnBytes } from './read-only'
 import { readRestoreMarker, restoreMarker } from './restore-marker'
 import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
@@ -60,11 +60,11 @@ const journalMode = (db: Database): string | undefined =>
   db.query<{ journal_mode: string }, []>('PRAGMA journal_mode').get()?.journal_mode
 
 /**
- * Merges the log of the old database into its file, and removes it; nobody else can open the database until the returned
+ * Merges the WAL of the old database into its file, and removes it; nobody else can open the database until the returned
  * connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
  */
-function foldLog(path: string): Database | null {
-  // SQLite would remove the log of a file whose header is gone.
+function foldWal(path: string): Database | null {
+  // SQLite would remove the WAL of a file whose header is gone.
   try {
     checkFile(path)
   } catch {
@@ -75,7 +75,7 @@ function foldLog(path: string): Database | null {
     db.run('PRAGMA busy_timeout = 1000')
     db.query('PRAGMA journal_mode = DELETE').get()
     db.run('BEGIN EXCLUSIVE')
-    // Meanwhile, somebody may have started to use it, with a new log.
+    // Meanwhile, somebody may have started to use it, with a new WAL.
     if (journalMode(db) === 'delete' && sidecarsOf(path).length === 0) return db
     throw lockedByAnother(path)
   } catch (error) {
@@ -124,10 +124,10 @@ async function replace(made: string, held: OpenedFile, kept: string): Promise<st
     completeMove(made, path, keptBefore)
     return keptBefore
   }
-  const old = foldLog(path)
+  const old = foldWal(path)
   if (old) {
     try {
-      // The log must not come back after a loss of power.
+      // The WAL must not come back after a loss of power.
       syncFolder(dirname(path))
       await exchange(made, held, kept)
     } finally {
@@ -142,8 +142,8 @@ async function replace(made: string, held: OpenedFile, kept: string): Promise<st
   return kept
 }
 
-// There is only a log, whose database is gone.
-async function keepLog(made: string, path: string, kept: string): Promise<void> {
+// The database is gone, and only its WAL is left.
+async function keepWal(made: string, path: string, kept: string): Promise<void> {
   const marker = await makeMarker(made, kept)
   placeNew(marker, path)
   const held = hold(path)
@@ -155,11 +155,11 @@ async function keepLog(made: string, path: string, kept: string): Promise<void> 
   }
 }
 
-// What followed the backup in the log of changes is gone: a cursor of it must not lead on.
-function beginNewLog(made: string): void {
+// What followed the backup in the journal is gone: its cursors must be refused.
+function beginNewJournal(made: string): void {
   using db = new Database(made, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
-  renameLog(db)
+  renameJournal(db)
 }
 
 /**
@@ -182,13 +182,13 @@ export async function restoreDatabase(
     await using own = await makePrivateFolder(folder)
     const made = join(own.path, 'restored.db')
     const { plants } = await copyDatabase(from, made, onBytes)
-    beginNewLog(made)
+    beginNewJournal(made)
     if (held) takeOwner(made, fstatSync(held.fd))
     else if (process.getuid?.() === 0) takeOwner(made, { ...statSync(folder), mode: 0o600 })
     await syncFile(made, onBytes)
     if (held) return { plants, kept: await replace(made, held, kept) }
     if (sidecarsOf(path).length > 0) {
-      await keepLog(made, path, kept)
+      await keepWal(made, path, kept)
       return { plants, kept }
     }
     placeNew(made, path)

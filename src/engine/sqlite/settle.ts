@@ -1,42 +1,40 @@
 // Finds out how a batch in doubt ended.
 
-import { type Change, isDone, type Outcome } from '../change'
+import { isDone, type Outcome, type Write } from '../change'
 import { isSame, type Row, type RowId, toRow } from '../row'
 import type { ServingConnection } from './connection'
 import type { LastEntry } from './journal'
 
 /** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it; null if nobody knows. */
 export type Doubt = {
-  readonly changes: readonly Change[]
+  readonly batch: readonly Write[]
   readonly outcomes: readonly Outcome[] | null
-  /** The last entry of the log that it adds; null: it adds none. */
-  readonly logged: LastEntry | null
+  /** The last entry that it adds to the journal; null: it adds none. */
+  readonly lastEntry: LastEntry | null
 }
 
 /** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
 export function netEffect(
-  changes: readonly Change[],
+  batch: readonly Write[],
   outcomes: readonly Outcome[],
 ): Map<RowId, Row | null> {
   const rows = new Map<RowId, Row | null>()
-  for (const [index, change] of changes.entries()) {
+  for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
     if (!isDone(outcome)) continue
-    switch (change[0]) {
+    switch (write.kind) {
       case 'create':
-        rows.set(change[1][0], change[1])
+      case 'replace':
+        rows.set(write.row[0], write.row)
         break
       case 'createAll':
-        for (const row of change[1]) rows.set(row[0], row)
-        break
-      case 'replace':
-        rows.set(change[1], change[3])
+        for (const row of write.rows) rows.set(row[0], row)
         break
       case 'patch':
-        if (outcome) rows.set(change[1], outcome.row)
+        if (outcome) rows.set(write.id, outcome.row)
         break
       case 'delete':
-        rows.set(change[1], null)
+        rows.set(write.id, null)
         break
     }
   }
@@ -50,16 +48,16 @@ function isStored(plants: ServingConnection['plants'], id: RowId, row: Row | nul
 
 /**
  * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if its last entry
- * is in the log of changes; without a log, if every plant that it changed is as it left it. Otherwise none of it was made. (If
+ * is in the journal; without a journal, if every plant that it changed is as it left it. Otherwise none of it was made. (If
  * both look alike, nobody can see a difference.) null: its outcomes are not known.
  */
 export function settle(
-  { changes, outcomes, logged }: Doubt,
-  { plants, changes: log }: Pick<ServingConnection, 'plants' | 'changes'>,
+  { batch, outcomes, lastEntry }: Doubt,
+  { plants, journal }: Pick<ServingConnection, 'plants' | 'journal'>,
 ): readonly Outcome[] | null {
   if (!outcomes) return null
-  const isMade = logged
-    ? log.has(logged)
-    : [...netEffect(changes, outcomes)].every(([id, row]) => isStored(plants, id, row))
-  return isMade ? outcomes : changes.map(() => ({ error: 50302 }))
+  const isMade = lastEntry
+    ? journal.has(lastEntry)
+    : [...netEffect(batch, outcomes)].every(([id, row]) => isStored(plants, id, row))
+  return isMade ? outcomes : batch.map(() => ({ error: 50302 }))
 }

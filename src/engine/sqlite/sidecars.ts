@@ -9,7 +9,7 @@ export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
 
-// https://sqlite.org/src/file/src/os.h: every connection to a database with a log holds SHARED as long as it lives.
+// https://sqlite.org/src/file/src/os.h: every connection to a database with a WAL holds SHARED as long as it lives.
 const PENDING_BYTE = 0x40000000
 const SHARED_FIRST = PENDING_BYTE + 2
 const SHARED_SIZE = 510

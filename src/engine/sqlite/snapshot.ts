@@ -1,9 +1,9 @@
 // Reads a database as of one moment, without writing to it or beside it. It is in one of three states, each read in its
 // own way:
-// - shared: in use, or left by a crash, with its log and the log's index. Read like by any other reader, but with
-//   `readonly_shm`, which leaves the index unchanged.
-// - closed: one file without a log. Read as `immutable`, and again if somebody has written to it meanwhile.
-// - split: a log without its index, or a rollback journal. Only a private copy can be recovered and read.
+// - shared: in use, or left by a crash, with its WAL and the WAL's index. Read as by any other reader, but with `readonly_shm`,
+//   which leaves the index unchanged.
+// - closed: one file without a WAL. Read as `immutable`, and again if somebody has written to it meanwhile.
+// - split: a WAL without its index, or a rollback journal. Only a private copy can be recovered and read.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
@@ -19,9 +19,9 @@ const TRIES = 5
 const PAUSE_MS = 20
 // 10 seconds, as SQLite waits for a lock.
 const TRIES_TO_HOLD = 500
-// The log's index was changing when it was read, and this connection may not repair it.
+// The WAL's index was changing when it was read, and this connection may not repair it.
 const UNSETTLED = 'SQLITE_READONLY_RECOVERY'
-export const LOG_SUFFIXES = ['-wal', '-journal'] as const
+export const RECOVERY_SUFFIXES = ['-wal', '-journal'] as const
 
 type State = 'shared' | 'closed' | 'split'
 
@@ -35,10 +35,10 @@ type Moment = {
 
 function stateOf(path: string): State {
   if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return 'shared'
-  return LOG_SUFFIXES.some((suffix) => fileSize(path + suffix) > 0) ? 'split' : 'closed'
+  return RECOVERY_SUFFIXES.some((suffix) => fileSize(path + suffix) > 0) ? 'split' : 'closed'
 }
 
-// What every write to a database or its log changes.
+// Differs after every write to a database or its WAL.
 function fingerprint(path: string): string {
   const stats = filesOf(path).map((file) => {
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
@@ -57,7 +57,7 @@ export function openUri(path: string, query: string): Database {
   return prepareOrClose(db, () => {
     setPragmas(db)
     db.run('BEGIN')
-    // SQLite opens the file at the first read. The header of the file may be older than its log.
+    // SQLite opens the file at the first read. The header of the file may be older than its WAL.
     requireKnown(schemaVersion(db), path)
     return db
   })
@@ -74,7 +74,7 @@ function openShared(path: string): Database {
 }
 
 async function openMoment(path: string, fd: number): Promise<Moment> {
-  // If the last connection is closing right now, it copies its log, which then disappears.
+  // If the last connection is closing right now, it copies its WAL, which then disappears.
   for (let tries = 1; !holdSidecars(fd) && tries < TRIES_TO_HOLD; tries++) await Bun.sleep(PAUSE_MS)
   try {
     const state = stateOf(path)

@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { ApiError, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
-import type { Change } from '../change'
+import type { Write } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { probe } from './apply-change'
@@ -33,8 +33,8 @@ const FULL_LOGGED_EVERY_MS = 60_000
 export class Storage {
   readonly path: string
   readonly worker: WorkerClient
-  /** Whether a log of changes was kept when the storage was opened. */
-  readonly keepsLog: boolean
+  /** Whether a journal was kept when the storage was opened. */
+  readonly keepsJournal: boolean
   readonly #checkpoints: ReturnType<typeof watchCheckpoints>
   readonly #toError: (failure: StorageFailure) => ApiError
   readonly #outage: Outage
@@ -55,10 +55,10 @@ export class Storage {
     this.path = file.path
     try {
       this.#connection = this.#prepare(db)
-      this.keepsLog = this.#connection.changes.isKept()
-      // A daemon alone begins and ends a log; beside a command it may do so at any time.
-      const mayLog = !role.holdsLock || this.keepsLog
-      const database = { path: this.path, inode, mayLog }
+      this.keepsJournal = this.#connection.journal.isKept()
+      // Only a daemon begins and ends a journal; a command cannot know when one beside it does so.
+      const mayKeepJournal = !role.holdsLock || this.keepsJournal
+      const database = { path: this.path, inode, mayKeepJournal }
       this.worker = new WorkerClient(database, this.#checkpoints.report)
     } catch (error) {
       db.close(true)
@@ -82,18 +82,18 @@ export class Storage {
    * Makes a batch durable. Rejects if nothing of it was stored: 50301, 50302 or 50701. If it is in doubt, its outcomes are
    * promised for when the disk has been read again; a command gets an error that says so instead.
    */
-  async commit(changes: readonly Change[]): Promise<Committed> {
+  async commit(batch: readonly Write[]): Promise<Committed> {
     this.#requireOpen()
     const refusal = this.#lock.reason()
     if (refusal) throw refusal
     if (!this.role.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
-    const answer = await this.role.uninterrupted(() => this.worker.commit(changes))
+    const answer = await this.role.uninterrupted(() => this.worker.commit(batch))
     // What is read from now on must see this commit.
     this.#connection?.shared.end()
     if (answer === 'done' || 'outcomes' in answer) {
-      const outcomes = answer === 'done' ? changes.map(() => null) : answer.outcomes
-      observeCommit(this.role, changes, outcomes, performance.now() - started)
+      const outcomes = answer === 'done' ? batch.map(() => null) : answer.outcomes
+      observeCommit(this.role, batch, outcomes, performance.now() - started)
       return outcomes
     }
     const error = this.#fail(answer.failure, performance.now() - started)
@@ -104,8 +104,8 @@ export class Storage {
         `${error.message}; the last changes may or may not be on disk: run it again`,
       )
     }
-    const { inDoubt: outcomes, logged } = answer
-    return { inDoubt: this.#outage.promiseOutcomes({ changes, outcomes, logged }) }
+    const { inDoubt: outcomes, lastEntry } = answer
+    return { inDoubt: this.#outage.promiseOutcomes({ batch, outcomes, lastEntry }) }
   }
 
   /** Reads with the connection of this thread; all reads of one turn of the event loop share a transaction. */
@@ -124,7 +124,7 @@ export class Storage {
     })
   }
 
-  /** Why the store cannot write, or cannot go on writing (the log grows); null if it can. */
+  /** Why the store cannot write, or cannot go on writing (the write-ahead log grows); null if it can. */
   problem(): ApiError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
@@ -184,7 +184,7 @@ export class Storage {
   }
 
   #prepare(db: Database): ServingConnection {
-    // A command may wait for whoever reads its output: a transaction that lasted so long would keep the log from shrinking.
+    // A command may wait for the reader of its output: a transaction that lasted so long would keep the WAL from shrinking.
     const mayShare = () => this.role.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
@@ -210,7 +210,7 @@ export class Storage {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
     const failure =
-      (await this.worker.open(true)) ?? failureOf(await this.worker.commit([['probe']]))
+      (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)
     this.#connection = this.#prepare(connect(this.path))
     this.#checkpoints.reset()

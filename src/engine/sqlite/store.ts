@@ -2,10 +2,10 @@
 
 import { dirname } from 'node:path'
 import { removeLeftovers } from '../../files/private-folder'
-import type { ChangeLog, Store } from '../../store'
+import type { Journal, Store } from '../../store'
 import { watchHealth } from '../health'
 import { removeOldEntries } from '../journal/retention'
-import { CHANGE_BYTES, createChanges } from '../plant-changes'
+import { createWrites, WRITE_BYTES } from '../plant-changes'
 import type { Role } from '../role'
 import { copyBeforeMigration } from './before-migration'
 import { fileSize, freeBytes, openFile } from './database-file'
@@ -32,7 +32,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     storage: 'the disk',
     stalledMs: STALLED_MS,
     problem: () => storage.problem(),
-    write: () => storage.commit([['probe']]),
+    write: () => storage.commit([{ kind: 'probe' }]),
   })
   if (role.holdsLock) {
     await storage
@@ -40,25 +40,26 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
   }
 
-  const readLog: ChangeLog['read'] = (options) => storage.read((it) => it.changes.read(options))
-  const { changes, watch, methods } = createChanges((batch) => storage.commit(batch), readLog)
-  const log: ChangeLog = {
-    read: readLog,
-    history: (id, options) => storage.read((it) => it.changes.history(id, options)),
+  const readJournal: Journal['read'] = (options) => storage.read((it) => it.journal.read(options))
+  const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readJournal)
+  const journal: Journal = {
+    read: readJournal,
+    history: (id, options) => storage.read((it) => it.journal.history(id, options)),
     watch,
-    stats: () => storage.read((it) => it.changes.stats()),
+    stats: () => storage.read((it) => it.journal.stats()),
   }
 
-  async function forget(): Promise<boolean> {
-    const time = await storage.read((it) => it.changes.expired(Date.now()))
-    if (time !== null) await changes.submit(['forget', time], CHANGE_BYTES)
+  async function removeExpired(): Promise<boolean> {
+    const time = await storage.read((it) => it.journal.expired(Date.now()))
+    if (time !== null) await writes.submit({ kind: 'removeEntries', before: time }, WRITE_BYTES)
     return time !== null
   }
-  const endRetention = role.holdsLock && storage.keepsLog ? removeOldEntries(forget) : undefined
+  const endRetention =
+    role.holdsLock && storage.keepsJournal ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,
-    ...(storage.keepsLog ? { changes: log } : {}),
+    ...(storage.keepsJournal ? { journal } : {}),
     readPlant: (id) => storage.read((it) => it.plants.read(id)),
     listPlants: (query) => storage.read((it) => it.plants.list(query)),
     countPlants: () => storage.read((it) => countPlants(it.db)),
@@ -70,7 +71,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     probe: health.probe,
     stats: () => ({
       isWritable: health.problem() === null,
-      queued: changes.queued,
+      queued: writes.queued,
       databaseBytes: fileSize(storage.path),
       walBytes: fileSize(`${storage.path}-wal`),
       freeBytes: freeBytes(storage.path),
@@ -78,7 +79,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     async close() {
       endRetention?.()
       // In an outage there may be no end to wait for.
-      if (!storage.problem()) await changes.drained()
+      if (!storage.problem()) await writes.drained()
       await storage.close()
     },
   }

@@ -1,6 +1,6 @@
 // The serving thread's side of the committing thread: has it open the database and commit.
 
-import type { Change } from '../change'
+import type { Write } from '../change'
 import { Confirmations } from '../health'
 import { type StorageFailure, toFailure } from './errors'
 import {
@@ -38,10 +38,10 @@ export class WorkerClient {
   }
 
   /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
-  async commit(changes: readonly Change[]): Promise<Answer> {
+  async commit(batch: readonly Write[]): Promise<Answer> {
     this.confirmations.sent()
     const failure = await this.open()
-    const answer = failure ? { failure } : await this.#ask({ commit: changes })
+    const answer = failure ? { failure } : await this.#ask({ commit: batch })
     this.confirmations.answered()
     if (failureOf(answer) === null) this.confirmations.confirmed()
     return answer
@@ -87,7 +87,7 @@ export class WorkerClient {
       this.#thread = undefined
       this.#opening = undefined
       for (const answer of this.#asking.splice(0)) {
-        answer({ failure: { kind: 'failed', detail }, inDoubt: null, logged: null })
+        answer({ failure: { kind: 'failed', detail }, inDoubt: null, lastEntry: null })
       }
     }
     return thread

@@ -1,6 +1,6 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
-import type { Change, Outcome } from '../change'
+import type { Outcome, Write } from '../change'
 import type { StorageFailure } from './errors'
 import type { LastEntry } from './journal'
 
@@ -8,20 +8,20 @@ import type { LastEntry } from './journal'
 export type DatabaseToOpen = {
   readonly path: string
   readonly inode: string | null
-  /** False: no log of changes is kept, and no other process can begin one. */
-  readonly mayLog: boolean
+  /** False: no journal is kept, and no other process can begin one. */
+  readonly mayKeepJournal: boolean
 }
 
 /** Requests are answered one after another. `isDistrusted`: after a failed write or sync, the page cache must not be trusted. */
 export type Request =
   | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
-  | { readonly commit: readonly Change[] }
+  | { readonly commit: readonly Write[] }
   | { readonly close: true }
 
 /**
- * How a request ended. `done`: completely, every change included. `outcomes`: committed, with refusals or rows. `failure`:
- * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died. `logged`:
- * the last entry of the batch, if it has any.
+ * How a request ended. `done`: completely, every write included. `outcomes`: committed, with refusals or rows. `failure`:
+ * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
+ * `lastEntry`: that of the batch in the journal, if it has any.
  */
 export type Answer =
   | 'done'
@@ -30,10 +30,10 @@ export type Answer =
   | {
       readonly failure: StorageFailure
       readonly inDoubt: readonly Outcome[] | null
-      readonly logged: LastEntry | null
+      readonly lastEntry: LastEntry | null
     }
 
-/** How a checkpoint went: the pages of the log, and how many of them are in the database; sent unasked. */
+/** How a checkpoint went: the pages of the WAL, and how many of them are in the database; sent unasked. */
 export type CheckpointReport =
   | { readonly pages: number; readonly checkpointed: number }
   | { readonly checkpointFailure: StorageFailure }

@@ -1,4 +1,4 @@
-// Follows what others change, if the service keeps a log of changes, so that the table shows it at once.
+// Follows what others change, if the service keeps a change log, so that the table shows it at once.
 
 import { ClientError, type Result } from '../../client/client.ts'
 import type { PlantList } from './plant-list.ts'

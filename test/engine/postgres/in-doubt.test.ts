@@ -14,7 +14,7 @@ test('what the server answers to a statement ends it', () => {
 
 test('a server that ends the connection, or itself, leaves a commit in doubt', () => {
   expect(isInDoubt(answered('57P01', 'FATAL'))).toBeTrue()
-  // As where it cannot write or sync its log: the commit may be in it already, and come back with the recovery.
+  // As where it cannot write or sync its WAL: the commit may be in it already, and come back with the recovery.
   for (const state of ['53100', '58030', 'XX000']) {
     expect(isInDoubt(answered(state, 'PANIC'))).toBeTrue()
     expect(isInDoubt(answered(state, 'FATAL'))).toBeTrue()

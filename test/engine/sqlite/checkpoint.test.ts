@@ -10,7 +10,7 @@ const LONG_LOG_BYTES = 40_000_000
 // Of 800 KB.
 const BATCHES = 400
 
-test('cuts a log that a reader made long once the reader has gone, without another write', async () => {
+test('cuts a WAL that a reader made long once the reader has gone, without another write', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
@@ -31,7 +31,7 @@ test('cuts a log that a reader made long once the reader has gone, without anoth
   expect(await daemon.stop()).toBe(0)
 })
 
-test('does not let the log grow under reads that never pause', async () => {
+test('does not let the WAL grow under reads that never pause', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
@@ -80,7 +80,7 @@ test('counts the commits that changed something, and no others', async () => {
 test.each([
   ['changes', []],
   ['changes --follow', ['--follow']],
-])('%s lets the daemon empty its log while its reader pauses', async (_, words) => {
+])('%s lets the daemon empty its WAL while its reader pauses', async (_, words) => {
   using folder = temporaryFolder()
   const [database, pipe] = [folder.file('plants.db'), folder.file('pipe')]
   await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })

@@ -1,22 +1,22 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
-import type { Change } from '../../../src/engine/change'
+import type { Write } from '../../../src/engine/change'
 import { creation } from '../../../src/engine/decide'
 import { openStore } from '../../../src/engine/engine'
 import { command, daemon } from '../../../src/engine/role'
 import { copyDatabase } from '../../../src/engine/sqlite/backup'
 import { checkDatabase } from '../../../src/engine/sqlite/check'
 import { connect, prepareServing } from '../../../src/engine/sqlite/connection'
-import { type LastEntry, prepareLogWriter } from '../../../src/engine/sqlite/journal'
+import { type LastEntry, prepareJournalWriter } from '../../../src/engine/sqlite/journal'
 import { restoreDatabase } from '../../../src/engine/sqlite/restore'
 import { settle } from '../../../src/engine/sqlite/settle'
 import type { KeepChanges, Store } from '../../../src/store'
 import { temporaryFolder } from '../../harness/folder'
 import { range } from '../../harness/tested-store'
-import { testChangeLog } from '../journal-contract'
+import { testJournal } from '../journal-contract'
 
-testChangeLog('SQLite', async () => {
+testJournal('SQLite', async () => {
   const folder = temporaryFolder()
   const path = folder.file('plants.db')
   let store: Store | undefined
@@ -45,17 +45,17 @@ async function openAs(path: string, keep: KeepChanges): Promise<Store> {
   )
 }
 
-/** A database that keeps a log of two plants, of which one was changed. */
+/** A database that keeps a journal of two plants, of which one was changed. */
 async function makeLogged(path: string): Promise<string> {
   const store = await openAs(path, 1e9)
   await store.createPlants(range(1, 2))
   await store.patchPlant(1n, { tag: 't' })
-  const cursor = (await store.changes?.read({ limit: 9 }))?.next
+  const cursor = (await store.journal?.read({ limit: 9 }))?.next
   await store.close()
   return cursor ?? ''
 }
 
-test('check finds a log of changes that does not tell how the plants came to be', async () => {
+test('check finds a journal that does not tell how the plants came to be', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await makeLogged(path)
@@ -63,11 +63,14 @@ test('check finds a log of changes that does not tell how the plants came to be'
 
   const faults: [harm: string, problem: string][] = [
     [`UPDATE changes SET before = '{"name":"x"}' WHERE number = 3`, 'change 3 of plant 1 does not'],
-    [`UPDATE changes SET after = '{"name":"x"}' WHERE number = 3`, 'plant 1 is not as its last'],
-    [`UPDATE plants SET name = 'x' WHERE id = 2`, 'plant 2 is not as its last change left it'],
+    [`UPDATE changes SET after = '{"name":"x"}' WHERE number = 3`, 'plant 1 differs from its last'],
+    [
+      `UPDATE plants SET name = 'x' WHERE id = 2`,
+      'plant 2 differs from its last entry in the change log',
+    ],
     ['DELETE FROM changes WHERE number = 2', 'lacks entries'],
     ['DELETE FROM changes WHERE number = 3', 'lacks entries'],
-    ['UPDATE change_log SET bytes = bytes + 1', 'has another size'],
+    ['UPDATE change_log SET bytes = bytes + 1', 'recorded size of the change log is wrong'],
   ]
   for (const [harm, problem] of faults) {
     const harmed = folder.file('harmed.db')
@@ -83,20 +86,20 @@ test('removes more at once than was added since, and so never falls behind', asy
   const path = folder.file('plants.db')
   await (await openAs(path, 1e9)).close()
   using db = connect(path)
-  const { add, forget } = prepareLogWriter(db)
+  const { add, remove } = prepareJournalWriter(db)
   const entries = (count: number) =>
-    add(range(1, count).map((plant) => creation([Number(plant.id), plant.name, null])))
+    add(range(1, count).map((plant) => creation([Number(plant.id), plant.name, null], null)))
   const left = () => db.query<{ left: bigint }, []>('SELECT count(*) AS left FROM changes').get()
 
   entries(1500)
   const time = Date.now() + 1
-  forget(time)
+  remove(time)
   const before = Number(left()?.left)
   entries(1000)
-  forget(time)
+  remove(time)
 
   expect(Number(left()?.left)).toBeLessThan(before)
-  expect((await checkDatabase(path)).problems).not.toContain('the log of changes lacks entries')
+  expect((await checkDatabase(path)).problems).not.toContain('the change log lacks entries')
 })
 
 test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
@@ -104,18 +107,18 @@ test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap
   const path = folder.file('plants.db')
   const store = await openAs(path, 1e9)
   await store.createPlant({ id: 1n, name: 'first' })
-  const after = (await store.changes?.read({ limit: 9 }))?.next ?? ''
+  const after = (await store.journal?.read({ limit: 9 }))?.next ?? ''
   await store.createPlants(range(2, 4))
   using db = new Database(path)
   db.run('DELETE FROM changes WHERE number = 2')
 
-  await expect(store.changes?.read({ after, limit: 9 })).rejects.toHaveProperty('error', 41001)
+  await expect(store.journal?.read({ after, limit: 9 })).rejects.toHaveProperty('error', 41001)
   // Who asks for no place is promised none.
-  expect((await store.changes?.read({ limit: 9 }))?.changes).toHaveLength(4)
+  expect((await store.journal?.read({ limit: 9 }))?.entries).toHaveLength(4)
   await store.close()
 })
 
-test('a backup has the log of changes, and its restore begins a new one with the same entries', async () => {
+test('a backup has the journal, and its restore begins a new one with the same entries', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   const cursor = await makeLogged(path)
@@ -123,16 +126,16 @@ test('a backup has the log of changes, and its restore begins a new one with the
   await restoreDatabase(folder.file('backup.db'), path, 'old', () => {})
 
   const store = await openAs(path, null)
-  await expect(store.changes?.read({ after: cursor, limit: 9 })).rejects.toHaveProperty(
+  await expect(store.journal?.read({ after: cursor, limit: 9 })).rejects.toHaveProperty(
     'error',
     41001,
   )
-  const { changes = [] } = (await store.changes?.read({ limit: 9 })) ?? {}
-  expect(changes.map(({ action }) => action)).toEqual(['create', 'create', 'patch'])
+  const { entries = [] } = (await store.journal?.read({ limit: 9 })) ?? {}
+  expect(entries.map(({ action }) => action)).toEqual(['create', 'create', 'patch'])
   await store.close()
 })
 
-test('a batch in doubt that leaves no plant was made if its last entry is in the log', async () => {
+test('a batch in doubt that leaves no plant was made if its last entry is in the journal', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
   await makeLogged(path)
@@ -143,12 +146,12 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
     () => {},
   )
   const [last] = db.query<{ at: bigint }, []>('SELECT at FROM changes WHERE number = 3').all()
-  const changes: Change[] = [
-    ['create', [9, 'a', null]],
-    ['delete', 9, null],
+  const batch: Write[] = [
+    { kind: 'create', row: [9, 'a', null], origin: null },
+    { kind: 'delete', id: 9, precondition: null, origin: null },
   ]
-  const settled = (logged: LastEntry | null) =>
-    settle({ changes, outcomes: [null, null], logged }, connection)
+  const settled = (lastEntry: LastEntry | null) =>
+    settle({ batch, outcomes: [null, null], lastEntry }, connection)
 
   const made = { number: 3, at: Number(last?.at), plant: '1' }
   expect(settled(made)).toEqual([null, null])

@@ -139,13 +139,13 @@ test('ends what a command of an older version writes', async () => {
   expect(countOf(database)).toBe(1)
 })
 
-test('copies what only the log of a killed daemon holds', async () => {
+test('copies what only the WAL of a killed daemon holds', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const script = `
     const { Database } = require('bun:sqlite')
     const db = new Database(${JSON.stringify(database)})
-    db.run("INSERT INTO plants VALUES (10001, 'in the log', NULL)")
+    db.run("INSERT INTO plants VALUES (10001, 'in the WAL', NULL)")
     process.kill(process.pid, 'SIGKILL')`
   makeOld(database, 1).close(true)
   Bun.spawnSync([process.execPath, '-e', script])

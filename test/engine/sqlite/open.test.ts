@@ -195,7 +195,7 @@ test('leaves a file alone that only has the name of a journal', async () => {
 })
 
 test.each(['deleted', 'emptied'])(
-  'keeps the log of a database that was %s after a crash',
+  'keeps the WAL of a database that was %s after a crash',
   async (how) => {
     using folder = temporaryFolder()
     const file = folder.file('plants.db')
@@ -203,12 +203,12 @@ test.each(['deleted', 'emptied'])(
     await daemon.create('{"id":1,"name":"Rose"}')
     await daemon.stop('SIGKILL')
     const database = readFileSync(file)
-    const log = readFileSync(`${file}-wal`)
+    const wal = readFileSync(`${file}-wal`)
     if (how === 'deleted') rmSync(file)
     else truncateSync(file)
 
     expectLine(await serve(file), 74, `${file}-wal has changes`, 'plantstore restore')
-    expect(readFileSync(`${file}-wal`).equals(log)).toBeTrue()
+    expect(readFileSync(`${file}-wal`).equals(wal)).toBeTrue()
     writeFileSync(file, database)
     expect((await runProgram(['check', '--database', file])).out).toStartWith('ok: 1 plants, ')
   },
@@ -254,7 +254,7 @@ test.each(['DELETE', 'PERSIST'])(
   },
 )
 
-test('watches the log of a database behind a link', async () => {
+test('watches the WAL of a database behind a link', async () => {
   using folder = temporaryFolder()
   mkdirSync(folder.file('data'))
   symlinkSync(folder.file('data/plants.db'), folder.file('link.db'))

@@ -36,16 +36,16 @@ test('ends with an answer to each batch in doubt, also to one that a probe waite
   outage.begin(failure)
   const doubts = [
     outage.promiseOutcomes({
-      changes: [['create', [1, 'made', null]]],
+      batch: [{ kind: 'create', row: [1, 'made', null], origin: null }],
       outcomes: [null],
-      logged: null,
+      lastEntry: null,
     }),
     outage.promiseOutcomes({
-      changes: [['create', [2, 'not made', null]]],
+      batch: [{ kind: 'create', row: [2, 'not made', null], origin: null }],
       outcomes: [null],
-      logged: null,
+      lastEntry: null,
     }),
-    outage.promiseOutcomes({ changes: [['probe']], outcomes: [null], logged: null }),
+    outage.promiseOutcomes({ batch: [{ kind: 'probe' }], outcomes: [null], lastEntry: null }),
   ]
 
   const unanswered = Bun.sleep(5000).then(() => 'unanswered')

@@ -26,7 +26,7 @@ const asNobody = unprivileged()
 
 async function killDaemon(database: string): Promise<void> {
   const daemon = await startDaemon({ database })
-  await daemon.create(`{"id":${PLANTS},"name":"in the log"}`)
+  await daemon.create(`{"id":${PLANTS},"name":"in the WAL"}`)
   await daemon.stop('SIGKILL')
 }
 
@@ -43,7 +43,7 @@ function toSchema(version: 1 | 2, database: string): void {
 // Each makes a state of a database of PLANTS plants; returns the plants that it has then.
 const states: Record<string, (database: string) => Promise<number>> = {
   'that was closed': async () => PLANTS,
-  'that was closed, and left an empty log': async (database) => {
+  'that was closed, and left an empty WAL': async (database) => {
     writeFileSync(`${database}-wal`, '')
     return PLANTS
   },
@@ -59,7 +59,7 @@ const states: Record<string, (database: string) => Promise<number>> = {
     await killDaemon(database)
     return PLANTS + 1
   },
-  'that a crash has left, and whose log has no index': async (database) => {
+  'that a crash has left, and whose WAL has no index': async (database) => {
     await killDaemon(database)
     rmSync(`${database}-shm`)
     return PLANTS + 1
@@ -126,7 +126,7 @@ test.each(cases)(
   },
 )
 
-test('leaves the log and its index as they are beside a daemon', async () => {
+test('leaves the WAL and its index as they are beside a daemon', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
@@ -193,7 +193,7 @@ test('waits for a daemon that takes its time to close the database', async () =>
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
   for (const suffix of ['-wal', '-shm']) writeFileSync(database + suffix, '')
-  // As the last connection does while it copies the log, which it then removes.
+  // As the last connection does while it copies the WAL, which it then removes.
   const closing = openSync(database, 'r+')
   expect(excludeConnections(closing)).toBeTrue()
 

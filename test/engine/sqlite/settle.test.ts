@@ -1,11 +1,15 @@
 import { expect, test } from 'bun:test'
-import type { Change, Outcome } from '../../../src/engine/change'
+import type { Outcome, Write } from '../../../src/engine/change'
+import type { Row } from '../../../src/engine/row'
 import { netEffect } from '../../../src/engine/sqlite/settle'
 
-const effect = (...all: [Change, Outcome][]) =>
+const asked = { precondition: null, origin: null }
+const create = (row: Row): Write => ({ kind: 'create', row, origin: null })
+
+const effect = (...all: [Write, Outcome][]) =>
   Object.fromEntries(
     netEffect(
-      all.map(([change]) => change),
+      all.map(([write]) => write),
       all.map(([, outcome]) => outcome),
     ),
   )
@@ -13,22 +17,23 @@ const effect = (...all: [Change, Outcome][]) =>
 test('is the last row of each plant that a batch changed', () => {
   expect(
     effect(
-      [['create', [1, 'a', null]], null],
-      [['replace', 1, null, [1, 'b', 't']], null],
+      [create([1, 'a', null]), null],
+      [{ kind: 'replace', row: [1, 'b', 't'], ...asked }, null],
       [
-        [
-          'createAll',
-          [
+        {
+          kind: 'createAll',
+          rows: [
             [2, 'c', null],
             ['9007199254740993', 'd', null],
           ],
-        ],
+          origin: null,
+        },
         null,
       ],
-      [['delete', 3, null], null],
-      [['patch', 4, null, { tag: null }], { row: [4, 'e', null] }],
-      [['probe'], null],
-      [['use', 'a hash', 3_600_000], null],
+      [{ kind: 'delete', id: 3, ...asked }, null],
+      [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],
+      [{ kind: 'probe' }, null],
+      [{ kind: 'recordUse', hash: 'a hash', hour: 3_600_000 }, null],
     ),
   ).toEqual({
     1: [1, 'b', 't'],
@@ -42,11 +47,20 @@ test('is the last row of each plant that a batch changed', () => {
 test('leaves out changes that were refused', () => {
   expect(
     effect(
-      [['create', [1, 'a', null]], { error: 40902 }],
-      [['delete', 2, null], { error: 40402 }],
-      [['patch', 4, { ifMatch: '*' }, { name: 'd' }], { error: 41201 }],
-      [['create', [3, 'c', null]], null],
-      [['delete', 3, null], null],
+      [create([1, 'a', null]), { error: 40902 }],
+      [{ kind: 'delete', id: 2, ...asked }, { error: 40402 }],
+      [
+        {
+          kind: 'patch',
+          id: 4,
+          patch: { name: 'd' },
+          precondition: { ifMatch: '*' },
+          origin: null,
+        },
+        { error: 41201 },
+      ],
+      [create([3, 'c', null]), null],
+      [{ kind: 'delete', id: 3, ...asked }, null],
     ),
   ).toEqual({ 3: null })
 })

@@ -224,7 +224,7 @@ describe('two people at one plant', () => {
   })
 })
 
-describe('with a log of changes', () => {
+describe('with a journal', () => {
   const withLog = async () => {
     const folder = temporaryFolder()
     const kept = await startDaemon({

@@ -10,7 +10,7 @@ interface FileSystem {
   name: string
   size: string
   make: string[]
-  /** Whether a log of changes is kept: as of --keep-changes. */
+  /** Whether a journal is kept: as of --keep-changes. */
   keepChanges: string
 }
 

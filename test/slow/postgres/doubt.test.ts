@@ -70,12 +70,12 @@ const expected = {
   mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
 }
 
-/** Where the log of changes of a store ends, if it has one. */
-const endOf = async ({ changes }: Store) => (await changes?.read({ after: 'now', limit: 1 }))?.next
+/** Where the journal of a store ends, if it has one. */
+const endOf = async ({ journal }: Store) => (await journal?.read({ after: 'now', limit: 1 }))?.next
 
-/** Expects a log to have begun anew, so that nobody follows from commits that are gone. */
-async function expectNewLog({ changes }: Store, after = ''): Promise<void> {
-  await expect(changes?.read({ after, limit: 1 })).rejects.toHaveProperty('error', 41001)
+/** Expects a journal to have begun anew, so that nobody follows from commits that are gone. */
+async function expectNewJournal({ journal }: Store, after = ''): Promise<void> {
+  await expect(journal?.read({ after, limit: 1 })).rejects.toHaveProperty('error', 41001)
 }
 
 const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServer>) => {
@@ -210,11 +210,11 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     await it.store.createPlant({ id: 9n, name: 'nine' })
 
     expect(it.events).toContainEqual({ event: 'acknowledged-lost', commits: 3 })
-    if (keep !== null) await expectNewLog(it.other, before)
+    if (keep !== null) await expectNewJournal(it.other, before)
     expect(it.store.stats().server?.lostCommits).toBe(3)
   })
 
-  test('begins a new log of changes on another timeline of the server, and only there', async () => {
+  test('begins a new journal on another timeline of the server, and only there', async () => {
     await using it = await openCuttable(await started(), keep)
     if (keep === null) return
     const [before] = await it.query('SELECT timeline FROM change_log')
@@ -228,7 +228,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     it.proxy.cut()
     await it.store.deletePlant(9n)
 
-    await expectNewLog(it.other, cursor)
+    await expectNewJournal(it.other, cursor)
     expect(await it.query('SELECT timeline FROM change_log')).toEqual([before])
   })
 
@@ -238,7 +238,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     await it.query('DELETE FROM lanes')
 
     await it.store.createPlant({ id: 9n, name: 'nine' })
-    if (keep !== null) await expectNewLog(it.other, before)
+    if (keep !== null) await expectNewJournal(it.other, before)
     await it.store.deletePlant(9n)
 
     expect(it.events.map(({ event }) => event)).toContain('lane-gone')
@@ -326,4 +326,4 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
 }
 
 describeServers('a lost answer of %s', lostAnswers(null))
-describeServers('a lost answer of %s, with a log of changes', lostAnswers(1e9))
+describeServers('a lost answer of %s, with a journal', lostAnswers(1e9))

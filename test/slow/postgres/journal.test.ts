@@ -1,11 +1,11 @@
-// The contract of a log of changes, in PostgreSQL, and what several processes do to it.
+// The contract of a journal in PostgreSQL, and what several processes do to it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
 import { engineOf, openStore } from '../../../src/engine/engine'
-import { createLogReader } from '../../../src/engine/postgres/journal'
+import { createJournalReader } from '../../../src/engine/postgres/journal'
 import { command, daemon } from '../../../src/engine/role'
 import type { KeepChanges, Store } from '../../../src/store'
-import { follow, replay, testChangeLog } from '../../engine/journal-contract'
+import { follow, replay, testJournal } from '../../engine/journal-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { NO_SECRETS, newDatabase } from '../../harness/postgres-store'
@@ -24,7 +24,7 @@ const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
   )
 
 describeServers('%s', (started, it) => {
-  testChangeLog(it.name, async () => {
+  testJournal(it.name, async () => {
     const url = await newDatabase(await started())
     let store: Store | undefined
     return {
@@ -113,7 +113,7 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
-  test('leaves no gap when a process begins the log while others write', async () => {
+  test('leaves no gap when a process begins the journal while others write', async () => {
     const url = await newDatabase(await started())
     const writer = await openKeeping(url, null)
     let isOver = false
@@ -126,28 +126,28 @@ describeServers('%s', (started, it) => {
     })
     await Bun.sleep(200)
     const beginner = await openKeeping(url, 1e9)
-    const { next } = (await beginner.changes?.read({ after: 'now', limit: 1 })) ?? {}
+    const { next } = (await beginner.journal?.read({ after: 'now', limit: 1 })) ?? {}
     const listed = await allPlants(beginner)
     await Bun.sleep(200)
     isOver = true
     await Promise.all(writing)
 
     const plants = new Map(listed.map((plant) => [plant.id, plant]))
-    const changes = await follow(beginner, next)
-    expect(changes.length).toBeGreaterThan(10)
-    for (const { id, after } of changes) {
+    const entries = await follow(beginner, next)
+    expect(entries.length).toBeGreaterThan(10)
+    for (const { id, after } of entries) {
       if (after) plants.set(id, { id, ...after })
       else plants.delete(id)
     }
     expect([...plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
       await allPlants(writer),
     )
-    expect(writer.changes).toBeDefined()
+    expect(writer.journal).toBeDefined()
     await beginner.close()
     await writer.close()
   })
 
-  test('gives no entries of another log under the name of the old one, and leaves no gap', async () => {
+  test('gives no entries of another journal under the name of the old one, and leaves no gap', async () => {
     const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
@@ -155,17 +155,17 @@ describeServers('%s', (started, it) => {
     // The reads of one page, and what others do between them.
     let between = async (): Promise<unknown> => null
     let reads = 0
-    const log = createLogReader(async (ask) => {
+    const journal = createJournalReader(async (ask) => {
       if (reads++ === 1) await between()
       return ask(sql)
     })
     const read = async (after: string | undefined) => {
       reads = 0
-      return log.read({ limit: 9, ...(after === undefined ? {} : { after }) })
+      return journal.read({ limit: 9, ...(after === undefined ? {} : { after }) })
     }
-    const { changes } = await read(undefined)
-    const [first, , third] = changes.map(({ cursor }) => cursor)
-    expect(changes).toHaveLength(3)
+    const { entries } = await read(undefined)
+    const [first, , third] = entries.map(({ cursor }) => cursor)
+    expect(entries).toHaveLength(3)
 
     between = () => sql`DELETE FROM changes WHERE number = 2`
     await expect(read(first)).rejects.toHaveProperty('error', 41001)
@@ -175,7 +175,7 @@ describeServers('%s', (started, it) => {
       await (await openKeeping(url, 1e9)).close()
       await store.deletePlant(2n)
     }
-    expect(await read(third)).toEqual({ changes: [], next: third ?? '' })
+    expect(await read(third)).toEqual({ entries: [], next: third ?? '' })
     await expect(read(third)).rejects.toHaveProperty('error', 41001)
     await store.close()
   })
@@ -195,7 +195,7 @@ describeServers('%s', (started, it) => {
 
     const store = await opening
     await store.createPlant({ id: 1n, name: 'Rose' })
-    expect(store.changes).toBeDefined()
+    expect(store.journal).toBeDefined()
     expect(await follow(store)).toHaveLength(1)
     await store.close()
   })
@@ -218,7 +218,7 @@ describeServers('%s', (started, it) => {
 
     await (await openKeeping(url, 'off')).close()
     await store.createPlant({ id: 3n, name: 'three' })
-    expect(store.changes).toBeUndefined()
+    expect(store.journal).toBeUndefined()
     expect(events).toEqual(['changes-ended'])
     await store.close()
   })
@@ -227,7 +227,7 @@ describeServers('%s', (started, it) => {
     const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))
-    const { next = '' } = (await store.changes?.read({ limit: 9 })) ?? {}
+    const { next = '' } = (await store.journal?.read({ limit: 9 })) ?? {}
     await store.close()
     await using sql = new SQL({ url, max: 1 })
     await sql`UPDATE change_log SET timeline = 'that of the server before'`
@@ -235,14 +235,14 @@ describeServers('%s', (started, it) => {
     const first = await openStore(url, command({ makesDatabase: false }))
     await first.deletePlant(1n)
 
-    await expect(first.changes?.read({ after: next, limit: 9 })).rejects.toHaveProperty(
+    await expect(first.journal?.read({ after: next, limit: 9 })).rejects.toHaveProperty(
       'error',
       41001,
     )
     await first.close()
   })
 
-  test('check finds a log that does not tell how the plants came to be', async () => {
+  test('check finds a journal that does not tell how the plants came to be', async () => {
     const server = await started()
     const url = await newDatabase(server)
     const store = await openKeeping(url, 1e9)
@@ -255,7 +255,7 @@ describeServers('%s', (started, it) => {
     await server.query(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 4`, url)
     expect(await check()).toContain('change 4 of plant 1 does not follow')
     await server.query(`UPDATE plants SET name = 'x' WHERE id = 2`, url)
-    expect(await check()).toContain('plant 2 is not as its last change left it')
+    expect(await check()).toContain('plant 2 differs from its last entry in the change log')
     await server.query('DELETE FROM changes WHERE number = 3', url)
     expect(await check()).toContain('lacks entries')
   })

@@ -2,6 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
+import type { Write } from '../../../src/engine/change'
 import { stepOf } from '../../../src/engine/postgres/apply-changes'
 import { connect } from '../../../src/engine/postgres/connection'
 import { keepChanges } from '../../../src/engine/postgres/journal-row'
@@ -31,6 +32,9 @@ async function pagesRead(sql: SQL): Promise<number> {
   return Number(row?.pages)
 }
 
+const createOf = (id: number): Write => ({ kind: 'create', row: [id, 'Rose', null], origin: null })
+const deleteOf = (id: number): Write => ({ kind: 'delete', id, precondition: null, origin: null })
+
 /** A lane with two connections, as of a writer that has lost the first one. */
 async function openLane(server: PostgresServer) {
   const url = await newDatabase(server)
@@ -38,7 +42,7 @@ async function openLane(server: PostgresServer) {
   const target = targetOf(url)
   const old = await connect(target)
   const current = await connect(target)
-  const { lane, logs } = await makeLane(old.sql)
+  const { lane, hasJournal } = await makeLane(old.sql)
   return {
     store,
     old,
@@ -46,9 +50,9 @@ async function openLane(server: PostgresServer) {
     target,
     lane,
     create: (id: number, seq: number) =>
-      stepOf([['create', [id, 'Rose', null]]]).send(old.sql, { lane, seq, logs }),
+      stepOf([createOf(id)]).send(old.sql, { lane, seq, hasJournal }),
     remove: (id: number, seq: number) =>
-      stepOf([['delete', id, null]]).send(old.sql, { lane, seq, logs }),
+      stepOf([deleteOf(id)]).send(old.sql, { lane, seq, hasJournal }),
     async [Symbol.asyncDispose]() {
       await old.close()
       await current.close()
@@ -92,14 +96,14 @@ describeServers('the fence of %s', (started) => {
 
     const found = await fence(it.current.sql, top)
 
-    expect(found).toEqual({ made: 2, refused: '1', logs: false })
+    expect(found).toEqual({ made: 2, refused: '1', hasJournal: false })
     expect(await fence(it.current.sql, top)).toEqual(found)
   })
 
   test('finds a step that was under way when it came', async () => {
     const server = await started()
     await using it = await openLane(server)
-    const at = { lane: it.lane, seq: 1, logs: false }
+    const at = { lane: it.lane, seq: 1, hasJournal: false }
     await beginStep(it.old.sql, at, [])
 
     const finding = fence(it.current.sql, at)
@@ -151,24 +155,24 @@ describeServers('the fence of %s', (started) => {
     expect(await sequenceOf(old.sql, lane)).toBeNull()
   })
 
-  test('keeps a step from being made that does not know that a log of changes is kept, or is not', async () => {
+  test('keeps a step from being made that does not know that a journal is kept, or is not', async () => {
     await using it = await openLane(await started())
-    const create = stepOf([['create', [1, 'Rose', null]]])
-    const remove = stepOf([['delete', 1, null]])
+    const create = stepOf([createOf(1)])
+    const remove = stepOf([deleteOf(1)])
     const at = { lane: it.lane, seq: 1 }
     const { sql } = it.current
 
     for (const step of [create, remove]) {
-      expect(await step.send(sql, { ...at, logs: true })).toBe('elsewhere')
+      expect(await step.send(sql, { ...at, hasJournal: true })).toBe('elsewhere')
     }
     await keepChanges(sql, 1000)
     for (const step of [create, remove]) {
-      expect(await step.send(sql, { ...at, logs: false })).toBe('elsewhere')
+      expect(await step.send(sql, { ...at, hasJournal: false })).toBe('elsewhere')
     }
     expect(await it.store.readPlant(1n)).toBeNull()
-    expect(await create.send(sql, { ...at, logs: true })).toMatchObject({ refused: '' })
-    expect((await makeLane(sql)).logs).toBeTrue()
+    expect(await create.send(sql, { ...at, hasJournal: true })).toMatchObject({ refused: '' })
+    expect((await makeLane(sql)).hasJournal).toBeTrue()
     await keepChanges(sql, 'off')
-    expect((await makeLane(sql)).logs).toBeFalse()
+    expect((await makeLane(sql)).hasJournal).toBeFalse()
   })
 })
