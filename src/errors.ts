@@ -85,12 +85,6 @@ export function codeOf(error: unknown): string {
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-const REFUSED = ['ConnectionRefused', 'ECONNREFUSED', 'ENOENT']
-
-/** Why nothing answers at a URL or a unix socket; null if an error says anything else than that nothing listens there. */
-export const explainRefused = (error: unknown, at: string): string | null =>
-  REFUSED.includes(codeOf(error)) ? `nothing is listening at ${at}; is the daemon running?` : null
-
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',

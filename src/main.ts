@@ -3,40 +3,30 @@
 
 import packageJson from '../package.json'
 import { type Command, exitCodes, type Output } from './cli/command'
-import { backup } from './cli/commands/backup'
-import { changes } from './cli/commands/changes'
-import { check } from './cli/commands/check'
-import { completion } from './cli/commands/completion'
-import { exportPlants } from './cli/commands/export'
-import { forward } from './cli/commands/forward'
-import { health } from './cli/commands/health'
-import { importPlants } from './cli/commands/import'
-import { man } from './cli/commands/man'
-import { restore } from './cli/commands/restore'
-import { serve } from './cli/commands/serve'
-import { token } from './cli/commands/token'
 import { parseConfig } from './cli/config'
-import { helpOf, helpOfAll } from './cli/help'
-import { suggest } from './cli/nearest'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { refusePasswords } from './engine/database-url'
 import { ApiError, messageOf, OpenError, UsageError } from './errors'
-import { exitAtOnce } from './files/libc'
 
-const commands: readonly Command[] = [
-  serve,
-  token,
-  importPlants,
-  exportPlants,
-  backup,
-  restore,
-  check,
-  changes,
-  forward,
-  health,
-  completion,
-  man,
-]
+/** The commands, in the order of the help. Each is loaded only if it runs. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./cli/commands/serve')).serve,
+  token: async () => (await import('./cli/commands/token')).token,
+  import: async () => (await import('./cli/commands/import')).importPlants,
+  export: async () => (await import('./cli/commands/export')).exportPlants,
+  backup: async () => (await import('./cli/commands/backup')).backup,
+  restore: async () => (await import('./cli/commands/restore')).restore,
+  check: async () => (await import('./cli/commands/check')).check,
+  changes: async () => (await import('./cli/commands/changes')).changes,
+  forward: async () => (await import('./cli/commands/forward')).forward,
+  health: async () => (await import('./cli/commands/health')).health,
+  completion: async () => (await import('./cli/commands/completion')).completion,
+  man: async () => (await import('./cli/commands/man')).man,
+}
+
+const isCommand = (word: string): boolean => Object.hasOwn(commands, word)
+const loadAll = (): Promise<readonly Command[]> =>
+  Promise.all(Object.values(commands).map((load) => load()))
 
 const VERSION = ['version', '--version', '-V', '-v']
 const HELP = ['help', '--help', '-h']
@@ -45,12 +35,20 @@ const HELP = ['help', '--help', '-h']
 const withHint = (message: string, command: string): string =>
   message.endsWith('?') ? message : `${message}; see "plantstore ${command}--help"`
 
-/** Finds a command. `others`: what else the word could have been meant to be. */
-function findCommand(word: string, others: readonly string[] = []): Command {
-  const command = commands.find(({ name }) => name === word)
-  if (command) return command
-  const names = [...commands.map(({ name }) => name), ...others]
+/** Loads a command. `others`: what else the word could have been meant to be. */
+async function loadCommand(word: string, others: readonly string[] = []): Promise<Command> {
+  const load = isCommand(word) ? commands[word] : undefined
+  if (load) return load()
+  const { suggest } = await import('./cli/nearest')
+  const names = [...Object.keys(commands), ...others]
   throw new UsageError(`unknown command ${JSON.stringify(word)}${suggest(word, names)}`)
+}
+
+async function help(word?: string): Promise<string> {
+  const { helpOf, helpOfAll } = await import('./cli/help')
+  return word === undefined
+    ? helpOfAll(await loadAll(), packageJson.version)
+    : helpOf(await loadCommand(word))
 }
 
 function exitCodeOf(error: unknown): number {
@@ -68,9 +66,9 @@ async function runCommand(
   out: Output,
   err: Output,
 ): Promise<number> {
-  const { config, args, help } = parseConfig(words, command.options)
-  if (help) {
-    out.write(helpOf(command))
+  const { config, args, help: isHelp, passedOver } = parseConfig(words, command.options)
+  if (isHelp) {
+    out.write(await help(command.name))
     return exitCodes.ok
   }
   if (command.usage === '' && args.length > 0) {
@@ -78,7 +76,7 @@ async function runCommand(
       `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
     )
   }
-  return await command.run({ config, args, commands, out, err })
+  return await command.run({ config, args, passedOver, commands: loadAll, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */
@@ -92,17 +90,14 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
       return exitCodes.ok
     }
     if (HELP.includes(name)) {
-      const [word] = rest
-      out.write(
-        word === undefined ? helpOfAll(commands, packageJson.version) : helpOf(findCommand(word)),
-      )
+      out.write(await help(rest[0]))
       return argv.length === 0 ? exitCodes.usage : exitCodes.ok
     }
-    return await runCommand(findCommand(name, ['help', 'version']), rest, out, err)
+    return await runCommand(await loadCommand(name, ['help', 'version']), rest, out, err)
   } catch (error) {
     const [message, code] = [messageOf(error), exitCodeOf(error)]
-    const isKnown = commands.some((it) => it.name === name)
-    const text = code === exitCodes.usage ? withHint(message, isKnown ? `${name} ` : '') : message
+    const isUsage = code === exitCodes.usage
+    const text = isUsage ? withHint(message, isCommand(name) ? `${name} ` : '') : message
     err.write(`plantstore: ${text}\n`)
     return code
   }
@@ -113,6 +108,6 @@ if (import.meta.main) {
   process.umask(0o077)
   const code = await run(Bun.argv.slice(2), standardOutput(), standardError())
   // The disk may hang, or a signal has asked for it.
-  if (code >= exitCodes.storage) exitAtOnce(code)
+  if (code >= exitCodes.storage) (await import('./files/libc')).exitAtOnce(code)
   process.exit(code)
 }

@@ -56,6 +56,7 @@ describe('the source', () => {
     ['backups', ['ROOT', 'files/', 'cli/command', 'backups/']],
     ['daemon', ['ROOT', 'sockets/', 'cli/command', 'daemon/']],
     ['client', ['client/']],
+    ['requests', ['errors', 'plant/json', 'client/', 'requests/', '../package.json']],
     ['web/console', ['web/', 'client/', 'formats/', 'errors', 'plant/plant']],
     ['web/docs', ['web/']],
   ] as const)('%s imports only %j of ours', (room, allowed) => {
@@ -199,6 +200,15 @@ describe('the source', () => {
     const readers = files.filter((file) => /\b(process|Bun|meta)\.env\b/.test(textOf(file)))
 
     expect(readers).toEqual(['cli/config.ts'])
+  })
+
+  test('only requests/ sends requests of the executable', () => {
+    const senders = files.filter(
+      (file) => !/^(client|web)\//.test(file) && /(?<![.\w])fetch\(/.test(textOf(file)),
+    )
+
+    expect(senders.length).toBeGreaterThan(0)
+    expect(senders.filter((file) => !inFolder('requests')(file))).toEqual([])
   })
 
   test('only main.ts ends the process', () => {

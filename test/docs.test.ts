@@ -238,6 +238,10 @@ describe('docs/configuration.md', () => {
 
     expect(documented).toEqual(expected)
   })
+})
+
+describe('docs/commands.md', () => {
+  const page = 'docs/commands.md'
 
   test('has every command, and no other', () => {
     const { stdout } = Bun.spawnSync([...program, '--help'], { cwd: root })
@@ -257,6 +261,10 @@ describe('docs/configuration.md', () => {
 
     for (const code of Object.values(exitCodes)) expect(documented).toContain(code)
   })
+})
+
+describe('docs/monitoring.md', () => {
+  const page = 'docs/monitoring.md'
 
   test('has every metric, and no other', () => {
     const server = {

@@ -1,7 +1,6 @@
 // Makes backups while the daemon serves, each with `plantstore backup` as a separate process, which checks and syncs its
 // copy before it gets its name. The newest backup in the folder says when the next is due, even after a restart.
 
-import { statSync } from 'node:fs'
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { messageOf, OpenError, UsageError } from '../errors'
@@ -16,6 +15,8 @@ const KEEP = 7
 // The clock may be changed meanwhile; and no timer can exceed 2^31 ms.
 const LONGEST_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
+// NAME_MAX of Linux's file systems.
+const LONGEST_NAME_BYTES = 255
 
 /** Times are in milliseconds; null: the default. */
 type Plan = {
@@ -42,7 +43,11 @@ export function scheduleBackups(
   const every = plan.backupEvery ?? DAY_MS
   const keep = plan.backupKeep ?? KEEP
   checkFolder(folder)
-  if (!statSync(folder).isDirectory()) throw new OpenError(`${folder} is not a folder`)
+  if (Buffer.byteLength(backupName(database, now())) > LONGEST_NAME_BYTES) {
+    throw new OpenError(
+      `the name of the database is too long for backups, whose names add 20 bytes to it; at most ${LONGEST_NAME_BYTES} in all`,
+    )
+  }
 
   const stats = { lastAt: 0, lastBytes: 0, failures: 0 }
   let child: Child | undefined

@@ -9,14 +9,18 @@ export type Output = {
   /** Returns false if the reader has gone. Throws an `OpenError` if it cannot be written (a full disk). */
   write(text: string): boolean
   readonly isTTY: boolean
+  /** Whether nobody can read it: /dev/null, also in place of a stream that is closed. */
+  readonly isDiscarded: boolean
 }
 
 export type CommandContext = {
   readonly config: Config
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
-  /** Every command of the program. */
-  readonly commands: readonly Command[]
+  /** The variables that Kubernetes has set, and that are no settings. */
+  readonly passedOver: readonly string[]
+  /** Loads every command of the program. */
+  readonly commands: () => Promise<readonly Command[]>
   readonly out: Output
   readonly err: Output
 }

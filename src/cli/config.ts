@@ -2,6 +2,7 @@
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../errors'
+import type { Proxies } from '../requests/proxies'
 import { suggest } from './nearest'
 import {
   flagName,
@@ -12,6 +13,8 @@ import {
   toFlag,
   variableOf,
 } from './options'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
@@ -56,16 +59,22 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   return { texts, args: positionals, help }
 }
 
+// What Kubernetes sets in every pod for a Service named plantstore: its address, which is no setting
+// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). No other option has such a name.
+const isOfKubernetes = (name: OptionName, text: string, env: Environment): boolean =>
+  name === 'port' && /^(?:tcp|udp|sctp):\/\//.test(text) && Boolean(env.PLANTSTORE_SERVICE_HOST)
+
 /**
  * Reads the options of a command, whose names are `names`: a flag wins over the environment, the environment over the
- * default. Throws a {@link UsageError} for an unknown flag or a bad value.
+ * default. `passedOver`: the variables that Kubernetes has set. Throws a {@link UsageError} for an unknown flag or a bad value.
  */
 export function parseConfig(
   argv: readonly string[],
   names: readonly OptionName[],
-  env: Readonly<Record<string, string | undefined>> = Bun.env,
+  env: Environment = Bun.env,
 ) {
   const { texts, args, help } = parseFlags(argv, names)
+  const passedOver: string[] = []
   const entries = Object.entries(options).map(([key, it]) => {
     const name = key as OptionName
     if (!names.includes(name)) return [name, it.default]
@@ -74,6 +83,10 @@ export function parseConfig(
     const text = flag ?? (variable && env[variable])
     // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
     if (!text && flag === undefined) return [name, it.default]
+    if (flag === undefined && variable && isOfKubernetes(name, String(text), env)) {
+      passedOver.push(variable)
+      return [name, it.default]
+    }
     const value = it.parse(String(text))
     if (value === undefined && !help) {
       throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${it.rule}`)
@@ -84,5 +97,16 @@ export function parseConfig(
   if (config.unix !== null && config.port !== options.port.default && !help) {
     throw new UsageError('give --unix or --port, not both (or the variables of their names)')
   }
-  return { config, args, help }
+  return { config, args, help, passedOver }
+}
+
+/** The proxies that the environment names; a name in lower case wins. */
+export function readProxies(env: Environment = Bun.env): Proxies {
+  const read = (name: string) => env[name.toLowerCase()] || env[name] || ''
+  const all = read('ALL_PROXY')
+  return {
+    http: read('HTTP_PROXY') || all,
+    https: read('HTTPS_PROXY') || all,
+    except: read('NO_PROXY'),
+  }
 }

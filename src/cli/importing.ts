@@ -93,7 +93,7 @@ async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<
 }
 
 /** Imports a group at once, which costs less; one by one if that is refused. False: a strict import ends here. */
-export async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
+async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
   const { isStrict, account } = run
   const isWhole = entries.every((entry) => 'plant' in entry)
   if ((isWhole || !isStrict) && (await createAll(run, entries))) {
@@ -103,6 +103,32 @@ export async function importGroup(run: Run, entries: readonly Entry[]): Promise<
   if (isStrict) return importUntilRefused(run, entries)
   await importEach(run, entries)
   return true
+}
+
+/**
+ * Imports all groups. Calls `onGroup` before each; the import ends where that resolves to false. Resolves to false if a strict
+ * one ended at a row that was refused.
+ */
+export async function importAll(
+  run: Run,
+  groups: AsyncGenerator<readonly Entry[]>,
+  onGroup: () => Promise<boolean>,
+): Promise<boolean> {
+  // One group is read while the one before it is being committed.
+  let before: Promise<boolean> = Promise.resolve(true)
+  try {
+    for await (const group of groups) {
+      await before
+      if (!(await onGroup())) return true
+      before = importGroup(run, group)
+      // Awaited only with the next group, which may take long to arrive; a strict one may end with this.
+      before.catch(() => {})
+      if (run.isStrict && !(await before)) return false
+    }
+    return await before
+  } finally {
+    await before.catch(() => {})
+  }
 }
 
 const isSame = (a: NewPlant, b: NewPlant): boolean => a.name === b.name && a.tag === b.tag

@@ -121,24 +121,20 @@ const ofDaemon = {
   unix: optional(nonEmpty, 'PATH', 'listen on a unix socket instead of a port'),
   unixMode: option(mode, 'MODE', 'permissions of the unix socket, in octal', '0660'),
   tlsCert: optional(nonEmpty, 'FILE', 'serve HTTPS with this certificate chain (PEM)'),
-  tlsKey: optional(nonEmpty, 'FILE', 'its private key (PEM); SIGHUP reads both again'),
-  hsts: optional(
-    duration('1y'),
-    'DURATION',
-    'with --tls-cert: browsers use only HTTPS for so long',
-  ),
+  tlsKey: optional(nonEmpty, 'FILE', 'its private key (PEM); SIGHUP rereads both'),
+  hsts: optional(duration('1y'), 'DURATION', 'send Strict-Transport-Security with this max-age'),
   database: option(
     database,
     'FILE|URL',
     'the database file, or postgres://USER@HOST/NAME',
     'plants.db',
   ),
-  databasePasswordFile: secret('a file with the password of the URL'),
-  databasePassword: secret('the password of the URL'),
+  databasePasswordFile: secret('a file with the database password'),
+  databasePassword: secret('the database password'),
   keepChanges: option<KeepChanges>(
     keepChanges,
     'DURATION',
-    'keep a log of changes, such as 30d',
+    'keep the change log this long, such as 30d',
     'off',
   ),
   maxBodyBytes: option(
@@ -149,13 +145,8 @@ const ofDaemon = {
   ),
   stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
   logRequests: flag('log every request'),
-  logLevel: option<Level>(
-    oneOf(levels),
-    'LEVEL',
-    'least level to log: info, warn or error',
-    'info',
-  ),
-  console: option(isSet, null, 'leave out the pages at / and /docs', true),
+  logLevel: option<Level>(oneOf(levels), 'LEVEL', 'minimum log level: info, warn or error', 'info'),
+  console: option(isSet, null, 'do not serve the pages at / and /docs', true),
   backupFolder: optional(nonEmpty, 'DIR', 'make backups in this folder while serving'),
   backupEvery: optional(
     duration('24h'),
@@ -169,9 +160,9 @@ const ofDaemon = {
     'N',
     'requests per second for each token; default: no limit',
   ),
-  corsOrigin: optional(nonEmpty, 'ORIGINS', 'origins whose pages may call from a browser'),
+  corsOrigin: optional(nonEmpty, 'ORIGINS', 'origins whose pages may call the API'),
   token: secret('an extra token, accepted alongside stored ones'),
-  tokenFile: secret('a file with such a token; SIGHUP reads it again'),
+  tokenFile: secret('a file with that token; SIGHUP rereads it'),
 }
 
 // These have no variables.
@@ -179,7 +170,7 @@ const ofOneRun = {
   scope: option<Scope>(oneOf(scopes), 'SCOPE', 'read, or write for both', 'write'),
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
   json: flag('print a JSON array'),
-  olderThan: optional(duration(), 'DURATION', 'only tokens that ended this long ago, such as 30d'),
+  olderThan: optional(duration(), 'DURATION', 'only tokens that ended at least this long ago'),
   format: optional(
     oneOf(formats),
     'FORMAT',
@@ -188,24 +179,28 @@ const ofOneRun = {
   idColumn: optional(nonEmpty, 'COLUMN', 'the column of the ids: its name, or its number from 1'),
   nameColumn: optional(nonEmpty, 'COLUMN', 'the column of the names'),
   tagColumn: optional(nonEmpty, 'COLUMN', 'the column of the tags'),
-  numberFrom: optional(id, 'ID', 'number the rows instead: the first gets this id'),
-  header: option(isSet, null, 'the first row is a plant; columns go by number', true),
+  numberFrom: optional(id, 'ID', 'number the rows from this id instead'),
+  header: option(isSet, null, 'the first row is data; give columns by number', true),
   sheet: optional(nonEmpty, 'NAME', 'the sheet of a workbook; default: the first'),
-  delimiter: optional(delimiter, 'CHARACTER', 'of CSV, such as ";", or "tab"; default: found out'),
+  delimiter: optional(
+    delimiter,
+    'CHARACTER',
+    'CSV separator, such as ";" or "tab"; default: detected',
+  ),
   encoding: optional(encoding, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
   refused: optional(nonEmpty, 'FILE', 'write refused rows to this file, with the reason'),
   escapeFormulas: flag("write a name such as =A1 as '=A1, for spreadsheets"),
   strict: flag('stop at the first row that is refused'),
   replace: flag('replace stored plants that differ'),
-  after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now": from now on'),
-  follow: flag('go on with what happens'),
+  after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
+  follow: flag('keep printing new changes'),
 }
 
 const ofFollowers = {
-  url: optional(url, 'URL', 'ask the daemon at this address'),
-  cursorFile: optional(nonEmpty, 'FILE', 'keeps the cursor of the last change that was taken'),
-  secretFile: optional(nonEmpty, 'FILE', 'the secrets that sign, one a line'),
+  url: optional(url, 'URL', 'read from the daemon at this address'),
+  cursorFile: optional(nonEmpty, 'FILE', 'remember here the last change that was delivered'),
+  secretFile: optional(nonEmpty, 'FILE', 'the signing secrets, one per line'),
 }
 
 export const options = { ...ofDaemon, ...ofOneRun, ...ofFollowers }

@@ -20,6 +20,8 @@ type Started = {
   readonly database: string
   /** Whether it serves the console at `/`. */
   readonly hasConsole: boolean
+  /** Whether a person reads what it prints, and no log keeps it. */
+  readonly isTerminal: boolean
   /** Whether this start has created the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
@@ -40,6 +42,17 @@ function curl({ at: { url, unix }, needsTrust }: Started, token: string): string
   return `curl ${flags.join(' ')} ${quote(`${url}/plants`)}`
 }
 
+/** Where the console is; null: nowhere that a browser opens. */
+const consoleOf = ({ hasConsole, at: { url, unix } }: Started): string | null =>
+  hasConsole && unix === null ? `${url}/` : null
+
+/** The link to the console that needs no token typed: its fragment, which no browser sends, has it. */
+function openedConsole(started: Started, token: string): string {
+  const page = started.isTerminal ? consoleOf(started) : null
+  if (page === null) return ''
+  return `Open the console with it:\n\n  ${page}#token=${token}\n\n`
+}
+
 /** Prints a first token if the store has none; revokes it if nobody can have read it. */
 async function showFirstToken(
   store: Store,
@@ -56,7 +69,7 @@ The first token, shown only once:
 
   ${text}
 
-Create a plant:
+${openedConsole(started, text)}Create a plant:
 
   ${curl(started, text)}
 
@@ -78,8 +91,8 @@ export async function announce(
   log('info', 'listening', { url: at.url, ...place, database, version })
   const interfaces = at.unix === null && isWildcard(host) ? ' (all interfaces)' : ''
   out.write(`plantstore ${version} listens on ${at.unix ?? at.url}${interfaces}\n`)
-  // A browser opens no unix socket.
-  if (started.hasConsole && at.unix === null) out.write(`console: ${at.url}/\n`)
+  const page = consoleOf(started)
+  if (page !== null) out.write(`console: ${page}\n`)
   if (started.isNew) out.write(`created the database ${database}\n`)
   if (started.hasToken) return
   await showFirstToken(store, started, out, log)

@@ -1,6 +1,6 @@
 // A file or standard input, read to its end or until it is interrupted.
 
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
 import { inputError, UsageError } from '../errors'
 
 // Bun reads files in chunks of 512 KB. What is made of a chunk takes many times its length, so they are read in parts.
@@ -25,7 +25,10 @@ export function openInput(path: string): Input {
     const stat = statSync(path)
     if (stat.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
     accessSync(path, constants.R_OK)
-    return { stream: Bun.file(path).stream(), bytes: stat.isFile() ? stat.size : null }
+    // Bun cannot poll some devices, /dev/null among them.
+    const isDevice = stat.isCharacterDevice() || stat.isBlockDevice()
+    const stream = isDevice ? createReadStream(path) : Bun.file(path).stream()
+    return { stream, bytes: stat.isFile() ? stat.size : null }
   } catch (error) {
     throw error instanceof UsageError ? error : inputError(error, path)
   }

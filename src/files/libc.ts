@@ -2,6 +2,7 @@
 
 import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
+import { codeOf, messageOf, OpenError } from '../errors'
 
 const symbols = {
   fcntl: { args: ['i32', 'i32', 'ptr'], returns: 'i32' },
@@ -33,14 +34,19 @@ const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
 const STATX_INO = 0x100
 
-/** Opens the C library for calls of its functions. */
+/** Opens the C library for calls of its functions. Throws an `OpenError` if this process may not make executable memory. */
 export function openLibc<Symbols extends Record<string, FFIFunction>>(
   symbols: Symbols,
 ): Library<Symbols>['symbols'] {
   for (const name of names) {
     try {
       return dlopen(name, symbols).symbols
-    } catch {
+    } catch (error) {
+      if (codeOf(error) !== 'ERR_DLOPEN_FAILED') {
+        throw new OpenError(
+          `no executable memory, which plantstore needs (${messageOf(error)}); allow it: remove MemoryDenyWriteExecute= from the unit, raise "ulimit -v", or set SELinux's execmem`,
+        )
+      }
       // Not this one: try the next name.
     }
   }
@@ -53,6 +59,9 @@ function libc(): Library<typeof symbols>['symbols'] {
   opened ??= openLibc(symbols)
   return opened
 }
+
+/** Throws an `OpenError` if the functions below cannot be called. */
+export const requireLibc = (): void => void libc()
 
 /**
  * Takes the exclusive lock of an open file, until it is closed or the process ends (flock(2)); false if another process
@@ -141,5 +150,14 @@ export function watchInode(path: string): () => string | null {
   }
 }
 
-/** Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. */
-export const exitAtOnce = (code: number): void => libc()._exit(code)
+/**
+ * Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. Returns if it
+ * cannot.
+ */
+export function exitAtOnce(code: number): void {
+  try {
+    libc()._exit(code)
+  } catch {
+    // The caller exits as Bun does.
+  }
+}

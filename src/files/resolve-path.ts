@@ -1,6 +1,14 @@
 // Where a path leads, and whether a file may be made there.
 
-import { accessSync, constants, lstatSync, readlinkSync, type Stats, statfsSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readlinkSync,
+  type Stats,
+  statfsSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError, writeError } from '../errors'
 
@@ -52,12 +60,14 @@ export function targetOf(path: string, links = 0): string {
 export function checkFolder(folder: string): void {
   try {
     accessSync(folder, constants.W_OK)
+    if (statSync(folder).isDirectory()) return
   } catch (error) {
     const code = codeOf(error)
-    if (/^ENO(ENT|TDIR)$/.test(code)) throw new OpenError(`folder ${folder} does not exist`)
+    if (code === 'ENOENT') throw new OpenError(`folder ${folder} does not exist`)
     const reason = code === 'EROFS' ? 'read-only file system' : 'permission denied'
-    throw new OpenError(`cannot write to folder ${folder}: ${reason}`)
+    if (code !== 'ENOTDIR') throw new OpenError(`cannot write to folder ${folder}: ${reason}`)
   }
+  throw new OpenError(`${folder} is not a folder`)
 }
 
 /** The error of a file whose file system is out of inodes, which the system reports as a full disk; null if it is not. */

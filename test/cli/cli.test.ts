@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import packageJson from '../../package.json'
-import { options, variableOf } from '../../src/cli/options'
+import { type OptionName, options, variableOf } from '../../src/cli/options'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -75,10 +75,60 @@ test('ignores the variables of options that a command does not have', async () =
   await using _ = await startDaemon({ database })
   const args = ['token', 'create', 'laptop', '--database', database]
 
-  // As Kubernetes sets it for a service of this name.
   const env = { PLANTSTORE_PORT: 'tcp://10.0.0.1:3000' }
   expect((await runProgram(args, { env })).code).toBe(0)
   expect((await runProgram(['health'], { env })).code).toBe(2)
+})
+
+/** The variables of a Kubernetes Service or a Docker link of this name, in capitals. */
+const linkVariables = (name: string, port = 3000) => ({
+  [`${name}_SERVICE_HOST`]: '10.0.0.1',
+  [`${name}_SERVICE_PORT`]: String(port),
+  [`${name}_SERVICE_PORT_HTTP`]: String(port),
+  [`${name}_PORT`]: `tcp://10.0.0.1:${port}`,
+  [`${name}_PORT_${port}_TCP`]: `tcp://10.0.0.1:${port}`,
+  [`${name}_PORT_${port}_TCP_PROTO`]: 'tcp',
+  [`${name}_PORT_${port}_TCP_PORT`]: String(port),
+  [`${name}_PORT_${port}_TCP_ADDR`]: '10.0.0.1',
+  [`${name}_NAME`]: '/web/plantstore',
+  [`${name}_ENV_LANG`]: 'C',
+})
+
+test('no option has a variable that Kubernetes sets for a Service of any name, but PLANTSTORE_PORT', () => {
+  const taken = (Object.keys(options) as OptionName[])
+    .map(variableOf)
+    .filter((variable) => variable !== null)
+    .filter((variable) => {
+      // Each beginning of its name could be that of a Service.
+      const words = variable.split('_')
+      return words.some((_, at) => variable in linkVariables(words.slice(0, at).join('_')))
+    })
+
+  expect(taken).toEqual(['PLANTSTORE_PORT'])
+})
+
+test('passes over what Kubernetes sets for a Service named plantstore', async () => {
+  using folder = temporaryFolder()
+  const env = linkVariables('PLANTSTORE')
+  const args = ['--unix', folder.file('socket')]
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
+
+  expect(daemon.events()[0]).toMatchObject({
+    event: 'variable-passed-over',
+    level: 'info',
+    variable: 'PLANTSTORE_PORT',
+  })
+  expect((await runProgram(['health', ...args], { env })).code).toBe(0)
+
+  for (const wrong of [
+    { ...env, PLANTSTORE_PORT: 'http://10.0.0.1:3000' },
+    { ...env, PLANTSTORE_SERVICE_HOST: '' },
+  ]) {
+    expect(await runProgram(['health'], { env: wrong })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('PLANTSTORE_PORT must be a whole number'),
+    })
+  }
 })
 
 test('offers no flag for a secret', async () => {

@@ -1,11 +1,12 @@
 // plantstore backup: copies the database; the copy is checked and on disk before it gets its name.
 
 import { lstatSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
-import { targetOf } from '../../files/resolve-path'
+import { checkFolder, targetOf } from '../../files/resolve-path'
 import { type Command, onlyArgument } from '../command'
 import { copying } from '../terminal/attended'
 
@@ -13,8 +14,8 @@ export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a database that holds the store at one moment, tokens included. The copy is checked and on disk before
-it gets its name. Run "plantstore restore FILE" to put it back.`,
+  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it gets its name.
+"plantstore restore FILE" puts it back.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
@@ -22,6 +23,7 @@ it gets its name. Run "plantstore restore FILE" to put it back.`,
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
     const path = onlyArgument(args, 'FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
+    checkFolder(dirname(resolve(path)))
     if (lstatSync(path, { throwIfNoEntry: false })) {
       throw new OpenError(`${path} already exists; give a new FILE`)
     }

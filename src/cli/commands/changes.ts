@@ -1,9 +1,11 @@
 // plantstore changes: prints the log of changes.
 
 import type { Change } from '../../client/client'
-import { openSource, sourceOptions, sourceWording } from '../../follow/source'
 import { toJson } from '../../plant/json'
+import { createAsk } from '../../requests/ask'
+import { openSource, sourceOptions, sourceWording } from '../change-source'
 import { type Command, exitCodes } from '../command'
+import { readProxies } from '../config'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 
 const toLine = (change: Change): string => `${JSON.stringify(toJson(change))}\n`
@@ -15,8 +17,11 @@ export const changes: Command = {
   help: `Prints the log of changes as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow goes on with what happens; over any loss of connection to a daemon. Each line has a cursor, after which --after goes on.`,
   options: ['after', 'follow', ...sourceOptions],
   wording: sourceWording,
-  async run({ config, out }) {
-    const source = await openSource(config)
+  async run({ config, out, err }) {
+    const source = await openSource(config, {
+      ask: createAsk(readProxies()),
+      tell: (line) => err.write(`plantstore: ${line}\n`),
+    })
     try {
       using signal = watchInterrupt()
       let after = config.after ?? undefined

@@ -9,12 +9,12 @@ export const check: Command = {
   name: 'check',
   usage: '',
   summary: "verify the database's integrity",
-  help: `Reads the whole database; changes nothing. Finds pages that are truncated, overwritten or misplaced, entries
-that do not match their index, tables, indexes and triggers that are not as plantstore makes them, a number of plants that is
-not theirs, and a log of changes that does not tell how they came to be as they are. It cannot find a changed byte within a
-name or a tag: SQLite keeps no checksums. Compare with a backup for that. On a PostgreSQL server it checks the settings, the
-schema, and that every plant can be read by its id. Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the
-database is too damaged to be opened, or its disk fails.`,
+  help: `Reads the whole database and changes nothing. Reports damaged pages, indexes that do not match their tables, a
+schema that differs from plantstore's, a wrong number of plants, and a change log that does not lead to the plants that are
+stored. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums. Compare with a backup for that. On
+PostgreSQL it checks the settings, the schema, and that every plant can be read by its id.
+
+Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database is too damaged to open, or its disk fails.`,
   options: databaseOptions,
   async run({ config, out, err }) {
     const { database } = config

@@ -1,137 +1,72 @@
-// plantstore completion: scripts that complete commands, options and files in a shell.
+// plantstore completion: scripts that complete commands, options and files in a shell. They ask `completion for`.
 
 import { UsageError } from '../../errors'
-import { type Command, exitCodes } from '../command'
-import { type Description, describeOption, helpFlag, isFlag } from '../options'
+import { type Command, type CommandContext, exitCodes } from '../command'
+import bash from '../completion/plantstore.bash' with { type: 'text' }
+import fish from '../completion/plantstore.fish' with { type: 'text' }
+import zsh from '../completion/plantstore.zsh' with { type: 'text' }
+import { describeOption, helpFlag, isFlag } from '../options'
 
-/** A command as a shell completes it. */
-const toCompletion = ({ name, summary, usage, options, wording }: Command) => ({
-  name,
-  summary,
-  flags: [...options.filter(isFlag).map((option) => describeOption(option, wording)), helpFlag],
-  /** The first words after it, from a usage such as `create NAME | list`. */
-  actions: usage
-    .split(' | ')
-    .flatMap((it) => it.match(/^[a-z]+/) ?? [])
-    .join(' '),
-  takesFile: usage.includes('FILE'),
-})
+const shells: Readonly<Record<string, string>> = { bash, zsh, fish }
 
-type Completion = ReturnType<typeof toCompletion>
+/** What may come next: words with descriptions, after a tab; `:files` or `:folders` stand for those of the shell. */
+type Offer = readonly (readonly [word: string, description?: string])[]
 
-/** How a shell is told what completes the value of a flag: a word of a few, a file, a folder, or nothing that can be guessed. */
-function offer(
-  { value, choices }: Description,
-  toWords: (words: string) => string,
-  kinds: Readonly<Record<'files' | 'folders' | 'none', string>>,
-): string {
-  if (choices) return toWords(choices.join(' '))
-  if (value === 'DIR') return kinds.folders
-  return /FILE|PATH/.test(value ?? '') ? kinds.files : kinds.none
+const FILES: Offer = [[':files']]
+
+/** The flags of a command. */
+const flagsOf = ({ options, wording }: Command) => [
+  ...options.filter(isFlag).map((option) => describeOption(option, wording)),
+  helpFlag,
+]
+
+/** The first words after a command's name, from a usage such as `create NAME | list`. */
+const actionsOf = ({ usage }: Command): string[] =>
+  usage.split(' | ').flatMap((it) => it.match(/^[a-z]+/) ?? [])
+
+/** The values of the flag that a word is, or begins with as in `--format=`; null: it takes none. */
+function valuesAfter(word: string, command: Command): Offer | null {
+  const found = flagsOf(command).find(({ flag, value }) => value && flag === word)
+  if (!found) return null
+  const { choices, value } = found
+  if (choices) return choices.map((it) => [it])
+  if (value === 'DIR') return [[':folders']]
+  return /FILE|PATH/.test(value ?? '') ? FILES : []
 }
 
-const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
-const namesOf = (commands: readonly Completion[]): string[] => commands.map(({ name }) => name)
-
-function bash(commands: readonly Completion[]): string {
-  const kinds = { files: 'kind=-f', folders: 'kind=-d', none: ':' }
-  const values = commands
-    .flatMap(({ flags }) => flags)
-    .filter(({ value }) => value)
-    .map((it) => `    ${it.flag}) ${offer(it, (words) => `words=${single(words)}`, kinds)} ;;`)
-  const cases = commands.map(({ name, flags, actions, takesFile }) => {
-    const own = `flags=${single(flags.map(({ flag }) => flag).join(' '))}`
-    const words = actions && `; words=${single(actions)}`
-    return `      ${name}) ${own}${words}${takesFile ? '; kind=-f' : ''} ;;`
-  })
-  return `# bash completion of plantstore. To keep it:
-#   plantstore completion bash > ~/.local/share/bash-completion/completions/plantstore
-# (with the package bash-completion), or in ~/.bashrc: source <(plantstore completion bash)
-_plantstore() {
-  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words= flags= kind=
-  # bash takes --option=value for three words.
-  [[ $before == = ]] && before=\${COMP_WORDS[COMP_CWORD-2]}
-  [[ $word == = ]] && word=
-  case $before in
-${[...new Set(values)].join('\n')}
-    *) case \${COMP_WORDS[1]} in
-${cases.join('\n')}
-      help) words=${single(namesOf(commands).join(' '))} ;;
-    esac
-    [[ $COMP_CWORD -gt 2 ]] && words=
-    [[ $COMP_CWORD -eq 1 ]] && words=${single([...namesOf(commands), 'help', 'version'].join(' '))}
-    [[ $word == -* || -z $words$kind ]] && words=$flags kind= ;;
-  esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word"; [[ -n $kind ]] && compgen $kind -- "$word")
-}
-complete -o filenames -F _plantstore plantstore
-`
+function offerFor(before: readonly string[], typed: string, commands: readonly Command[]): Offer {
+  const names: Offer = commands.map(({ name, summary }) => [name, summary])
+  const [name, ...rest] = before
+  if (name === undefined) return [...names, ['help'], ['version']]
+  if (name === 'help') return names
+  const command = commands.find((it) => it.name === name)
+  if (!command) return []
+  const values = valuesAfter(rest.at(-1) ?? '', command)
+  if (values) return values
+  const [flag = '', value] = typed.split('=')
+  if (value !== undefined) {
+    return (valuesAfter(flag, command) ?? []).map(([word]) => [
+      word.startsWith(':') ? word : `${flag}=${word}`,
+    ])
+  }
+  const flags: Offer = flagsOf(command).map((it) => [it.flag, it.help])
+  const actions = rest.length === 0 ? actionsOf(command) : []
+  if (typed.startsWith('-')) return flags
+  if (actions.length > 0) return actions.map((it) => [it])
+  return command.usage.includes('FILE') ? FILES : flags
 }
 
-const zshText = (text: string): string => text.replace(/[[\]:\\]/g, '\\$&')
-
-function zsh(commands: readonly Completion[]): string {
-  const kinds = { files: '_files', folders: '_files -/', none: ' ' }
-  const list = commands.map(({ name, summary }) => `    ${single(`${name}:${zshText(summary)}`)}`)
-  const cases = commands.map(({ name, flags, actions, takesFile }) => {
-    const own = flags.map((it) => {
-      const { flag, value, help } = it
-      const offered = value ? `:${value}:${offer(it, (words) => `(${words})`, kinds)}` : ''
-      return single(`${flag}${value ? '=' : ''}[${zshText(help)}]${offered}`)
-    })
-    const first = actions ? [single(`1:action:(${actions})`)] : []
-    const files = takesFile ? [single('*:file:_files')] : []
-    return `    ${name}) _arguments ${[...first, ...own, ...files].join(' ')} ;;`
-  })
-  return `#compdef plantstore
-# zsh completion of plantstore. To keep it: mkdir -p ~/.zfunc && plantstore completion zsh > ~/.zfunc/_plantstore
-# and in ~/.zshrc, before compinit: fpath+=~/.zfunc
-_plantstore() {
-  local -a commands
-  commands=(
-${list.join('\n')}
-  )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-    return
-  fi
-  local command=$words[2]
-  shift words
-  (( CURRENT-- ))
-  case $command in
-${cases.join('\n')}
-    help) _describe command commands ;;
-  esac
+/** Prints what the last word may become, a line each. bash takes `--option=value` for three words. */
+async function complete({ args, commands, out }: CommandContext): Promise<number> {
+  const words = args.slice(1).filter((word) => word !== '=')
+  const typed = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
+  const before = words.slice(0, args.at(-1) === '=' ? undefined : -1)
+  for (const [word, description = ''] of offerFor(before, typed, await commands())) {
+    if (word.startsWith(':') || word.startsWith(typed))
+      out.write(`${word}\t${description}\n`.replace('\t\n', '\n'))
+  }
+  return exitCodes.ok
 }
-if [[ $funcstack[1] == _plantstore ]]; then _plantstore "$@"; else compdef _plantstore plantstore; fi
-`
-}
-
-function fish(commands: readonly Completion[]): string {
-  const kinds = { files: '-r -F', folders: "-x -a '(__fish_complete_directories)'", none: '-x' }
-  const lines = commands.flatMap(({ name, summary, flags, actions, takesFile }) => {
-    const when = `complete -c plantstore -n '__fish_seen_subcommand_from ${name}`
-    return [
-      `complete -c plantstore -n __fish_use_subcommand -a ${name} -d ${single(summary)}`,
-      ...(actions
-        ? [`${when}; and not __fish_seen_subcommand_from ${actions}' -a ${single(actions)}`]
-        : []),
-      ...(takesFile ? [`${when}' -F`] : []),
-      ...flags.map((it) => {
-        const offered = it.value ? ` ${offer(it, (all) => `-x -a ${single(all)}`, kinds)}` : ''
-        return `${when}' -l ${it.flag.slice(2)}${offered} -d ${single(it.help)}`
-      }),
-    ]
-  })
-  return `# fish completion of plantstore. To keep it: plantstore completion fish > ~/.config/fish/completions/plantstore.fish
-complete -c plantstore -f
-complete -c plantstore -n '__fish_use_subcommand' -a 'help version'
-complete -c plantstore -n '__fish_seen_subcommand_from help' -a ${single(namesOf(commands).join(' '))}
-${lines.join('\n')}
-`
-}
-
-const shells = { bash, zsh, fish }
 
 export const completion: Command = {
   name: 'completion',
@@ -147,11 +82,14 @@ export const completion: Command = {
 
   plantstore completion fish > ~/.config/fish/completions/plantstore.fish`,
   options: [],
-  async run({ args: [name = '', ...rest], commands, out }) {
-    if (!Object.hasOwn(shells, name) || rest.length > 0) {
+  async run(context) {
+    const [name = '', ...rest] = context.args
+    if (name === 'for') return complete(context)
+    const script = Object.hasOwn(shells, name) ? shells[name] : undefined
+    if (script === undefined || rest.length > 0) {
       throw new UsageError('give one shell: bash, zsh or fish')
     }
-    out.write(shells[name as keyof typeof shells](commands.map(toCompletion)))
+    context.out.write(script)
     return exitCodes.ok
   },
 }

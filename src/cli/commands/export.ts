@@ -83,8 +83,8 @@ export const exportPlants: Command = {
   name: 'export',
   usage: '[FILE|-]',
   summary: 'write all plants to a file, or to standard output',
-  help: `Writes NDJSON or CSV, by the file's name or --format; NDJSON to standard output by default. The plants are written
-as of one moment, with exact ids; "plantstore import" recreates the store from them. The file gets its name once it is
+  help: `Writes NDJSON or CSV, by the file's name or --format; by default NDJSON to standard output. The export is a snapshot
+of one moment, with exact ids; "plantstore import" recreates the store from it. The file appears under its name once it is
 complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
 formula begins with an apostrophe, which stays if the file is imported, and the file begins with a byte order mark, without
 which Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to

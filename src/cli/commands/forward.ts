@@ -6,10 +6,12 @@ import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
 import { produceFile } from '../../files/replace-file'
 import { checkFolder, targetOf } from '../../files/resolve-path'
-import { openSource, sourceOptions, sourceWording } from '../../follow/source'
-import { deliver, parseSecrets, type Receiver } from '../../follow/webhook'
+import { createAsk } from '../../requests/ask'
+import { deliver, parseSecrets, type Receiver } from '../../requests/webhook'
 import { NOW } from '../../store'
+import { openSource, sourceOptions, sourceWording } from '../change-source'
 import { type Command, type CommandContext, exitCodes } from '../command'
+import { readProxies } from '../config'
 import { watchInterrupt } from '../terminal/interrupt'
 
 /** The cursor of the last change that the receiver took; undefined: none has been sent. */
@@ -42,7 +44,8 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
-  const source = await openSource(config)
+  const ask = createAsk(readProxies())
+  const source = await openSource(config, { ask, tell })
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
@@ -53,10 +56,10 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
     }
     tell(`forwarding to ${host}, from ${cursor ?? 'the oldest change'}`)
     for await (const change of source.follow(cursor, signal)) {
-      const outcome = await deliver(receiver, change, signal, (reason, seconds) =>
-        tell(`${host} ${reason}; next attempt in ${Math.ceil(seconds)} s`),
+      const outcome = await deliver(ask, receiver, change, signal, (reason, seconds) =>
+        tell(`not delivered; next attempt in ${Math.ceil(seconds)} s: ${reason}`),
       )
-      if (outcome === 'gone') tell(`${host} answered 410: it wants no more changes`)
+      if (outcome === 'gone') tell(`${host} answered 410 Gone; stopping`)
       if (outcome !== 'taken') break
       await keepCursor(cursorFile, change.cursor)
     }

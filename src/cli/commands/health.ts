@@ -1,19 +1,11 @@
 // plantstore health: asks the daemon whether it is healthy, for containers and supervisors.
 
-import { codeOf, explainRefused } from '../../errors'
+import { createAsk } from '../../requests/ask'
 import { localAddress } from '../../sockets/address'
 import { type Command, exitCodes } from '../command'
+import { readProxies } from '../config'
 
-const PATIENCE_MS = 5000
-
-function explain(error: unknown, host: string, url: string): string {
-  const refused = explainRefused(error, url)
-  if (refused) return refused
-  if (codeOf(error) === 'ENOTFOUND') return `cannot resolve host ${host}`
-  const { name, message } = error instanceof Error ? error : new Error(String(error))
-  if (name === 'TimeoutError') return `no answer from ${url} within ${PATIENCE_MS / 1000} s`
-  return `no answer from ${url}: ${message}`
-}
+const PATIENCE_SECONDS = 5
 
 export const health: Command = {
   name: 'health',
@@ -30,24 +22,19 @@ export const health: Command = {
   async run({ config, out, err }) {
     const { url: base, unix } = localAddress(config)
     const url = unix ?? `${base}/health`
-    try {
-      const answer = await fetch(`${base}/health`, {
-        // Not through HTTP_PROXY, which in containers is meant for other hosts.
-        proxy: false,
-        signal: AbortSignal.timeout(PATIENCE_MS),
-        // The certificate names the daemon's public host. No secret is sent.
-        ...(config.tlsCert === null ? {} : { tls: { rejectUnauthorized: false } }),
-        ...(unix === null ? {} : { unix }),
-      })
-      const text = await answer.text()
-      if (answer.status === 200) {
-        out.write(`ok ${url}\n`)
-        return exitCodes.ok
-      }
-      err.write(`plantstore: ${url} answered ${answer.status}: ${text.slice(0, 200)}\n`)
-    } catch (error) {
-      err.write(`plantstore: ${explain(error, config.host, url)}\n`)
+    const answer = await createAsk(readProxies())(`${base}/health`, {
+      whom: 'daemon',
+      seconds: PATIENCE_SECONDS,
+      // The certificate names the daemon's public host, and HTTP_PROXY is meant for other machines.
+      isLocal: true,
+      ...(unix === null ? {} : { unix }),
+    })
+    if (answer.status === 200) {
+      out.write(`ok ${url}\n`)
+      return exitCodes.ok
     }
+    const text = await answer.text()
+    err.write(`plantstore: ${url} answered ${answer.status}: ${text.slice(0, 200)}\n`)
     return exitCodes.failure
   },
 }

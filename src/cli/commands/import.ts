@@ -12,6 +12,7 @@ import {
   listColumns,
   resolveColumns,
 } from '../../formats/columns'
+import { prepend } from '../../formats/encoding'
 import { type Format, formatToRead } from '../../formats/format'
 import { grouped, readPlants } from '../../formats/plants'
 import { createRefusedWriter } from '../../formats/refused'
@@ -21,14 +22,14 @@ import { optionWords } from '../../formats/words'
 import { writers } from '../../formats/write'
 import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
 import type { Config } from '../config'
-import { createRehearsal, importGroup, type Result, type Run } from '../importing'
+import { createRehearsal, importAll, type Run } from '../importing'
 import { databaseOptions, type OptionName, toFlag } from '../options'
 import { checkRefusedFile, createRefusedFile, type RefusedFile } from '../refused-file'
+import { createTally, REFUSED_SHOWN, summarize } from '../tally'
 import { attended } from '../terminal/attended'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 
-const REFUSED_SHOWN = 20
 const PLANTS_SHOWN = 5
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = {
@@ -74,8 +75,6 @@ const guessed = (guess: Guess, { numberFrom, idColumn }: Config) => ({
   ...(numberFrom === null ? {} : { numberFrom, idColumn: null }),
   ...(idColumn === null || numberFrom !== null ? {} : { idColumn, numberFrom: null }),
 })
-
-const count = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`)
 
 /** How the columns of a table were told apart, and the option for another way. */
 function describe({ delimiter, sheet, sheets }: Table): string {
@@ -138,51 +137,6 @@ function checkOptions(config: Config, format: Format): void {
   }
 }
 
-/** Counts the results of rows, reports the first refused ones, and keeps them all in a file if there is one. */
-function createTally(
-  report: (line: string) => void,
-  keep: (entry: Entry, problem: string, place: bigint) => void,
-) {
-  const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
-  let place = 0n
-  let notRead: string | null = null
-  return {
-    counts,
-    rows: () => Number(place),
-    notRead: () => notRead,
-    /** Says that rows were not read, and why; the first reason counts. */
-    stop(why: string): void {
-      notRead ??= why
-    },
-    account(entry: Entry, result: Result): void {
-      if ('stop' in entry) {
-        notRead ??= `from line ${entry.line} on: ${entry.stop}`
-        return
-      }
-      if (typeof result === 'string') counts[result] += 1
-      else {
-        counts.refused += 1
-        if (counts.refused <= REFUSED_SHOWN) report(`line ${entry.line}: ${result.problem}`)
-        keep(entry, result.problem, place)
-      }
-      place += 1n
-    },
-    end(): void {
-      const more = counts.refused - REFUSED_SHOWN
-      if (more > 0) report(`${more} more ${more === 1 ? 'row was' : 'rows were'} refused`)
-    },
-  }
-}
-
-type Tally = ReturnType<typeof createTally>
-
-function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
-  const { created, skipped, replaced, refused } = counts
-  const done = `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
-  const rest = notRead()
-  return `${isDry ? 'nothing stored; it would be: ' : ''}${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
-}
-
 async function importFile({ config, args, out, err }: CommandContext): Promise<number> {
   const path = onlyArgument(args, 'FILE, or - for standard input')
   const { dryRun: isDry, strict: isStrict, replace: replaces, refused } = config
@@ -240,7 +194,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     out.write(summarize(tally, isDry))
   }
 
-  async function rehearse(): Promise<void> {
+  async function rehearse(groups: AsyncIterable<readonly Entry[]>): Promise<void> {
     const rehearsal = createRehearsal(replaces, tally.account)
     let shown = 0
     for await (const group of groups) {
@@ -259,41 +213,23 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     else await engine.readAll(config.database, config, 'once', compare)
   }
 
-  async function store(): Promise<void> {
-    // A file that cannot be read creates no database.
-    let group = await groups.next()
-    if (signal.aborted) return
-    const opened = await openStore(
-      config.database,
-      command({ makesDatabase: true, ...attended(err) }),
-      config,
-    )
-    if (isNew) err.write(`created database ${name}\n`)
-    // One group is read while the one before it is being committed.
-    let before: Promise<unknown> = Promise.resolve()
-    const run: Run = { store: opened, isStrict, replaces, account: tally.account }
-    try {
-      for (; !group.done && !signal.aborted; group = await groups.next()) {
-        await before
+  // A file that cannot be read creates no database.
+  const first = await groups.next()
+  if (signal.aborted) return interruptCode(signal)
+  const all = first.done ? groups : prepend(first.value, groups)
+  const role = command({ makesDatabase: true, ...attended(err) })
+  const store = isDry ? null : await openStore(config.database, role, config)
+  if (store && isNew) err.write(`created database ${name}\n`)
+  try {
+    if (store) {
+      const run: Run = { store, isStrict, replaces, account: tally.account }
+      const isOver = await importAll(run, all, async () => {
         await refusedFile?.flush()
         progress.update(tally.rows(), read, input.bytes)
-        before = importGroup(run, group.value)
-        // Awaited only with the next group, which may take long to arrive; a strict one may end with this.
-        before.catch(() => {})
-        if (isStrict && !(await before)) {
-          tally.stop('what follows the first refused row (--strict)')
-          break
-        }
-      }
-      await before
-    } finally {
-      await before.catch(() => {})
-      await opened.close()
-    }
-  }
-
-  try {
-    await (isDry ? rehearse() : store())
+        return !signal.aborted
+      })
+      if (!isOver) tally.stop('what follows the first refused row (--strict)')
+    } else await rehearse(all)
     if (signal.aborted) tally.stop('the rest, because it was interrupted')
   } catch (error) {
     tally.stop(`the rest: ${messageOf(error)}`)
@@ -301,6 +237,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   } finally {
     signal[Symbol.dispose]()
     await end()
+    await store?.close()
   }
   if (signal.aborted) {
     err.write('interrupted; run it again to complete it\n')
@@ -320,6 +257,6 @@ export const importPlants: Command = {
 Creates the database if there is none. A plant that is already stored is skipped. A row that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from which line on nothing was read. --dry-run shows what would happen.
 
 After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
-  options: [...databaseOptions, ...COLUMNS, ...READING, 'dryRun', 'refused', 'strict', 'replace'],
+  options: [...COLUMNS, ...READING, 'dryRun', 'refused', 'strict', 'replace', ...databaseOptions],
   run: importFile,
 }

@@ -111,7 +111,7 @@ export const man: Command = {
   help: 'To read it: plantstore man | man -l -',
   options: [],
   async run({ commands, out }) {
-    out.write(page(commands))
+    out.write(page(await commands()))
     return exitCodes.ok
   },
 }

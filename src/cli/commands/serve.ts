@@ -100,17 +100,18 @@ export const serve: Command = {
   summary: 'serve plants over HTTP',
   help: `The first start prints a token and a curl command that creates a plant.
 
-SIGTERM and SIGINT stop it: requests in flight are answered, then the database is closed. A second signal ends it at once. SIGHUP reads PLANTSTORE_TOKEN_FILE and the certificate again.
+SIGTERM and SIGINT stop it: it answers the requests in flight and closes the database. A second signal ends it at once. SIGHUP rereads PLANTSTORE_TOKEN_FILE and the certificate.
 
-Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did not finish in time; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 and 143, ${IN_DOUBT}.`,
+Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the stop took too long; 130 or 143 ended by a second SIGINT or SIGTERM. After 74, 130 or 143, ${IN_DOUBT}.`,
   options: daemonOptions,
-  async run({ config, err }) {
+  async run({ config, passedOver, err }) {
     const format = err.isTTY ? 'text' : 'json'
     const lines = createLogWriter(STDERR, (count) =>
       formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
     )
     const out = createLogWriter(STDOUT, () => '')
     const log = createLog(lines.write, format, Date.now, config.logLevel)
+    for (const variable of passedOver) log('info', 'variable-passed-over', { variable })
     const { version } = packageJson
     const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
     const { name, files, isNew } = engineOf(config.database).locate(config.database)
@@ -172,6 +173,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk fails, or did 
           host,
           database: name,
           hasConsole: config.console,
+          isTerminal: err.isTTY,
           isNew,
           passwordFile: files.length > 0 ? null : config.databasePasswordFile,
           hasToken: token.current() !== null,

@@ -56,7 +56,7 @@ async function create(store: Store, { args, config, out, err }: CommandContext):
   err.write(`Token ${name}, shown only once:\n`)
   let isShown = false
   try {
-    isShown = out.write(`${text}\n`)
+    isShown = out.write(`${text}\n`) && !out.isDiscarded
   } finally {
     if (!isShown) await store.revokeToken(name, Date.now())
   }
@@ -117,7 +117,7 @@ export const token: Command = {
   summary: 'create, list, revoke and prune access tokens',
   help: `A token is printed once, to standard output, when it is created; the store keeps only its hash. Changes take effect on the daemon's next request.
 
-The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be used again; prune removes such tokens from the list. If none is left, the next start of the daemon prints a new first one.
+The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be reused; prune removes such tokens from the list. If none is left, the next start of the daemon prints a new first one.
 
   plantstore token create laptop
   plantstore token create dashboard --scope read --expires 90d

@@ -5,6 +5,8 @@ import { codeOf, messageOf, OpenError } from '../../errors'
 import type { Output } from '../command'
 
 const PAUSE_MS = 1
+// Its major number is 1, its minor number 3 (null(4)). Bun opens it in place of a stream that is closed.
+const NULL_DEVICE = 0x103
 
 /** Writes a text to an open file, pipe or terminal; false if its reader has gone. Throws if it cannot be written. */
 export function writeAll(fd: number, text: string): boolean {
@@ -25,9 +27,11 @@ export function writeAll(fd: number, text: string): boolean {
 
 // Not `process.stdout`: loading Node's streams takes as long as loading everything else.
 function createOutput(fd: number, onError: (error: unknown) => void): Output {
+  const stat = fstatSync(fd)
   return {
     // A terminal is a character device; so is /dev/null, where it does not matter.
-    isTTY: fstatSync(fd).isCharacterDevice(),
+    isTTY: stat.isCharacterDevice(),
+    isDiscarded: stat.isCharacterDevice() && stat.rdev === NULL_DEVICE,
     write(text) {
       try {
         return writeAll(fd, text)

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
-import { dropPageCache, tryLock, watchInode } from '../../files/libc'
+import { dropPageCache, requireLibc, tryLock, watchInode } from '../../files/libc'
 import { syncFolder } from '../../files/sync'
 import { explain } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
@@ -184,6 +184,8 @@ export function openFile(
   let full = resolve(path)
   let fd: number
   requireExactName(full)
+  // Before a file is made.
+  requireLibc()
   try {
     const isNew = fileSize(full) === 0
     // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.

@@ -1,29 +1,36 @@
-// What the address says: the search (`q`) and the plant that is open (`plant`), so that back, reload and a link work.
+// What the address says: the search (`q`), the order (`sort`) and the plant that is open (`plant`), so that back, reload and a link work.
 
-import { parseQuery, type Query } from './query.ts'
+import { parseQuery, textOf } from './query.ts'
+import { parseSort, sortText } from './sort.ts'
+import type { View } from './view.ts'
 
 // Marks an entry of the tab's history behind one that shows the same plants without a panel.
 const OPENED = 'opened'
 
 const read = (key: string): string => new URL(location.href).searchParams.get(key) ?? ''
 
-/** The address with another value; '' takes the key out. */
-function addressWith(key: string, value: string): URL {
+/** The address with other values; '' takes the key out. */
+function addressWith(values: Readonly<Record<string, string>>): URL {
   const address = new URL(location.href)
-  if (value === '') address.searchParams.delete(key)
-  else address.searchParams.set(key, value)
+  for (const [key, value] of Object.entries(values)) {
+    if (value === '') address.searchParams.delete(key)
+    else address.searchParams.set(key, value)
+  }
   return address
 }
 
-/** The search; an empty one if it cannot be read. */
-export function readSearch(): Query {
+/** What is shown; all plants if the search cannot be read. */
+export function readView(): View {
   const found = parseQuery(read('q'))
-  return 'problem' in found ? {} : found
+  return { query: 'problem' in found ? {} : found, sort: parseSort(read('sort')) }
 }
 
-export function putSearch(words: string): void {
-  const address = addressWith('q', words)
-  if (address.href !== location.href) history.pushState(null, '', address)
+/** Puts what is shown into the address; `isCorrected`: in the place of what it said before. */
+export function putView({ query, sort }: View, isCorrected: boolean): void {
+  const address = addressWith({ q: textOf(query), sort: sortText(sort) })
+  if (address.href === location.href) return
+  if (isCorrected) history.replaceState(history.state, '', address)
+  else history.pushState(null, '', address)
 }
 
 /** The id of the plant that is open. */
@@ -36,8 +43,15 @@ export function readOpenPlant(): bigint | null {
 export function putOpenPlant(id: bigint | null): void {
   const before = readOpenPlant()
   if (id === before) return
-  const address = addressWith('plant', id === null ? '' : String(id))
+  const address = addressWith({ plant: id === null ? '' : String(id) })
   const isNew = before === null && history.state !== OPENED
   if (isNew) history.pushState(OPENED, '', address)
   else history.replaceState(history.state, '', address)
+}
+
+/** A token in the fragment, as of the link that `serve` prints; it is taken out of the address. */
+export function takeToken(): string {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? ''
+  if (token !== '') history.replaceState(history.state, '', location.pathname + location.search)
+  return token
 }

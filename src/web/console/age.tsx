@@ -4,19 +4,18 @@ const OLD_MS = 60_000
 
 /** Whether the table follows what others do; else, how old it is if it is older than a minute. */
 export function Age({ console: all }: { readonly console: Console }) {
-  if (all.follower.isLive.value) return <> · live</>
+  if (all.list.isLive.value) return <span>Updates live</span>
   // The metrics are the clock: they come every few seconds.
   const now = all.monitor.latest.value?.at ?? 0
-  const age = now - all.pages.readAt.value
+  const age = now - all.list.readAt.value
   if (age < OLD_MS || !all.session.isReachable.value) return null
   const minutes = Math.floor(age / OLD_MS)
   return (
-    <>
-      {' · '}
+    <span>
       {minutes === 1 ? 'a minute' : `${minutes.toLocaleString()} minutes`} old{' '}
-      <button type="button" class="quiet inline" onClick={all.finder.reload}>
+      <button type="button" class="quiet inline" onClick={all.list.refresh}>
         Reload
       </button>
-    </>
+    </span>
   )
 }

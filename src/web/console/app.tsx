@@ -7,16 +7,21 @@ import type { Console } from './console.ts'
 import { Empty } from './empty.tsx'
 import { ImportPanel } from './import-panel.tsx'
 import { Leaf } from './leaf.tsx'
+import { hasMenu } from './modal.tsx'
 import { Outage } from './outage.tsx'
+import { plantsOf } from './pending.ts'
 import { PlantPanel } from './plant-panel.tsx'
 import { PlantTable } from './plant-table.tsx'
+import { preparePrinting } from './print.ts'
+import { Samples } from './samples.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Shortcuts } from './shortcuts.tsx'
-import { Strip } from './strip.tsx'
+import { MOST_SORTED } from './sort.ts'
+import { Status } from './status.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
 
-function Header({ console: { session, monitor, disconnect } }: { readonly console: Console }) {
+function Header({ console: { session, disconnect } }: { readonly console: Console }) {
   const heading = useRef<HTMLHeadingElement>(null)
   // The token field had the focus and is gone.
   useLayoutEffect(() => heading.current?.focus(), [])
@@ -24,7 +29,7 @@ function Header({ console: { session, monitor, disconnect } }: { readonly consol
     <header class="bar">
       <h1 class="title" ref={heading} tabIndex={-1}>
         <Leaf />
-        plantstore <small>{monitor.latest.value?.version}</small>
+        plantstore
       </h1>
       <nav>
         {session.isReadOnly.value ? <span class="badge">read-only token</span> : null}
@@ -37,37 +42,46 @@ function Header({ console: { session, monitor, disconnect } }: { readonly consol
   )
 }
 
-function countOf({ pages, finder }: Console): string {
-  const total = pages.total.value
-  const plants = total === 1 ? 'plant' : 'plants'
-  if (finder.query.value.id !== undefined && total === 1) return 'The plant with this ID'
-  return pages.isComplete.value
-    ? `${total.toLocaleString()} ${plants}`
-    : `${total.toLocaleString()} ${plants} so far; scroll for more`
+/** How many plants were found; nothing where the line of the status says it. */
+function countOf({ list, monitor }: Console): string {
+  const count = plantsOf(list.found.value)
+  const { id, name, tag } = list.query.value
+  const isAll = id === undefined && name === undefined && tag === undefined
+  if (!list.isComplete.value) {
+    if (isAll && monitor.latest.value?.plants !== undefined) return ''
+    return `${count} ${isAll ? '' : 'found '}so far; scroll for more`
+  }
+  if (isAll) return ''
+  return id !== undefined && list.found.value === 1 ? 'The plant with this ID' : `${count} found`
+}
+
+/** How far all plants are read, for an order that needs them. */
+function Reading({ console: { list, monitor } }: { readonly console: Console }) {
+  if (!list.isReadingAll.value) return null
+  const isAll = Object.keys(list.query.value).length === 0
+  const most = (isAll ? monitor.latest.value?.plants : undefined) ?? MOST_SORTED
+  return (
+    <progress
+      class="reading"
+      aria-label="Reading all plants"
+      max={Math.max(most, 1)}
+      value={list.found.value}
+    />
+  )
 }
 
 /** The page. */
 export function App({ console: all }: { readonly console: Console }) {
-  const {
-    session,
-    pages,
-    scroll,
-    finder,
-    editor,
-    selection,
-    pending,
-    importer,
-    exporter,
-    monitor,
-  } = all
+  const { session, list, scroll, editor, selection, pending, importer, exporter, monitor } = all
   const isOver = useSignal(false)
   const isAsking = useSignal(false)
   const isReadOnly = session.isReadOnly.value
-  const isEmpty = pages.isComplete.value && pages.total.value === 0
+  const isEmpty = list.isComplete.value && list.rows.value === 0
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent): void {
       if (event.ctrlKey || event.metaKey || event.altKey) return
       if (event.target instanceof Element && event.target.closest('input, textarea, dialog')) return
+      if (event.key === 'Escape' && hasMenu()) return
       if (event.key === 'Escape' && editor.isOpen.peek()) editor.leave()
       else if (event.key === 'Escape' && selection.ids.peek().size > 0) selection.clear()
       else if (event.key === '/') document.getElementById('search')?.focus()
@@ -80,13 +94,15 @@ export function App({ console: all }: { readonly console: Console }) {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [session, editor, isAsking])
+  useEffect(() => preparePrinting(list), [list])
   if (!session.isKnown.value) return <Welcome session={session} />
   const openId = editor.openId()
-  const openPlant = ({ id }: NewPlant): void => {
-    const row = pages.rowOf(id)
+  const openPlant = ({ id }: NewPlant, isForm: boolean): void => {
+    const row = list.rowOf(id)
     if (row >= 0) scroll.activate(row)
-    void editor.edit(id)
+    void editor.show(id, isForm)
   }
+  const showTag = (tag: string): void => void list.show({ ...list.query.value, tag })
   const onDelete = (plants: readonly NewPlant[]): void => {
     void pending.remove(plants)
     selection.drop(plants)
@@ -115,9 +131,9 @@ export function App({ console: all }: { readonly console: Console }) {
       <Header console={all} />
       <main>
         <Outage monitor={monitor} />
-        <Strip monitor={monitor} />
+        <Status monitor={monitor} />
         <Toolbar
-          finder={finder}
+          list={list}
           exporter={exporter}
           isReadOnly={isReadOnly}
           onAdd={editor.add}
@@ -127,24 +143,26 @@ export function App({ console: all }: { readonly console: Console }) {
           importer={importer}
           isWaiting={!session.isReachable.value || !session.isConnected.value}
         />
-        {pages.failure.value ? (
+        <Samples console={all} />
+        {list.failure.value ? (
           <p class="error" role="alert">
-            Cannot read the plants: {pages.failure.value}.{' '}
-            <button type="button" class="quiet" onClick={finder.reload}>
+            Cannot read the plants: {list.failure.value}.{' '}
+            <button type="button" class="quiet" onClick={list.refresh}>
               Retry
             </button>
           </p>
         ) : null}
         <div class="work">
           <div class={session.isReachable.value ? 'table' : 'table stale'}>
+            <Reading console={all} />
             <PlantTable
-              pages={pages}
+              list={list}
               scroll={scroll}
               isReadOnly={isReadOnly}
               openId={openId}
               onOpen={openPlant}
               onDelete={onDelete}
-              onTag={(tag) => void finder.show({ ...finder.query.value, tag })}
+              onTag={showTag}
               selection={selection}
               onUndo={() => pending.undo()}
             />
@@ -153,18 +171,20 @@ export function App({ console: all }: { readonly console: Console }) {
           {editor.isOpen.value ? (
             <PlantPanel
               editor={editor}
-              pages={pages}
+              list={list}
+              base={session.base}
               isReadOnly={isReadOnly}
               onOpen={openPlant}
+              onTag={showTag}
               onDelete={onDelete}
             />
           ) : null}
         </div>
         <div class="count">
-          <span>
-            {countOf(all)}
+          <p>
+            <span>{countOf(all)}</span>
             <Age console={all} />
-          </span>
+          </p>
           {selection.ids.value.size > 0 ? null : (
             <button
               type="button"
@@ -178,7 +198,7 @@ export function App({ console: all }: { readonly console: Console }) {
           )}
           <SelectionBar
             selection={selection}
-            tags={pages.tags}
+            tags={list.tags}
             onTag={(tag) => {
               void pending.setTag(tag, selection.plants())
               selection.clear()

@@ -24,6 +24,7 @@ function TokenForm({ session, hint }: { readonly session: Session; readonly hint
         text={text}
         error={session.refusal.value ?? undefined}
         hint={hint}
+        placeholder="pst_…"
         isSecret
       />
       <label class="check">
@@ -56,9 +57,13 @@ export function Welcome({ session }: { readonly session: Session }) {
         <Leaf />
         <h1>plantstore</h1>
         <p>Browse, edit, import and export the plants in this store.</p>
-        <TokenForm session={session} hint="plantstore printed one when it first started." />
+        <TokenForm
+          session={session}
+          hint="It begins with pst_. plantstore printed one when it first started."
+        />
         <p class="foot">
-          No token? On the host: <code>plantstore token create NAME</code>
+          No token? Ask who runs plantstore, or on its host:{' '}
+          <code>plantstore token create NAME</code>
           <br />
           For programs: <a href="docs">API reference</a>
         </p>

@@ -1,17 +1,18 @@
 // Puts the parts of the console together.
 
 import { effect, signal, untracked } from '@preact/signals'
+import { putView, readView, takeToken } from './address.ts'
 import { createEditor } from './editor.ts'
 import { createExporter } from './exporter.ts'
-import { createFinder } from './finder.ts'
 import { createFollower } from './follower.ts'
 import { createImporter } from './importer.ts'
 import { createMonitor } from './monitor.ts'
 import { createPendingChanges } from './pending.ts'
-import { createPlantPages } from './plant-pages.ts'
+import { createPlantList } from './plant-list.ts'
 import { createSelection } from './selection.ts'
 import { createSession } from './session.ts'
 import { createTableScroll } from './table-scroll.ts'
+import { isSameView } from './view.ts'
 
 const SAID_MS = 6000
 
@@ -31,22 +32,21 @@ export function createConsole(base: URL) {
   }
 
   const session = createSession(base)
-  const pages = createPlantPages(session)
-  const scroll = createTableScroll(pages)
-  const finder = createFinder(pages, scroll)
-  const editor = createEditor(session, pages, say)
-  const selection = createSelection(pages)
-  const pending = createPendingChanges(session, pages, selection, say)
-  const importer = createImporter(session, finder.reload)
+  const list = createPlantList(session, say, putView)
+  const scroll = createTableScroll(list)
+  const editor = createEditor(session, list, say)
+  const selection = createSelection(list)
+  const pending = createPendingChanges(session, list, selection, say)
+  const importer = createImporter(session, list.refresh)
   const exporter = createExporter(session, say)
-  const follower = createFollower(session, pages, editor.changed)
+  const follower = createFollower(session, list, editor.changed)
   const monitor = createMonitor(session)
 
   /** Shows the plants, once it is sure that no change of them is missed. */
   async function begin(): Promise<void> {
     await follower.start()
     if (!session.isKnown.value) return
-    await finder.follow()
+    await list.open(readView(), true)
     editor.follow()
   }
 
@@ -55,16 +55,22 @@ export function createConsole(base: URL) {
     untracked(() => {
       if (isKnown) void begin()
       else follower.stop()
-      if (isKnown) monitor.lookNow()
-      else editor.close()
+      if (isKnown) return monitor.lookNow()
+      editor.close()
+      list.close()
     })
   })
 
   // What is no longer shown is not changed by an oversight.
   effect(() => {
-    finder.query.value
+    list.query.value
     session.isKnown.value
     untracked(selection.clear)
+  })
+
+  effect(() => {
+    const plants = monitor.latest.value?.plants
+    untracked(() => list.expect(plants))
   })
 
   // Another tab shows the title and the icon alone.
@@ -90,34 +96,44 @@ export function createConsole(base: URL) {
 
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
-    if (finder.isElsewhere()) void finder.follow()
+    const view = readView()
+    if (!isSameView(view, list.view())) void list.open(view, true)
     editor.follow()
   })
   addEventListener('pagehide', () => pending.leave(true))
   // A page from the back/forward cache still shows plants that were deleted as it was left.
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted && session.isKnown.value) finder.reload()
+    if (persisted && session.isKnown.value) list.refresh()
   })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
     if (isImporting || editor.isDirty() || pending.isAtRisk()) event.preventDefault()
   })
+  /** Connects with the token of a link, or else with the one that the tab kept. */
+  async function connect(): Promise<void> {
+    const token = takeToken()
+    if (session.isKnown.value) return
+    if (token === '') return session.resume()
+    await session.connect(token)
+  }
+
+  // A link to this page with another fragment does not load it again.
+  addEventListener('hashchange', () => void connect())
   void monitor.watch()
-  void session.resume()
+  void connect()
 
   return {
     session,
-    pages,
+    list,
     scroll,
-    finder,
     editor,
     selection,
     pending,
     importer,
     exporter,
-    follower,
     monitor,
     said,
+    say,
     disconnect,
   }
 }

@@ -72,54 +72,47 @@ function Leaving({ editor }: { readonly editor: Editor }) {
 
 type EditorFormProps = {
   readonly editor: Editor
-  readonly isReadOnly: boolean
   readonly tags: () => TagCounts
 }
 
+/** The id of a new plant: the next free one, unless another is typed. */
+function IdField({ editor: { id, proposed, errors } }: { readonly editor: Editor }) {
+  const hint =
+    proposed.value === null
+      ? 'The largest number is taken. Type any whole number that is free.'
+      : 'A whole number. The next free one is filled in; any other that is free will do.'
+  return <Field label="ID" name="id" text={id} error={errors.value.id} hint={hint} />
+}
+
 /** The fields of a plant. */
-export function EditorForm({ editor, isReadOnly, tags }: EditorFormProps) {
-  const { stored, id, name, tag, isSaving } = editor
+export function EditorForm({ editor, tags }: EditorFormProps) {
+  const { stored, name, tag, isSaving } = editor
   const errors = editor.errors.value
   const plant = stored.value?.plant
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (!isReadOnly) void editor.save()
+        void editor.save()
       }}
     >
-      {plant ? null : (
-        <Field
-          label="ID"
-          name="id"
-          text={id}
-          error={errors.id}
-          hint="A whole number, unique to this plant."
-        />
-      )}
       {plant && errors.id ? (
         <p class="error" role="alert">
           {errors.id}
         </p>
       ) : null}
-      <Field
-        label="Name"
-        name="name"
-        text={name}
-        error={errors.name}
-        isLong
-        isReadOnly={isReadOnly}
-      />
+      <Field label="Name" name="name" text={name} error={errors.name} isLong />
       <Field
         label="Tag"
         name="tag"
         text={tag}
         error={errors.tag}
-        {...(isReadOnly ? {} : { hint: 'Leave empty for no tag.', tags })}
+        hint="The kind of plant, such as fern. Leave empty for none."
+        tags={tags}
         // A field of one line would drop the ends of lines.
-        isLong={isReadOnly || /[\r\n]/.test(`${plant?.tag}${tag.value}`)}
-        isReadOnly={isReadOnly}
+        isLong={/[\r\n]/.test(`${plant?.tag}${tag.value}`)}
       />
+      {plant ? null : <IdField editor={editor} />}
       {errors.form ? (
         <p class="error" role="alert">
           {errors.form}
@@ -127,18 +120,16 @@ export function EditorForm({ editor, isReadOnly, tags }: EditorFormProps) {
       ) : null}
       <Conflict editor={editor} />
       <Leaving editor={editor} />
-      {isReadOnly ? null : (
-        <div class="actions">
-          {editor.conflict.value ? null : (
-            <button type="submit" class="primary" aria-disabled={isSaving.value}>
-              {plant ? 'Save' : 'Add'}
-            </button>
-          )}
-          <button type="button" onClick={editor.close}>
-            Cancel
+      <div class="actions">
+        {editor.conflict.value ? null : (
+          <button type="submit" class="primary" aria-disabled={isSaving.value}>
+            {plant ? 'Save' : 'Add'}
           </button>
-        </div>
-      )}
+        )}
+        <button type="button" onClick={editor.cancel}>
+          Cancel
+        </button>
+      </div>
     </form>
   )
 }

@@ -1,10 +1,10 @@
-// The form that adds, shows or edits one plant.
+// One plant: its page, the form that changes it, and the form that adds another.
 
 import { signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../client/client.ts'
 import { putOpenPlant, readOpenPlant } from './address.ts'
 import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.ts'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
 import type { Session } from './session.ts'
 
 /** A plant as it was last read from the store. */
@@ -17,13 +17,21 @@ type Conflict = Stored & { readonly fields: readonly FieldName[] }
 
 export type Editor = ReturnType<typeof createEditor>
 
+const MAX = 2n ** 63n - 1n
+
 // Text fields turn CR into LF. Comparing with that keeps an untouched field out of the patch.
 const shown = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
 
-export function createEditor(session: Session, pages: PlantPages, say: (text: string) => void) {
+export function createEditor(session: Session, list: PlantList, say: (text: string) => void) {
   const isOpen = signal(false)
+  /** Whether the form is open, and not only the page of the plant. */
+  const isEditing = signal(false)
+  // Whether the form was opened from the page of the plant, to which it leads back.
+  let isFromPage = false
   const stored = signal<Stored | null>(null)
   const id = signal('')
+  /** The next free id; '' until it is known, null if there is none. */
+  const proposed = signal<string | null>('')
   const name = signal('')
   const tag = signal('')
   const errors = signal<FieldErrors>({})
@@ -50,9 +58,12 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     if (wasOpen || isNowOpen) putOpenPlant(openId())
   }
 
-  function open(plant: Stored | null): void {
+  function open(plant: Stored | null, isForm: boolean): void {
     stored.value = plant
+    isEditing.value = isForm
+    isFromPage = false
     id.value = plant ? String(plant.plant.id) : ''
+    proposed.value = ''
     name.value = shown(plant?.plant.name ?? '')
     tag.value = shown(plant?.plant.tag ?? '')
     errors.value = {}
@@ -62,8 +73,24 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
 
   const close = (): void => begin(false)
 
-  /** Closes the form after it was saved, or goes on to what was asked for meanwhile. */
-  const finish = (): void => (leaving.value ?? close)()
+  /** Leaves the form for the page of the plant, if it was opened there, or closes it. */
+  function cancel(): void {
+    if (isFromPage) open(stored.value, false)
+    else close()
+  }
+
+  /** Leaves the form after it was saved, or goes on to what was asked for meanwhile. */
+  const finish = (): void => (leaving.value ?? cancel)()
+
+  /** Proposes the id after the largest one, unless another is typed meanwhile. */
+  async function propose(): Promise<void> {
+    const form = turn
+    const last = await session.call((client) => client.listPlants({ order: 'desc', limit: 1 }))
+    if (form !== turn || !last.ok) return
+    const largest = last.value.plants[0]?.id ?? 0n
+    proposed.value = largest < MAX ? String(largest + 1n) : null
+    if (id.value === '') id.value = proposed.value ?? ''
+  }
 
   async function create(): Promise<void> {
     const form = turn
@@ -76,7 +103,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     const result = await session.call((client) => client.createPlant(plant))
     if (result.ok) {
       if (form === turn) finish()
-      pages.put(plant)
+      list.put(plant)
       say(`Plant ${plant.id} was created`)
     } else if (form === turn) {
       errors.value = byField(result)
@@ -94,8 +121,8 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
 
   /** Says that someone else deleted the plant; what was typed stays. */
   function tellGone(id: bigint): void {
-    pages.hide(id)
-    pages.forget(id)
+    list.hide(id)
+    list.forget(id)
     errors.value = {
       form: 'This plant was deleted elsewhere. Copy what you typed, if you need it.',
     }
@@ -130,7 +157,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       else errors.value = byField(now)
       return null
     }
-    pages.put(now.value)
+    list.put(now.value)
     const theirs: Stored = { plant: now.value, etag: now.etag }
     const { taken, both } = merge(before, theirs)
     stored.value = theirs
@@ -149,8 +176,11 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
       const options = base.etag === undefined ? {} : { ifMatch: base.etag }
       const result = await session.call((client) => client.patchPlant(plantId, patch, options))
       if (result.ok) {
-        if (form === turn) finish()
-        pages.put(result.value)
+        if (form === turn) {
+          stored.value = { plant: result.value, etag: result.etag }
+          finish()
+        }
+        list.put(result.value)
         const theirs = [...kept]
           .map((field) => `the ${field} that someone else saved`)
           .join(' and ')
@@ -171,9 +201,9 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
   }
 
   function isDirty(): boolean {
-    if (!isOpen.value) return false
+    if (!isOpen.value || !isEditing.value) return false
     if (stored.value) return Object.keys(changes(stored.value)).length > 0
-    return [id, name, tag].some(({ value }) => value !== '')
+    return name.value !== '' || tag.value !== '' || id.value !== (proposed.value ?? '')
   }
 
   /** Closes the form or does something else with it, but asks first if that would lose what was typed. */
@@ -184,19 +214,19 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     } else then()
   }
 
-  /** Opens a plant as it is stored now. */
-  async function edit(plantId: bigint): Promise<void> {
+  /** Opens the page of a plant as it is stored now, or its form. */
+  async function show(plantId: bigint, isForm = false): Promise<void> {
     const turnOfAsking = ++asked
     const now = await session.call((client) => client.readPlant(plantId))
     if (turnOfAsking !== asked) return
     if (now.ok) {
-      pages.put(now.value)
-      leave(() => open({ plant: now.value, etag: now.etag }))
+      list.put(now.value)
+      leave(() => open({ plant: now.value, etag: now.etag }, isForm))
       return
     }
     if (now.error === 40402) {
-      pages.hide(plantId)
-      pages.forget(plantId)
+      list.hide(plantId)
+      list.forget(plantId)
     }
     say(`Plant ${plantId}: ${now.message}`)
     putOpenPlant(openId())
@@ -204,8 +234,10 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
 
   return {
     isOpen,
+    isEditing,
     stored,
     id,
+    proposed,
     name,
     tag,
     errors,
@@ -214,16 +246,30 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
     leaving,
     openId,
     close,
+    cancel,
     leave,
-    edit,
-    add: () => leave(() => open(null)),
+    show,
+
+    /** Opens the form of the plant whose page is open. */
+    edit(): void {
+      isEditing.value = true
+      isFromPage = true
+    },
+
+    /** Opens a form for a new plant. */
+    add(): void {
+      leave(() => {
+        open(null, true)
+        void propose()
+      })
+    },
 
     /** Opens or closes the plant that the address says. */
     follow(): void {
       const wanted = readOpenPlant()
       if (wanted === openId()) return
       if (wanted === null) leave()
-      else void edit(wanted)
+      else void show(wanted)
     },
 
     /** Takes over what someone else made of a plant, if it is open and nothing is being saved. */
@@ -268,6 +314,7 @@ export function createEditor(session: Session, pages: PlantPages, say: (text: st
 
     /** Puts an earlier version into the form. */
     restore(version: Plant): void {
+      this.edit()
       name.value = shown(version.name)
       tag.value = shown(version.tag ?? '')
     },

@@ -1,5 +1,6 @@
 import type { Console } from './console.ts'
 import { Copy } from './copy.tsx'
+import { addSamples } from './samples.tsx'
 import { chooseFiles } from './toolbar.tsx'
 
 const curlOf = (base: URL): string =>
@@ -11,34 +12,44 @@ const curlOf = (base: URL): string =>
   ].join(' \\\n  ')
 
 /** What an empty store offers. */
-function Start({ console: { editor, session } }: { readonly console: Console }) {
-  const curl = curlOf(session.base)
+function Start({ console: all }: { readonly console: Console }) {
+  const curl = curlOf(all.session.base)
   return (
     <>
       <p class="actions">
-        <button type="button" onClick={editor.add}>
+        <button type="button" class="primary" onClick={all.editor.add}>
           Add the first plant
         </button>
-        <button type="button" onClick={chooseFiles}>
+        <button type="button" class="primary" onClick={chooseFiles}>
           Import a file…
         </button>
       </p>
-      <p>A file may be NDJSON or CSV, and may be dropped here. From a terminal:</p>
-      <pre>{curl}</pre>
-      <Copy label="Copy the command" text={curl} />
+      <p>
+        A file may be CSV, TSV, Excel (.xlsx), JSON or NDJSON. You can also drop it on this page.
+      </p>
+      <p>
+        <button type="button" class="quiet" onClick={() => void addSamples(all)}>
+          Add twelve sample plants to look around
+        </button>
+      </p>
+      <details>
+        <summary>From a terminal</summary>
+        <pre>{curl}</pre>
+        <Copy label="Copy the command" text={curl} />
+      </details>
     </>
   )
 }
 
 /** Shown instead of rows when there are none. */
 export function Empty({ console: all }: { readonly console: Console }) {
-  const { finder, session } = all
-  const { id, name, tag } = finder.query.value
+  const { list, session } = all
+  const { id, name, tag } = list.query.value
   if (id !== undefined) {
     return (
       <div class="empty">
         <p>No plant has the ID {String(id)}.</p>
-        <button type="button" onClick={() => void finder.show({ name: String(id) })}>
+        <button type="button" onClick={() => void list.show({ name: String(id) })}>
           Search the names for {String(id)}
         </button>
       </div>

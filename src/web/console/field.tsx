@@ -12,12 +12,12 @@ type FieldProps = {
   /** The tags to suggest; for a short text. */
   readonly tags?: () => TagCounts
   readonly isSecret?: boolean
-  readonly isReadOnly?: boolean
+  readonly placeholder?: string
 }
 
 /** A labelled text field with a hint or an error below it. */
 export function Field(props: FieldProps) {
-  const { label, name, text, error, hint, isLong, tags, isSecret, isReadOnly } = props
+  const { label, name, text, error, hint, isLong, tags, isSecret, placeholder } = props
   const note = `${name}-note`
   const common = {
     id: name,
@@ -26,7 +26,7 @@ export function Field(props: FieldProps) {
     dir: isSecret ? 'ltr' : 'auto',
     autoComplete: 'off',
     spellcheck: false,
-    readOnly: isReadOnly ?? false,
+    placeholder,
     'aria-invalid': error !== undefined,
     'aria-describedby': error || hint ? note : undefined,
     onInput: (event: { readonly currentTarget: { readonly value: string } }) => {

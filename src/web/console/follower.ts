@@ -1,22 +1,17 @@
 // Follows what others change, if the service keeps a log of changes, so that the table shows it at once.
 
-import { signal } from '@preact/signals'
 import { ClientError, type Result } from '../../client/client.ts'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
 import type { Session } from './session.ts'
 
 const PLACE_GONE = 41001
 
-export type Follower = ReturnType<typeof createFollower>
-
 /** `onChange` is called with the id of each plant that changed, and awaited. */
 export function createFollower(
   session: Session,
-  pages: PlantPages,
+  list: PlantList,
   onChange: (id: bigint) => Promise<void>,
 ) {
-  /** Whether the table shows what others change. */
-  const isLive = signal(false)
   let abort = new AbortController()
 
   /** Where the log ends now; undefined if there is none. */
@@ -30,10 +25,10 @@ export function createFollower(
       let after: string = cursor
       const ended = await session.persist(async (client): Promise<Result<null>> => {
         try {
-          isLive.value = true
+          list.isLive.value = true
           for await (const change of client.changes({ after, signal })) {
             after = change.cursor
-            pages.change(change.id, change.after)
+            list.change(change.id, change.after)
             await onChange(change.id)
           }
           return { ok: true, value: null }
@@ -41,18 +36,16 @@ export function createFollower(
           if (error instanceof ClientError) return error.failure
           throw error
         } finally {
-          isLive.value = false
+          list.isLive.value = false
         }
       }, signal)
       if (ended.ok || ended.error !== PLACE_GONE) return
       cursor = await endOfLog(signal)
-      pages.refresh()
+      list.refresh()
     }
   }
 
   return {
-    isLive,
-
     /** Starts; resolves once every later change will be seen, or there is no log. */
     async start(): Promise<void> {
       abort.abort()

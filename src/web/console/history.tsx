@@ -1,88 +1,78 @@
-import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import type { Change, Plant } from '../../client/client.ts'
-import type { Editor } from './editor.ts'
 
-const DONE = {
-  create: 'created',
-  replace: 'replaced',
-  patch: 'changed',
-  delete: 'deleted',
-} as const satisfies Record<Change['action'], string>
+const FIELDS = ['name', 'tag'] as const
 
-const Version = ({ plant }: { readonly plant: Plant }) => (
-  <span class="version">
-    {plant.name === '' ? <i>no name</i> : <bdi>{plant.name}</bdi>}
-    {plant.tag === undefined ? null : (
-      <>
-        {' '}
-        · <bdi>{plant.tag}</bdi>
-      </>
-    )}
-  </span>
+/** When something was changed, and by whom. */
+export const Moment = ({ change: { at, token, request } }: { readonly change: Change }) => (
+  <>
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+    </time>{' '}
+    by {token ?? request ?? 'a command'}
+  </>
 )
 
-type HistoryProps = {
-  readonly editor: Editor
-  readonly id: bigint
-  /** Whether it is unfolded. */
-  readonly isShown: Signal<boolean>
-  readonly isReadOnly: boolean
+const Value = ({ text }: { readonly text: string | undefined }) =>
+  text === undefined ? <i>none</i> : text === '' ? <i>empty</i> : <bdi>{text}</bdi>
+
+/** What a change did, a line for each field that differs. */
+function differences({ before, after }: Change): ComponentChildren {
+  if (after === null) return <p>Deleted</p>
+  if (before === null) {
+    return (
+      <p>
+        Created as <Value text={after.name} />
+        {after.tag === undefined ? null : (
+          <>
+            , tag <Value text={after.tag} />
+          </>
+        )}
+      </p>
+    )
+  }
+  const fields = FIELDS.filter((field) => before[field] !== after[field])
+  if (fields.length === 0) return <p>Saved without a change</p>
+  return fields.map((field) => (
+    <p key={field}>
+      {field}: <Value text={before[field]} /> → <Value text={after[field]} />
+    </p>
+  ))
 }
 
-/** Who changed a plant, and when; each version can be put into the form again. */
-export function History({ editor, id, isShown, isReadOnly }: HistoryProps) {
-  const changes = useSignal<readonly Change[]>([])
-  const note = useSignal('')
-  const next = useSignal<string | null>(null)
+type HistoryProps = {
+  /** The newest first. */
+  readonly changes: readonly Change[]
+  readonly onRestore: ((version: Plant) => void) | null
+}
 
-  async function load(): Promise<void> {
-    note.value = 'Loading…'
-    const page = await editor.history(id, next.value)
-    if (!page.ok) {
-      note.value = `There is no history: ${page.message}`
-      return
-    }
-    changes.value = [...changes.value, ...page.value.changes]
-    next.value = page.value.next ?? null
-    note.value = changes.value.length === 0 ? 'No change of this plant is in the log.' : ''
-  }
-
+/** What changed in a plant, when and by whom; each earlier version can be put into the form again. */
+export function History({ changes, onRestore }: HistoryProps) {
+  if (changes.length === 0) return null
   return (
-    <details
-      class="history"
-      open={isShown.value}
-      onToggle={({ currentTarget }) => {
-        isShown.value = currentTarget.open
-        if (currentTarget.open && changes.value.length === 0) void load()
-      }}
-    >
-      <summary>History</summary>
-      {note.value === '' ? null : <p role="status">{note.value}</p>}
+    <section class="history">
+      <h3>History</h3>
       <ol aria-label="History">
-        {changes.value.map(({ cursor, at, action, token, request, after }) => (
-          <li key={cursor}>
-            <p>
-              <b>{DONE[action]}</b> by {token ?? request ?? 'a command'},{' '}
-              <time dateTime={at}>{new Date(at).toLocaleString()}</time>
+        {changes.map((change, at) => (
+          <li key={change.cursor}>
+            {differences(change)}
+            <p class="hint">
+              <span>
+                <Moment change={change} />
+              </span>
+              {at > 0 && change.after && onRestore ? (
+                <button
+                  type="button"
+                  class="quiet inline"
+                  onClick={() => change.after && onRestore(change.after)}
+                >
+                  Restore
+                </button>
+              ) : null}
             </p>
-            {after === null ? null : (
-              <p class="actions">
-                <Version plant={after} />
-                {isReadOnly ? null : (
-                  <button type="button" onClick={() => editor.restore(after)}>
-                    Restore this version
-                  </button>
-                )}
-              </p>
-            )}
           </li>
         ))}
       </ol>
-      {next.value === null ? null : (
-        <button type="button" onClick={() => void load()}>
-          Show earlier changes
-        </button>
-      )}
-    </details>
+    </section>
   )
 }

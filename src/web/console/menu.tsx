@@ -1,30 +1,38 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
-type Props = { readonly label: ComponentChildren; readonly children: ComponentChildren }
+type Props = {
+  readonly id: string
+  readonly label: ComponentChildren
+  readonly children: ComponentChildren
+  /** Called when it is shown or hidden. */
+  readonly onToggle?: (isShown: boolean) => void
+}
 
-const ID = 'menu'
+/** Hides a menu when it is pressed, as attributes of a button. */
+export const hides = (id: string) => ({ popovertarget: id, popovertargetaction: 'hide' }) as const
 
-/** Hides the menu when it is pressed, as an attribute of the button. */
-export const hidesMenu = { popovertarget: ID, popovertargetaction: 'hide' } as const
-
-/** A button that shows others below itself; Escape and a press elsewhere hide them. There is one a page. */
-export function Menu({ label, children }: Props) {
+/** A button that shows others below itself; Escape and a press elsewhere hide them. */
+export function Menu({ id, label, children, onToggle }: Props) {
   const button = useRef<HTMLButtonElement>(null)
   return (
     <>
-      <button ref={button} type="button" popovertarget={ID}>
+      <button ref={button} type="button" popovertarget={id}>
         {label} <span aria-hidden="true">▾</span>
       </button>
       <div
-        id={ID}
+        id={id}
         class="menu"
         popover="auto"
         onBeforeToggle={({ currentTarget: { style } }) => {
-          const { bottom, right } = button.current?.getBoundingClientRect() ?? new DOMRect()
+          const { bottom, left, right } = button.current?.getBoundingClientRect() ?? new DOMRect()
+          const { clientWidth } = document.documentElement
+          const isLeft = left + right < clientWidth
           style.setProperty('--top', `${bottom}px`)
-          style.setProperty('--right', `${document.documentElement.clientWidth - right}px`)
+          style.setProperty('--left', isLeft ? `${left}px` : 'auto')
+          style.setProperty('--right', isLeft ? 'auto' : `${clientWidth - right}px`)
         }}
+        onToggle={({ newState }) => onToggle?.(newState === 'open')}
       >
         {children}
       </div>

@@ -7,6 +7,9 @@ const PHONE = '(width < 46rem)'
 /** Whether the page is as narrow as a phone, where a panel fills it. */
 export const isPhone = (): boolean => matchMedia(PHONE).matches
 
+/** Whether a menu is shown, which Escape hides before anything else. */
+export const hasMenu = (): boolean => document.querySelector(':popover-open') !== null
+
 type DialogProps = {
   readonly label: string
   /** What Escape does; by default nothing. */
@@ -47,8 +50,8 @@ function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBesid
       class={isBeside ? 'side' : undefined}
       aria-label={label}
       onKeyDown={(event) => {
-        // Browsers close a dialog at the second Escape, whatever `cancel` says.
-        if (event.key !== 'Escape') return
+        // Browsers close a dialog at the second Escape, whatever `cancel` says; of a menu in it they close the menu alone.
+        if (event.key !== 'Escape' || hasMenu()) return
         event.preventDefault()
         onEscape?.()
       }}

@@ -3,7 +3,7 @@
 import { batch, signal } from '@preact/signals'
 import { type Client, createClient, type Failure, type NewPlant } from '../../client/client.ts'
 import { inBatches } from './batch.ts'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
 import type { Selection } from './selection.ts'
 import type { Session } from './session.ts'
 
@@ -67,7 +67,7 @@ function reasons(left: readonly Left[]): string {
 
 export function createPendingChanges(
   session: Session,
-  pages: PlantPages,
+  list: PlantList,
   selection: Selection,
   say: (text: string) => void,
 ) {
@@ -82,14 +82,14 @@ export function createPendingChanges(
   const show = ({ tag }: Deed, plants: readonly NewPlant[]): void =>
     batch(() => {
       for (const plant of plants) {
-        if (tag === undefined) pages.hide(plant.id)
-        else pages.put(withTag(plant, tag))
+        if (tag === undefined) list.hide(plant.id)
+        else list.put(withTag(plant, tag))
       }
     })
 
   function showGone(id: bigint): void {
-    pages.hide(id)
-    pages.forget(id)
+    list.hide(id)
+    list.forget(id)
   }
 
   /** What becomes of a plant whose change was refused; null if it is as it should be. */
@@ -99,15 +99,15 @@ export function createPendingChanges(
       ? await session.persist((client) => client.readPlant(plant.id))
       : failure
     if (!now.ok && now.error !== 40402) {
-      pages.put(plant)
+      list.put(plant)
       return { plant, why: now.message }
     }
     if (!now.ok) {
       showGone(plant.id)
       return tag === undefined ? null : { plant, why: GONE }
     }
-    pages.forget(plant.id)
-    pages.put(now.value)
+    list.forget(plant.id)
+    list.put(now.value)
     // The answer of an earlier try may have been lost.
     if (tag !== undefined && isSame(now.value, withTag(plant, tag))) return null
     return { plant: now.value, why: CHANGED }
@@ -127,7 +127,7 @@ export function createPendingChanges(
         if (result.error !== 41201 && result.error !== 40402) refusal = result
         return settle(deed, item, result)
       }
-      if (deed.tag === undefined) pages.forget(item.plant.id)
+      if (deed.tag === undefined) list.forget(item.plant.id)
       return null
     })
     for await (const part of outcomes) {
@@ -194,11 +194,11 @@ export function createPendingChanges(
     const now = await session.call((client) => client.readPlant(plant.id))
     if (now.ok && isSame(now.value, plant)) return { plant, etag: now.etag }
     if (now.ok) {
-      pages.put(now.value)
+      list.put(now.value)
       return { plant: now.value, why: CHANGED }
     }
     if (now.error !== 40402) {
-      pages.put(plant)
+      list.put(plant)
       return { plant, why: now.message }
     }
     showGone(plant.id)
@@ -249,7 +249,7 @@ export function createPendingChanges(
     // The button that was pressed goes, which not every browser reports.
     isPaused.value = false
     batch(() => {
-      for (const plant of plants) pages.put(plant)
+      for (const plant of plants) list.put(plant)
     })
     const [first, another] = plants
     if (first) say(another ? `${plantsOf(plants.length)} kept` : `Plant ${first.id} was kept`)

@@ -1,13 +1,10 @@
-import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
-import { writers } from '../../formats/write.ts'
-import { Copy } from './copy.tsx'
 import type { Editor } from './editor.ts'
 import { EditorForm } from './editor-form.tsx'
-import { History } from './history.tsx'
 import { isPhone, SidePanel } from './modal.tsx'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
+import { type PageActions, PlantPage } from './plant-page.tsx'
 
 type StepProps = {
   readonly label: string
@@ -31,38 +28,40 @@ const Step = ({ label, arrow, plant, onOpen }: StepProps) => (
   </button>
 )
 
-type PlantPanelProps = {
+type PlantPanelProps = PageActions & {
   readonly editor: Editor
-  readonly pages: PlantPages
+  readonly list: PlantList
   readonly isReadOnly: boolean
-  readonly onOpen: (plant: NewPlant) => void
-  readonly onDelete: (plants: readonly NewPlant[]) => void
+  readonly onOpen: (plant: NewPlant, isForm: boolean) => void
 }
 
-/** One plant beside the table: its fields, what the API says of it, and its history; or a new one. */
-export function PlantPanel({ editor, pages, isReadOnly, onOpen, onDelete }: PlantPanelProps) {
+/** One plant beside the table: its page, or the form that changes it; or a form for a new one. */
+export function PlantPanel({ editor, list, isReadOnly, onOpen, ...actions }: PlantPanelProps) {
   const content = useRef<HTMLDivElement>(null)
-  const isHistoryShown = useSignal(false)
   const plant = editor.stored.value?.plant
-  pages.version.value
-  const [before, after] = plant ? pages.around(plant.id) : []
-  const title = plant ? `${isReadOnly ? 'Plant' : 'Edit plant'} ${plant.id}` : 'Add a plant'
+  const isForm = editor.isEditing.value
+  list.version.value
+  const [before, after] = plant ? list.around(plant.id) : []
+  const step = (to: NewPlant) => onOpen(to, isForm)
+  const label = plant ? `${isForm ? 'Edit plant' : 'Plant'} ${plant.id}` : 'Add a plant'
   // Next and Previous keep the focus. On a phone a field with the focus would open the keyboard over the plant.
   useLayoutEffect(() => {
     if (document.activeElement?.closest('.steps')) return
-    const first = plant && (isPhone() || isReadOnly) ? 'h2' : 'input, textarea'
-    content.current?.querySelector<HTMLElement>(first)?.focus()
-  }, [plant?.id])
+    const field = isPhone() && plant ? 'h2' : 'textarea, input'
+    content.current?.querySelector<HTMLElement>(isForm ? field : 'h2')?.focus()
+  }, [plant?.id, isForm])
   return (
-    <SidePanel label={title} onEscape={() => editor.leave()}>
+    <SidePanel label={label} onEscape={() => editor.leave()}>
       <div ref={content}>
         <div class="panel-head">
-          <h2 tabIndex={-1}>{title}</h2>
+          <h2 tabIndex={-1} dir="auto">
+            {isForm || !plant ? label : plant.name === '' ? <i>no name</i> : plant.name}
+          </h2>
           <div class="steps">
             {plant ? (
               <>
-                <Step label="Previous plant" arrow="↑" plant={before} onOpen={onOpen} />
-                <Step label="Next plant" arrow="↓" plant={after} onOpen={onOpen} />
+                <Step label="Previous plant" arrow="↑" plant={before} onOpen={step} />
+                <Step label="Next plant" arrow="↓" plant={after} onOpen={step} />
               </>
             ) : null}
             <button
@@ -76,32 +75,18 @@ export function PlantPanel({ editor, pages, isReadOnly, onOpen, onDelete }: Plan
             </button>
           </div>
         </div>
-        <EditorForm editor={editor} isReadOnly={isReadOnly} tags={pages.tags} />
-        {plant ? (
-          <>
-            <div class="more">
-              <Copy label="Copy ID" text={String(plant.id)} />
-              {isReadOnly ? null : (
-                <button type="button" class="quiet danger" onClick={() => onDelete([plant])}>
-                  Delete
-                </button>
-              )}
-            </div>
-            <details>
-              <summary>JSON</summary>
-              <pre>{writers.ndjson.line(plant)}</pre>
-              <Copy label="Copy JSON" text={writers.ndjson.line(plant)} />
-            </details>
-            <History
-              // Each version has a tag of its own: what is shown is read again.
-              key={`${plant.id} ${editor.stored.value?.etag}`}
-              editor={editor}
-              id={plant.id}
-              isShown={isHistoryShown}
-              isReadOnly={isReadOnly}
-            />
-          </>
-        ) : null}
+        {plant && !isForm ? (
+          <PlantPage
+            // Each version has a tag of its own: its history is read again.
+            key={`${plant.id} ${editor.stored.value?.etag}`}
+            editor={editor}
+            plant={plant}
+            isReadOnly={isReadOnly}
+            {...actions}
+          />
+        ) : (
+          <EditorForm editor={editor} tags={list.tags} />
+        )}
       </div>
     </SidePanel>
   )

@@ -4,13 +4,14 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
 import { useEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
-import { isPhone } from './modal.tsx'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
 import type { Selection } from './selection.ts'
+import type { SortKey } from './sort.ts'
 import type { TableScroll } from './table-scroll.ts'
 
 export type RowActions = {
-  readonly onOpen: (plant: NewPlant) => void
+  /** Opens the page of a plant, or its form. */
+  readonly onOpen: (plant: NewPlant, isForm: boolean) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
   readonly onTag: (tag: string) => void
   readonly onUndo: () => void
@@ -96,13 +97,24 @@ function Row({
       <span role="gridcell" class="row-actions">
         <button
           type="button"
-          class="quiet"
+          class="quiet open"
           tabIndex={tabIndex}
-          aria-label={`${isReadOnly ? 'Show' : 'Edit'} plant ${id}`}
-          onClick={() => onOpen(plant)}
+          aria-label={`Open plant ${id}`}
+          onClick={() => onOpen(plant, false)}
         >
-          {isReadOnly ? 'Show' : 'Edit'}
+          ›
         </button>
+        {isReadOnly ? null : (
+          <button
+            type="button"
+            class="quiet"
+            tabIndex={tabIndex}
+            aria-label={`Edit plant ${id}`}
+            onClick={() => onOpen(plant, true)}
+          >
+            Edit
+          </button>
+        )}
         {isReadOnly ? null : (
           <button
             type="button"
@@ -122,8 +134,37 @@ function Row({
   )
 }
 
+type ColumnProps = { readonly list: PlantList; readonly by: SortKey; readonly label: string }
+
+/** The head of a column, which sorts by it. */
+function Column({ list, by, label }: ColumnProps) {
+  const { by: now, isDescending } = list.sort.value
+  const isTooLong = by !== 'id' && list.isTooLong.value
+  const why = isTooLong ? list.tooLong(by) : undefined
+  return (
+    <span
+      role="columnheader"
+      aria-sort={now !== by ? undefined : isDescending ? 'descending' : 'ascending'}
+    >
+      <button
+        type="button"
+        class="quiet"
+        title={why ?? `Sort by ${label}`}
+        aria-disabled={isTooLong}
+        aria-description={why}
+        onClick={() => void list.sortBy(by)}
+      >
+        {label}
+        <span class="arrow" aria-hidden="true">
+          {now !== by ? '' : isDescending ? '↓' : '↑'}
+        </span>
+      </button>
+    </span>
+  )
+}
+
 type TableProps = RowActions & {
-  readonly pages: PlantPages
+  readonly list: PlantList
   readonly scroll: TableScroll
   readonly isReadOnly: boolean
   readonly openId: bigint | null
@@ -132,7 +173,7 @@ type TableProps = RowActions & {
 
 /** The table of plants. Only the rows in view are in the document. */
 export function PlantTable({
-  pages,
+  list,
   scroll,
   isReadOnly,
   openId,
@@ -146,13 +187,13 @@ export function PlantTable({
   useEffect(() => {
     if (scroller.current && probe.current) return scroll.attach(scroller.current, probe.current)
   }, [scroll])
-  pages.version.value
+  list.version.value
   const { first, end, offset } = scroll.drawn.value
   const active = scroll.active.value
-  const isDrawn = active >= first && active < end && pages.total.value > 0
+  const isDrawn = active >= first && active < end && list.rows.value > 0
 
   function onKeyDown(event: KeyboardEvent): void {
-    const plant = pages.row(active)
+    const plant = list.row(active)
     const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey)
     const isInControl =
       event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement
@@ -164,8 +205,10 @@ export function PlantTable({
       actions.onDelete(selected.length > 0 ? selected : [plant])
     } else if (event.key === ' ' && plant && !isReadOnly && !isInControl) {
       selection.toggle(plant, event.shiftKey)
-    } else if ((event.key === 'Enter' || event.key === 'F2') && plant && !isInControl) {
-      actions.onOpen(plant)
+    } else if (event.key === 'Enter' && plant && !isInControl) {
+      actions.onOpen(plant, false)
+    } else if (event.key === 'F2' && plant && !isReadOnly) {
+      actions.onOpen(plant, true)
     } else if (!scroll.onKey(event.key)) return
     event.preventDefault()
   }
@@ -178,14 +221,14 @@ export function PlantTable({
 
   const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
   for (const at of rows)
-    digits.current = Math.max(digits.current, String(pages.row(at)?.id ?? '').length)
+    digits.current = Math.max(digits.current, String(list.row(at)?.id ?? '').length)
   return (
     <div
       class={isReadOnly ? 'grid' : 'grid boxes'}
       style={{ '--id': `${digits.current}ch` }}
       role="grid"
       aria-label="Plants"
-      aria-rowcount={pages.isComplete.value ? pages.total.value + 1 : -1}
+      aria-rowcount={list.isComplete.value ? list.rows.value + 1 : -1}
       aria-colcount={isReadOnly ? 4 : 5}
       aria-readonly={isReadOnly}
       aria-activedescendant={isDrawn ? rowId(active) : undefined}
@@ -198,9 +241,9 @@ export function PlantTable({
             Select
           </span>
         )}
-        <span role="columnheader">ID</span>
-        <span role="columnheader">Name</span>
-        <span role="columnheader">Tag</span>
+        <Column list={list} by="id" label="ID" />
+        <Column list={list} by="name" label="Name" />
+        <Column list={list} by="tag" label="Tag" />
         <span role="columnheader">
           <span class="visually-hidden">Actions</span>
         </span>
@@ -212,20 +255,23 @@ export function PlantTable({
         tabIndex={-1}
         onScroll={scroll.onScroll}
         onPointerDown={(event) => {
-          scroll.active.value = rowOf(event) ?? scroll.active.value
+          const at = rowOf(event)
+          if (at !== undefined) scroll.point(at)
         }}
         onClick={(event) => {
-          const plant = pages.row(rowOf(event) ?? -1)
+          const plant = list.row(rowOf(event) ?? -1)
           const isControl = event.target instanceof Element && event.target.closest('button, label')
-          // With a panel open, or where one fills the page, there is nothing else that a row is pressed for.
-          if (plant && !isControl && (openId !== null || isPhone())) actions.onOpen(plant)
+          // Text that was marked with the mouse is to be copied.
+          if (plant && !isControl && getSelection()?.isCollapsed !== false) {
+            actions.onOpen(plant, false)
+          }
         }}
       >
         <div class="row probe" ref={probe} aria-hidden="true" />
         <div class="track" role="presentation" style={{ height: `${scroll.extent.value.track}px` }}>
           <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
             {rows.map((at) => {
-              const plant = pages.row(at)
+              const plant = list.row(at)
               return (
                 <Row
                   key={at}

@@ -2,22 +2,22 @@
 
 import { signal } from '@preact/signals'
 import type { NewPlant } from '../../client/client.ts'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
 
 export type Selection = ReturnType<typeof createSelection>
 
-export function createSelection(pages: PlantPages) {
+export function createSelection(list: PlantList) {
   const ids = signal<ReadonlyMap<bigint, NewPlant>>(new Map())
   /** Where a range begins. */
   let first: bigint | null = null
 
   /** The loaded plants from where the range begins to this one. */
   function range(id: bigint): readonly NewPlant[] {
-    const [from, to] = [first === null ? -1 : pages.rowOf(first), pages.rowOf(id)].sort(
+    const [from, to] = [first === null ? -1 : list.rowOf(first), list.rowOf(id)].sort(
       (a, b) => a - b,
     )
     if (from === undefined || to === undefined || from < 0) return []
-    return Array.from({ length: to - from + 1 }, (_, at) => pages.row(from + at)).filter(
+    return Array.from({ length: to - from + 1 }, (_, at) => list.row(from + at)).filter(
       (plant) => plant !== undefined,
     )
   }
@@ -44,7 +44,7 @@ export function createSelection(pages: PlantPages) {
 
     /** The plants as the table shows them now. */
     plants: (): readonly NewPlant[] =>
-      [...ids.value.values()].map((plant) => pages.row(pages.rowOf(plant.id)) ?? plant),
+      [...ids.value.values()].map((plant) => list.plant(plant.id) ?? plant),
 
     /** Ticks or unticks a plant, or ticks a range that ends with it. */
     toggle(plant: NewPlant, isRange: boolean): void {

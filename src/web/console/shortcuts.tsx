@@ -9,6 +9,7 @@ const READING = [
 ] as const
 const WRITING = [
   ['n', 'Add a plant'],
+  ['F2', 'Edit the plant'],
   ['Space', 'Select the plant'],
   ['Delete', 'Delete the plant'],
   ['Ctrl+Z', 'Undo the last of these'],

@@ -1,16 +1,18 @@
 // Which rows of the table are in view, and which one is active.
 
 import { computed, effect, signal, untracked } from '@preact/signals'
-import type { PlantPages } from './plant-pages.ts'
+import type { PlantList } from './plant-list.ts'
 import { extentOf, move, toScroll } from './scroll-map.ts'
 
 // Rows drawn above and below the view, for fast scrolling.
 const SPARE_ROWS = 12
 const IDLE_MS = 150
 
+type Mark = { readonly id: bigint; readonly row: number }
+
 export type TableScroll = ReturnType<typeof createTableScroll>
 
-export function createTableScroll(pages: PlantPages) {
+export function createTableScroll(list: PlantList) {
   const rowHeight = signal(44)
   const view = signal(0)
   /** The position in the content, in pixels. */
@@ -22,8 +24,7 @@ export function createTableScroll(pages: PlantPages) {
   let element: HTMLElement | undefined
   let idle = 0
 
-  /** All rows, plus a “Loading…” row if there are more. */
-  const rows = computed(() => pages.total.value + (pages.isComplete.value ? 0 : 1))
+  const { rows } = list
   const extent = computed(() => extentOf(rows.value, rowHeight.value, view.value))
 
   /** The rows to draw, and how far below the top of the track they start. */
@@ -54,6 +55,7 @@ export function createTableScroll(pages: PlantPages) {
     if (to < scroll.value) isGoingToEnd.value = false
     top.value = move(top.value, scroll.value, to, extent.value)
     scroll.value = to
+    mark()
     clearTimeout(idle)
     // Small moves let the scroll bar drift from the position; this corrects it.
     idle = window.setTimeout(() => {
@@ -68,14 +70,63 @@ export function createTableScroll(pages: PlantPages) {
     else if (below > top.value) setTop(below)
   }
 
+  /** Makes a row the active one. */
+  function point(row: number): void {
+    active.value = Math.max(0, Math.min(row, rows.value - 1))
+    activeMark = markOf(active.peek())
+    gone = null
+  }
+
+  /** Makes a row the active one, and brings it into view. */
   function activate(row: number): void {
-    active.value = Math.max(0, Math.min(row, pages.total.value - 1))
+    point(row)
     show(active.value)
   }
 
+  /** The first rows in view, and the one that was made active: they are followed if others come or go above. */
+  let marks: readonly Mark[] = []
+  let activeMark: Mark | null = null
+  /** The plant that was active until it was deleted, and is again if that is undone. */
+  let gone: bigint | null = null
+
+  const markOf = (row: number): Mark | null => {
+    const id = list.row(row)?.id
+    return id === undefined ? null : { id, row }
+  }
+
+  const moveOf = ({ id, row }: Mark): number => {
+    const now = list.rowOf(id)
+    return now < 0 ? 0 : now - row
+  }
+
+  function mark(): void {
+    const first = Math.ceil(top.peek() / rowHeight.peek())
+    marks = [markOf(first), markOf(first + 1)].filter((it) => it !== null)
+  }
+
+  function followActive(): void {
+    if (!activeMark) return
+    const back = gone === null ? -1 : list.rowOf(gone)
+    const now = back >= 0 ? back : list.rowOf(activeMark.id)
+    if (now < 0) gone ??= activeMark.id
+    else if (back >= 0) gone = null
+    active.value = Math.max(0, Math.min(now < 0 ? active.peek() : now, rows.peek() - 1))
+    activeMark = markOf(active.peek()) ?? activeMark
+  }
+
+  /** Follows the rows in view after others came or went above; not one that moved alone, as a renamed one does. */
+  function holdView(): void {
+    const by = marks[0] ? moveOf(marks[0]) : 0
+    followActive()
+    if (by !== 0 && top.peek() > 0 && marks.every((it) => moveOf(it) === by) && !isScrolled()) {
+      setTop(top.peek() + by * rowHeight.peek())
+    }
+    mark()
+  }
+
   function goToEnd(): void {
-    isGoingToEnd.value = !pages.isComplete.value
-    activate(pages.total.value - 1)
+    isGoingToEnd.value = list.row(rows.value - 1) === undefined
+    activate(rows.value - 1)
     setTop(extent.value.content)
   }
 
@@ -95,26 +146,35 @@ export function createTableScroll(pages: PlantPages) {
     sizes.observe(probe)
     const stop = effect(() => {
       const { first, end } = drawn.value
-      pages.version.value
+      list.version.value
       const isToEnd = isGoingToEnd.value
-      untracked(() => pages.want(first, end, isToEnd))
+      untracked(() => list.want(first, end, isToEnd))
+    })
+    const stopHolding = effect(() => {
+      list.version.value
+      untracked(holdView)
+    })
+    const stopResetting = effect(() => {
+      list.query.value
+      list.sort.value
+      untracked(reset)
     })
     // When the height of the content changes, so does the scroll bar for the same position.
     const stopFollowing = effect(() => {
       const { content } = extent.value
+      list.version.value
       const isFollowed = isGoingToEnd.peek()
       queueMicrotask(() => {
         if (isScrolled()) return
         setTop(isFollowed ? content : top.peek())
         if (!isFollowed) return
-        active.value = Math.max(0, pages.total.value - 1)
-        if (pages.isComplete.value) isGoingToEnd.value = false
+        point(rows.value - 1)
+        if (list.row(rows.value - 1)) isGoingToEnd.value = false
       })
     })
     return () => {
       sizes.disconnect()
-      stop()
-      stopFollowing()
+      for (const it of [stop, stopHolding, stopResetting, stopFollowing]) it()
     }
   }
 
@@ -122,6 +182,9 @@ export function createTableScroll(pages: PlantPages) {
   function reset(): void {
     isGoingToEnd.value = false
     active.value = 0
+    marks = []
+    activeMark = null
+    gone = null
     setTop(0)
   }
 
@@ -152,8 +215,8 @@ export function createTableScroll(pages: PlantPages) {
     isGoingToEnd,
     attach,
     onScroll,
+    point,
     activate,
     onKey,
-    reset,
   }
 }

@@ -1,6 +1,11 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import type { Exporter } from './exporter.ts'
-import type { Finder } from './finder.ts'
-import { hidesMenu, Menu } from './menu.tsx'
+import { hides, Menu } from './menu.tsx'
+import type { PlantList } from './plant-list.ts'
+import { printAll } from './print.ts'
+import { parseQuery } from './query.ts'
+import { TagList } from './tag-list.tsx'
 
 type ChipProps = { readonly label: string; readonly value: string; readonly onRemove: () => void }
 
@@ -24,17 +29,31 @@ function Chip({ label, value, onRemove }: ChipProps) {
 }
 
 /** The search box, what is looked for as chips, and what is wrong with what was typed. */
-function Search({ finder }: { readonly finder: Finder }) {
-  const error = finder.error.value
-  const { id, name, tag } = finder.query.value
+function Search({ list }: { readonly list: PlantList }) {
+  const text = useSignal('')
+  const problem = useSignal<string | null>(null)
+  const error = problem.value
+  const { id, name, tag } = list.query.value
   const isLimited = id !== undefined || name !== undefined || tag !== undefined
+  // What was typed is shown as chips now.
+  useEffect(() => {
+    text.value = ''
+    problem.value = null
+  }, [list.query.value])
   return (
     <search class="finders">
       <form
         class="find"
         onSubmit={(event) => {
           event.preventDefault()
-          void finder.search()
+          const typed = parseQuery(text.value)
+          if ('problem' in typed) {
+            problem.value = typed.problem
+            return
+          }
+          // Among the plants of the tag or name that is already looked for.
+          const { id: _, ...before } = list.query.value
+          void list.show(typed.id === undefined ? { ...before, ...typed } : typed)
         }}
       >
         <input
@@ -42,19 +61,20 @@ function Search({ finder }: { readonly finder: Finder }) {
           type="search"
           dir="auto"
           aria-label="Search"
-          placeholder="Search: a name, an id or tag:aroid"
+          placeholder="Name, ID or tag:fern"
           autoComplete="off"
           autoCapitalize="none"
           spellcheck={false}
           enterkeyhint="search"
-          value={finder.text.value}
+          value={text.value}
           aria-invalid={error !== null}
           aria-describedby={error ? 'search-error' : undefined}
           onInput={(event) => {
-            finder.text.value = event.currentTarget.value
-            finder.error.value = null
+            text.value = event.currentTarget.value
+            problem.value = null
           }}
         />
+        <TagList list={list} />
       </form>
       {error ? (
         <p class="error" id="search-error" role="alert">
@@ -64,16 +84,16 @@ function Search({ finder }: { readonly finder: Finder }) {
       {isLimited ? (
         <ul class="terms" aria-label="Shown are plants with">
           {id === undefined ? null : (
-            <Chip label="ID" value={String(id)} onRemove={() => void finder.drop('id')} />
+            <Chip label="ID" value={String(id)} onRemove={() => void list.drop('id')} />
           )}
           {name === undefined ? null : (
-            <Chip label="Name" value={name} onRemove={() => void finder.drop('name')} />
+            <Chip label="Name" value={name} onRemove={() => void list.drop('name')} />
           )}
           {tag === undefined ? null : (
-            <Chip label="Tag" value={tag} onRemove={() => void finder.drop('tag')} />
+            <Chip label="Tag" value={tag} onRemove={() => void list.drop('tag')} />
           )}
           <li>
-            <button type="button" class="quiet" onClick={() => void finder.show({})}>
+            <button type="button" class="quiet" onClick={() => void list.show({})}>
               Show all plants
             </button>
           </li>
@@ -84,7 +104,7 @@ function Search({ finder }: { readonly finder: Finder }) {
 }
 
 type ToolbarProps = {
-  readonly finder: Finder
+  readonly list: PlantList
   readonly exporter: Exporter
   readonly isReadOnly: boolean
   readonly onAdd: () => void
@@ -92,18 +112,19 @@ type ToolbarProps = {
 }
 
 const FILES = 'files'
+const MENU = 'menu'
 
 /** Asks for files to import. */
 export const chooseFiles = (): void => document.getElementById(FILES)?.click()
 
 /** The search box, and the buttons to add, import and export; on a phone, a menu has all but the first. */
-export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: ToolbarProps) {
+export function Toolbar({ list, exporter, isReadOnly, onAdd, onFiles }: ToolbarProps) {
   const written = exporter.written.value
-  const isAll = Object.keys(finder.query.value).length === 0
+  const isAll = Object.keys(list.query.value).length === 0
   const exported = isAll ? 'all plants' : 'only the plants that are shown'
   return (
     <div class="toolbar">
-      <Search finder={finder} />
+      <Search list={list} />
       <div class="deeds">
         {isReadOnly ? null : (
           <>
@@ -117,8 +138,8 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
               id={FILES}
               class="visually-hidden"
               type="file"
-              aria-label="File to import, NDJSON or CSV"
-              accept=".ndjson,.jsonl,.csv,.tsv"
+              aria-label="File to import"
+              accept=".csv,.tsv,.xlsx,.json,.ndjson,.jsonl"
               multiple
               tabIndex={-1}
               onChange={(event) => {
@@ -134,6 +155,7 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
           </button>
         )}
         <Menu
+          id={MENU}
           label={
             <>
               <span class="wide">Export</span>
@@ -142,7 +164,7 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
           }
         >
           {isReadOnly ? null : (
-            <button type="button" class="quiet narrow" {...hidesMenu} onClick={chooseFiles}>
+            <button type="button" class="quiet narrow" {...hides(MENU)} onClick={chooseFiles}>
               Import…
             </button>
           )}
@@ -158,17 +180,20 @@ export function Toolbar({ finder, exporter, isReadOnly, onAdd, onFiles }: Toolba
               type="button"
               class="quiet"
               aria-disabled={written !== null}
-              {...hidesMenu}
-              onClick={() => void exporter.start(format, finder.query.value)}
+              {...hides(MENU)}
+              onClick={() => void exporter.start(format, list.query.value)}
             >
               Export {exported} {how}
             </button>
           ))}
-          <button type="button" class="quiet narrow" {...hidesMenu} onClick={finder.reload}>
+          <button type="button" class="quiet" {...hides(MENU)} onClick={() => void printAll(list)}>
+            Print {exported}
+          </button>
+          <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
             Reload
           </button>
         </Menu>
-        <button type="button" class="quiet wide" onClick={finder.reload}>
+        <button type="button" class="quiet wide" onClick={list.refresh}>
           Reload
         </button>
       </div>

@@ -1,10 +1,11 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { realpathSync, writeFileSync } from 'node:fs'
 import packageJson from '../../../package.json'
-import { hasIpv6, importLines, lines } from '../../harness/commands'
+import { hasIpv6, hasScript, importLines, lines } from '../../harness/commands'
 import {
   type Daemon,
   PATIENCE_MS,
+  program,
   runProgram,
   startDaemon,
   temporaryFolder,
@@ -113,6 +114,51 @@ test('prints the address of the console, which opens in a browser as it is', asy
 
   expect(page.headers.get('content-type')).toStartWith('text/html')
   expect(await page.text()).toStartWith('<!doctype html>')
+})
+
+describe('a link that opens the console with the first token', () => {
+  const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
+
+  /** What a start prints on a terminal. */
+  async function onTerminal(database: string): Promise<string> {
+    const words = [...program, 'serve', '--port', '0', '--database', database]
+    const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`
+    const terminal = Bun.spawn(['script', '-qec', command, '/dev/null'], {
+      env: { PATH: Bun.env.PATH ?? '', SHELL: '/bin/sh' },
+      stdin: 'ignore',
+      stdout: 'pipe',
+    })
+    let text = ''
+    for await (const chunk of terminal.stdout) {
+      const wasShown = text.includes('to make another token')
+      text += Buffer.from(chunk).toString()
+      if (!wasShown && text.includes('to make another token')) {
+        process.kill(Number(/pid=(\d+)/.exec(text)?.[1]), 'SIGTERM')
+      }
+    }
+    return text
+  }
+
+  test.skipIf(!hasScript)('is printed on a terminal, at the first start alone', async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+
+    const first = await onTerminal(database)
+
+    const [, page, token] = LINK.exec(first) ?? []
+    expect(first).toContain(`console: ${page}\r\n`)
+    expect(first).toContain(`  ${token}\r\n`)
+    expect(await onTerminal(database)).not.toContain('#token=')
+  })
+
+  test('is not printed where standard error is no terminal', async () => {
+    using folder = temporaryFolder()
+    await using daemon = await startDaemon({ database: folder.file('plants.db'), env })
+    await printed(daemon, HINT_LINE)
+
+    expect(daemon.out()).toMatch(TOKEN_LINE)
+    expect(daemon.out()).not.toContain('#token=')
+  })
 })
 
 test('prints no address of a console that --no-console leaves out', async () => {

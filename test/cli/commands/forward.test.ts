@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
-import { pauseAfter } from '../../../src/follow/webhook'
+import { pauseAfter } from '../../../src/requests/webhook'
 import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 
@@ -110,7 +110,7 @@ test('tries again what is not taken, waits as long as Retry-After says, and lose
   ).toBe(1)
   expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(450)
   expect((fourth?.at ?? 0) - (third?.at ?? 0)).toBeGreaterThan(2900)
-  expect(child.err()).toContain('answered 429; next attempt in')
+  expect(child.err()).toMatch(/next attempt in \d+ s: \S+ answered 429\n/)
   expect(Number(fourth?.headers['webhook-timestamp'])).toBeGreaterThan(
     Number(first?.headers['webhook-timestamp']),
   )
@@ -225,4 +225,33 @@ test('refuses wrong usage in one line', async () => {
     1,
     expect.stringContaining('has no cursor'),
   ])
+})
+
+test('says at once that its source is down, and that it is back', async () => {
+  using receiver = receive()
+  // Whatever had the port a moment ago.
+  const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = gone
+  await gone.stop(true)
+  const url = `http://127.0.0.1:${port}`
+  const { child } = forward(receiver.url, ['--url', url], await now())
+
+  const waiting = `plantstore: waiting for the daemon: nothing is listening at ${url}; is the daemon running?\n`
+  expect(await child.prints(() => child.err().includes(waiting))).toBe(true)
+  await using source = Bun.serve({
+    port: Number(port),
+    hostname: '127.0.0.1',
+    fetch: (request) => {
+      const { pathname, search } = new URL(request.url)
+      return daemon.fetch(`${pathname}${search}`, { headers: Object.fromEntries(request.headers) })
+    },
+  })
+  const back = `plantstore: the daemon at ${source.url.origin} answers again\n`
+  expect(await child.prints(() => child.err().includes(back))).toBe(true)
+  await create(2_000_003_000)
+  await until(() => receiver.ids().includes(2_000_003_000))
+  child.signal('SIGTERM')
+
+  expect(await child.exited).toBe(0)
+  expect(child.err().split('waiting for the daemon')).toHaveLength(2)
 })

@@ -60,7 +60,7 @@ test('exits with 1 and one line if nothing is listening', async () => {
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toBe(
-    `plantstore: nothing is listening at http://127.0.0.1:${port}/health; is the daemon running?\n`,
+    `plantstore: nothing is listening at http://127.0.0.1:${port}; is the daemon running?\n`,
   )
 })
 

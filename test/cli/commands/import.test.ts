@@ -401,3 +401,15 @@ test('imports and exports beside a daemon, which goes on creating', async () => 
   expect(out.trimEnd().split('\n')).toHaveLength(20_000 + created)
   expect(await plantsCounted(daemon)).toBe(20_000 + created)
 })
+
+test('takes a device for a file: /dev/null is an empty one', async () => {
+  using folder = temporaryFolder()
+
+  const words = ['import', '/dev/null', '--format', 'csv', '--database', folder.file('plants.db')]
+  const { out, code } = await runProgram(words)
+
+  expect({ out, code }).toEqual({
+    out: 'created 0, skipped 0, replaced 0, refused 0; 0 rows read\n',
+    code: 0,
+  })
+})

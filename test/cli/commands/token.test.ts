@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { hashToken } from '../../../src/token'
-import { runProgram, temporaryFolder } from '../../harness/daemon'
+import { program, runProgram, temporaryFolder } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 import { expectError, storedPlants } from '../../harness/plants'
 
@@ -178,3 +178,23 @@ test.each([
   expect(code).toBe(expected)
   expect((await token('list')).out).toMatch(new RegExp(`^${name} .* revoked `, 'm'))
 })
+
+test.each(['>&-', '>/dev/null'])(
+  'revokes a token that nobody can have read: %s',
+  async (redirection) => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    await runProgram(['import', '/dev/null', '--format', 'csv', '--database', database])
+    const command = [...program, 'token', 'create', 'laptop', '--database', database]
+
+    const script = `"$@" ${redirection}`
+    const { exitCode, stderr } = Bun.spawnSync(['bash', '-c', script, 'bash', ...command])
+
+    expect(exitCode).toBe(1)
+    expect(stderr.toString()).toEndWith(
+      'plantstore: could not print the token, so it was revoked\n',
+    )
+    const { out } = await runProgram(['token', 'list', '--database', database])
+    expect(out).toContain('revoked')
+  },
+)

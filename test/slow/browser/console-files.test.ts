@@ -30,7 +30,7 @@ async function openStore(content = '') {
 
 const panelOf = ({ page }: ConsolePage) => page.getByRole('region', { name: 'Import' })
 
-const fileField = ({ page }: ConsolePage) => page.locator('input[type=file]')
+const fileField = ({ page }: ConsolePage) => page.getByLabel('File to import', { exact: true })
 
 const NAMES: Readonly<Record<string, string>> = {
   ndjson: 'application/x-ndjson',

@@ -3,14 +3,12 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { root } from '../../harness/daemon'
+import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 import { type ConsoleOptions, connect, MAX, openConsole, startChromium } from './console-page'
 import { visit } from './visit'
 
 const pictures = join(root, Bun.env.PICTURES || 'dist/pictures')
-// For the picture of the README, whose charts are to show something.
-const WATCHED_MS = Bun.env.PICTURES ? 26_000 : 2500
 mkdirSync(pictures, { recursive: true })
 
 const { daemon, createToken, revokeToken } = await startOwnDaemon()
@@ -26,6 +24,7 @@ const GENERA = [
   ['Strelitzia nicolai', 'bird of paradise'],
   ['Aloe vera', 'succulent'],
 ] as const
+const PLACES = ['balcony', 'bathroom', 'bedroom', 'hall', 'kitchen', 'office', 'window'] as const
 await daemon.create('{"id":1,"name":"نبتة العنكبوت","tag":"زينة"}')
 await daemon.create('{"id":2,"name":"🌵 Opuntia <microdasys>","tag":"succulent"}')
 await daemon.create(`{"id":${MAX},"name":"Adansonia digitata"}`)
@@ -86,18 +85,18 @@ describe.each(views)('%s', (name, options) => {
     const { page } = console
     await console.row(3).waitFor()
     await page.getByText('Healthy').waitFor()
-    await page.waitForTimeout(name === 'light' ? WATCHED_MS : 2500)
+    await page.waitForTimeout(2500)
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()
     await page.mouse.move(0, 0)
     await shoot(page, name)
 
     const isPhone = (await console.button('Delete plant 3').count()) === 0
-    if (isPhone) await console.button('Edit plant 3').click()
+    if (isPhone) await console.button('Open plant 3').click()
     await console.button(isPhone ? 'Delete' : 'Delete plant 3').click()
     await console.button('Undo the deletion of plant 3').waitFor()
     const lines = '{"id":1,"name":"Rosa"}\nno JSON\n{"id":2000000,"name":"Tulipa"}\n'
-    await console.field('File to import, NDJSON or CSV').setInputFiles({
+    await console.field('File to import').setInputFiles({
       name: 'garden.ndjson',
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from(lines),
@@ -109,11 +108,13 @@ describe.each(views)('%s', (name, options) => {
     await console.button('Undo the deletion of plant 3').click()
     await console.button('Close').click()
 
-    await console.button('Edit plant 5').click()
-    await page.getByText('JSON', { exact: true }).click()
+    await console.row(5).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click()
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()
     await shoot(page, `${name}-panel`)
+    await page.keyboard.press('Escape')
+    await console.button('Edit').click()
     await console.field('Name').fill('Mine')
     await daemon.fetch('/plants/5', { method: 'PATCH', json: { name: `theirs, ${name}` } })
     await console.button('Save').click()
@@ -123,6 +124,38 @@ describe.each(views)('%s', (name, options) => {
     await console.isClean()
   }, 60_000)
 })
+
+test('the picture of the README has plants by name, and the history of one', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using garden = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  const as = async (name: string) => {
+    const { out } = await runProgram(['token', 'create', name, '--database', database])
+    return { authorization: `Bearer ${out.trim()}` }
+  }
+  const [anna, ben] = [await as('anna'), await as('ben')]
+  const plants = GENERA.flatMap(([name, tag]) =>
+    PLACES.map((place) => ({ name: `${name}, ${place}`, tag })),
+  ).map((plant, at) => ({ id: ((at * 9) % (GENERA.length * PLACES.length)) + 1, ...plant }))
+  await garden.fetch('/plants/batch', { json: { plants }, headers: anna })
+  const { id } = plants.find(({ name }) => name === 'Aloe vera, kitchen') ?? { id: 1 }
+  for (const [headers, json] of [
+    [anna, { name: 'Aloe vera, hall', tag: 'aroid' }],
+    [ben, { tag: 'succulent' }],
+    [anna, { name: 'Aloe vera, kitchen' }],
+  ] as const) {
+    await garden.fetch(`/plants/${id}`, { method: 'PATCH', json, headers })
+  }
+  await using console = await openConsole(browser, `${garden.url}/?sort=name&plant=${id}`, {
+    viewport: { width: 1280, height: 720 },
+  })
+  const { page } = console
+  await page.getByText('tag: aroid → succulent').waitFor()
+  await page.getByText(`${plants.length} plants`, { exact: true }).waitFor()
+  await page.mouse.move(0, 0)
+  expect(await console.barriers()).toEqual([])
+  await shoot(page, 'readme')
+}, 60_000)
 
 test('the form for another token has no barriers', async () => {
   await using console = await openConsole(browser, daemon.url, {
@@ -142,7 +175,7 @@ test('the table can be read at 200 %: nothing is cut off that scrolls nowhere', 
     deviceScaleFactor: 2,
   })
   await console.row(3).waitFor()
-  for (const name of ['Add plant', 'More', 'Edit plant 3']) {
+  for (const name of ['Add plant', 'More', 'Open plant 3']) {
     await console.button(name).scrollIntoViewIfNeeded()
     expect(await console.button(name).isVisible()).toBeTrue()
   }

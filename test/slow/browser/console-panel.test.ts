@@ -13,7 +13,9 @@ await daemon.create(`{"id":${MIN},"name":"The first of all"}`)
 
 const open = (options: ConsoleOptions = {}) => openConsole(browser, daemon.url, options)
 const panel = (page: Page, id: number | string) =>
-  page.getByRole('dialog', { name: `Edit plant ${id}` })
+  page.getByRole('dialog', { name: `Edit plant ${id}`, exact: true })
+const plantPage = (page: Page, id: number | string) =>
+  page.getByRole('dialog', { name: `Plant ${id}`, exact: true })
 const plantInAddress = (page: Page) => new URL(page.url()).searchParams.get('plant')
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
@@ -27,13 +29,13 @@ test('it stands beside the table, whose next pressed row takes its place', async
   expect(await console.barriers()).toEqual([])
 
   await console.row(6).click()
-  await panel(page, 6).waitFor()
+  await plantPage(page, 6).getByRole('heading', { name: 'plant 6' }).waitFor()
   expect(await page.getByRole('dialog').count()).toBe(1)
-  expect(await console.field('Name').inputValue()).toBe('plant 6')
   await grid.focus()
   await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('Enter')
+  await page.keyboard.press('F2')
   await panel(page, 7).waitFor()
+  expect(await console.field('Name').inputValue()).toBe('plant 7')
   await console.isClean()
 })
 
@@ -72,22 +74,22 @@ const holds = (page: Page, label: string, text: string) =>
 test('it follows what others change, and keeps what was typed', async () => {
   await using console = await open()
   const { page } = console
-  await console.button('Edit plant 21').click()
-  await panel(page, 21).waitFor()
-  await page.getByText('History').click()
-  await page.getByText('created', { exact: false }).first().waitFor()
+  await console.row(21).click()
+  await plantPage(page, 21).getByText('Created as plant 21').waitFor()
 
   await put(21, 'plant 21', 'blue')
-  await holds(page, 'Tag', 'blue')
   await page.getByText('Plant 21: tag changed elsewhere').waitFor()
-  await panel(page, 21).getByText('replaced').waitFor()
+  await plantPage(page, 21).getByText('tag: green → blue').waitFor()
+  await plantPage(page, 21).getByRole('button', { name: 'blue' }).waitFor()
 
+  await console.button('Edit').click()
+  await holds(page, 'Tag', 'blue')
   await console.field('Name').fill('plant 21, mine')
   await put(21, 'plant 21', 'red')
   await holds(page, 'Tag', 'red')
   expect(await console.field('Name').inputValue()).toBe('plant 21, mine')
   await console.button('Save').click()
-  await panel(page, 21).waitFor({ state: 'detached' })
+  await plantPage(page, 21).getByRole('heading', { name: 'plant 21, mine' }).waitFor()
   expect(stored(21n)).toMatchObject({ name: 'plant 21, mine', tag: 'red' })
   await console.isClean()
 })
@@ -117,8 +119,11 @@ test('the focus goes into it and back to where it was opened', async () => {
   const { page, grid } = console
   const focused = () => page.evaluate(() => document.activeElement?.id)
   await console.row(3).click()
+  await plantPage(page, 3).waitFor()
+  await page.keyboard.press('Escape')
+  await plantPage(page, 3).waitFor({ state: 'detached' })
   await grid.focus()
-  await page.keyboard.press('Enter')
+  await page.keyboard.press('F2')
   await panel(page, 3).waitFor()
   expect(await focused()).toBe('name')
   await page.keyboard.press('Escape')
@@ -126,10 +131,10 @@ test('the focus goes into it and back to where it was opened', async () => {
   expect(await grid.evaluate((it) => it === document.activeElement)).toBeTrue()
 
   await page.keyboard.press('Enter')
-  await panel(page, 3).waitFor()
+  await plantPage(page, 3).waitFor()
   await grid.focus()
   await page.keyboard.press('Escape')
-  await panel(page, 3).waitFor({ state: 'detached' })
+  await plantPage(page, 3).waitFor({ state: 'detached' })
   await console.isClean()
 })
 
@@ -154,7 +159,7 @@ test('what was typed is asked about before another plant, a new one or a step ta
   }
   await console.row(8).click()
   await console.button('Discard').click()
-  await panel(page, 8).waitFor()
+  await plantPage(page, 8).waitFor()
   expect(stored(4n)?.name).toBe('plant 4')
   await console.isClean()
 })
@@ -169,21 +174,30 @@ test.each([true, false])(
       await page.reload()
       await connect(page)
     }
-    await console.button(`Edit plant ${MIN}`).click()
+    await console.row(MIN).click()
     const pasted = async () => {
       await console.field('Search').fill('')
       await console.field('Search').focus()
       await page.keyboard.press('Control+v')
       return console.field('Search').inputValue()
     }
-    await console.button('Copy ID').click()
-    await console.button('Copied').waitFor()
-    expect(await pasted()).toBe(MIN)
-    await console.button('Copy ID').waitFor()
-    await page.getByText('JSON', { exact: true }).click()
-    await console.button('Copy JSON').click()
-    await console.button('Copied').waitFor()
-    expect((await pasted()).trim()).toBe(`{"id":${MIN},"name":"The first of all"}`)
+    const copied = async (label: string) => {
+      await page.getByRole('button', { name: 'Copy', exact: false }).first().click()
+      await console.button(label).click()
+      await console.button('Copied').waitFor()
+      await console.button(label).waitFor()
+      // It hides the menu alone.
+      await page.keyboard.press('Escape')
+      await plantPage(page, MIN).waitFor()
+      return (await pasted()).trim()
+    }
+    expect(await copied('Copy ID')).toBe(MIN)
+    expect(await copied('Copy JSON')).toBe(`{"id":${MIN},"name":"The first of all"}`)
+    const command = await copied('Copy as curl')
+    const { stdout } = Bun.spawnSync(['sh', '-c', `${command} -s`], {
+      env: { PATH: Bun.env.PATH, TOKEN: daemon.token },
+    })
+    expect(stdout.toString()).toBe(`{"id":${MIN},"name":"The first of all"}`)
     await console.isClean()
   },
 )
@@ -191,9 +205,9 @@ test.each([true, false])(
 test('its Delete can be undone, and closes it', async () => {
   await using console = await open()
   const { page } = console
-  await console.button('Edit plant 9').click()
-  await panel(page, 9).getByRole('button', { name: 'Delete' }).click()
-  await panel(page, 9).waitFor({ state: 'detached' })
+  await console.row(9).click()
+  await plantPage(page, 9).getByRole('button', { name: 'Delete' }).click()
+  await plantPage(page, 9).waitFor({ state: 'detached' })
   await console.button('Undo the deletion of plant 9').click()
   await console.row(9).waitFor()
   expect(stored(9n)?.name).toBe('plant 9')
@@ -205,24 +219,24 @@ describe('the address', () => {
     await using console = await open()
     const { page } = console
     await console.search('plant')
-    await page.getByText(/^30 plants/).waitFor()
-    await console.button('Edit plant 4').click()
-    await panel(page, 4).waitFor()
+    await page.getByText('30 plants found').waitFor()
+    await console.row(4).click()
+    await plantPage(page, 4).waitFor()
     expect(plantInAddress(page)).toBe('4')
     await console.button('Next plant').click()
-    await panel(page, 5).waitFor()
+    await plantPage(page, 5).waitFor()
 
     await page.goBack()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(new URL(page.url()).searchParams.toString()).toBe('q=plant')
     await page.goForward()
-    await panel(page, 5).waitFor()
+    await plantPage(page, 5).waitFor()
     await page.reload()
     await connect(page)
-    await panel(page, 5).waitFor()
+    await plantPage(page, 5).waitFor()
     await console.button('Close').click()
     expect(plantInAddress(page)).toBeNull()
-    await page.getByText(/^30 plants/).waitFor()
+    await page.getByText('30 plants found').waitFor()
     await console.isClean()
   })
 
@@ -238,13 +252,11 @@ describe('the address', () => {
 test('with a read-only token it shows the plant and its history, and offers no change', async () => {
   await using console = await open({ token: await createToken('reader', '--scope', 'read') })
   const { page } = console
-  await console.button('Show plant 5').click()
-  await page.getByRole('dialog', { name: 'Plant 5' }).waitFor()
-  await page.getByText('History', { exact: true }).click()
-  await page.getByRole('listitem').filter({ hasText: 'created' }).waitFor()
-  expect(await console.field('Name').getAttribute('readonly')).not.toBeNull()
+  await console.row(5).click()
+  await plantPage(page, 5).waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'Created as plant 5' }).waitFor()
   const names = await page.getByRole('dialog').getByRole('button').allTextContents()
-  expect(names).toEqual(['↑', '↓', '×', 'Copy ID'])
+  expect(names).toEqual(['↑', '↓', '×', 'green', 'Copy ▾'])
   expect(await console.barriers()).toEqual([])
   await console.isClean()
 })
@@ -255,16 +267,17 @@ test('on a phone ids are whole, a tap opens the plant over the page, and Back cl
   const id = console.row(MIN).locator('.id')
   expect(await id.evaluate((it) => it.scrollWidth <= it.clientWidth)).toBeTrue()
   await console.row(MIN).locator('.name').tap()
-  await panel(page, MIN).waitFor()
-  expect(await panel(page, MIN).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 })
+  await plantPage(page, MIN).waitFor()
+  const whole = { x: 0, y: 0, width: 390, height: 844 }
+  expect(await plantPage(page, MIN).boundingBox()).toEqual(whole)
   expect(await console.barriers()).toEqual([])
   await page.goBack()
-  await panel(page, MIN).waitFor({ state: 'detached' })
+  await plantPage(page, MIN).waitFor({ state: 'detached' })
   await console.row(MIN).waitFor()
 
   // Turned to its side, the page has room for both.
   await console.row(MIN).locator('.name').tap()
-  await panel(page, MIN).waitFor()
+  await plantPage(page, MIN).waitFor()
   await page.setViewportSize({ width: 844, height: 390 })
   await page.waitForFunction(() => document.querySelector('dialog[open]:not(:modal)'))
   await console.isClean()

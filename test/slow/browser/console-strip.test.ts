@@ -8,15 +8,17 @@ const browser = await startChromium()
 
 for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
 
-test('the strip has how many plants there are, the queue, errors, the free space and since when it runs', async () => {
+test('one line has how many plants there are, and unfolds into what an operator asks', async () => {
   await using console = await openConsole(browser, daemon.url)
-  const strip = console.page.getByRole('region', { name: 'State of the store' })
+  const strip = console.page.locator('.status')
   const fact = (name: string) =>
     strip
       .locator('div', { has: console.page.getByText(name, { exact: true }) })
       .getByRole('definition')
 
-  await fact('Plants').getByText('5', { exact: true }).waitFor()
+  await strip.getByText('5 plants', { exact: true }).waitFor()
+  expect(await strip.locator('dl').isVisible()).toBeFalse()
+  await strip.getByText('Status').click()
   expect(await fact('Queue').textContent()).toBe('0')
   expect(await fact('Errors').textContent()).toBe('0')
   expect(await fact('Disk free').textContent()).toMatch(/^[\d.,]+ [MGT]B$/)
@@ -26,10 +28,10 @@ test('the strip has how many plants there are, the queue, errors, the free space
   expect(await strip.getByRole('img').count()).toBe(0)
 
   for (const id of [6, 7]) await daemon.create(`{"id":${id},"name":"later"}`)
-  await fact('Plants').getByText('7', { exact: true }).waitFor()
+  await strip.getByText('7 plants', { exact: true }).waitFor()
   await strip.getByRole('img', { name: /^Creates per second/ }).waitFor()
   await daemon.fetch('/plants/6', { method: 'DELETE' })
-  await fact('Plants').getByText('6', { exact: true }).waitFor()
+  await strip.getByText('6 plants', { exact: true }).waitFor()
   await console.isClean()
 })
 

@@ -39,7 +39,7 @@ describe('a token', () => {
     await using console = await open(await createToken('importer'))
     const { page } = console
     const text = Array.from({ length: 40_000 }, (_, i) => `{"id":${i + 1000},"name":"p ${i}"}\n`)
-    await console.field('File to import, NDJSON or CSV').setInputFiles({
+    await console.field('File to import').setInputFiles({
       name: 'plants.ndjson',
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from(text.join('')),
@@ -88,6 +88,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
     .getByText(/^since .* Check that plantstore runs/)
     .waitFor()
   expect(await page.title()).toBe('⚠ No response – plantstore')
+  await page.getByText('Disk free').waitFor()
   expect(await console.barriers()).toEqual([])
   await console.button('Save').click()
   await page.getByRole('dialog').getByRole('alert').waitFor()
@@ -95,6 +96,7 @@ test('a daemon that is restarted is waited for, and what was typed is stored the
   await using second = await startDaemon({ database, args: ['--port', String(first.port)] })
   await page.getByText('Healthy').waitFor()
   expect(await page.getByText('No response').count()).toBe(0)
+  await page.getByText('Disk free').waitFor({ state: 'hidden' })
   expect(await page.title()).toBe('plantstore')
   await console.button('Save').click()
   await page.getByText('Plant 1 was changed').waitFor()
@@ -251,7 +253,7 @@ describe('with a log of changes', () => {
     await it.kept.fetch('/plants/2', { method: 'DELETE' })
     await console.row(2).waitFor({ state: 'detached' })
     await console.search('fern')
-    await console.page.getByText('1 plant', { exact: false }).waitFor()
+    await console.page.getByText('1 plant found').waitFor()
     await it.kept.create('{"id":3,"name":"Rose"}')
     await it.kept.create('{"id":4,"name":"Fern of another"}')
     await console.row(4).waitFor()
@@ -264,13 +266,19 @@ describe('with a log of changes', () => {
     await it.kept.create('{"id":1,"name":"Fern","tag":"old"}')
     await it.kept.fetch('/plants/1', { method: 'PUT', json: { name: 'Tree fern' } })
     await using console = await openConsole(browser, it.kept.url)
-    await console.button('Edit plant 1').click()
-    await console.page.getByText('History', { exact: true }).click()
+    await console.row(1).click()
     const versions = console.page.getByRole('list', { name: 'History' }).getByRole('listitem')
-    await versions.filter({ hasText: 'created' }).waitFor()
+    await versions.filter({ hasText: 'Created as Fern, tag old' }).waitFor()
+    expect(await versions.first().getByRole('paragraph').allTextContents()).toEqual([
+      'name: Fern → Tree fern',
+      'tag: old → none',
+      expect.stringMatching(/ by \S+$/),
+    ])
     expect(await versions.count()).toBe(2)
+    await console.page.getByText(/^Created \S+ \d+, \d+, .* by /).waitFor()
+    await console.page.getByText(/^Changed \S+ \d+, \d+, .* by /).waitFor()
     expect(await console.barriers()).toEqual([])
-    await versions.last().getByRole('button', { name: 'Restore this version' }).click()
+    await versions.last().getByRole('button', { name: 'Restore' }).click()
     await console.button('Save').click()
     await console.page.getByText('Plant 1 was changed').waitFor()
     expect(await (await it.kept.fetch('/plants/1')).json()).toEqual({

@@ -136,7 +136,7 @@ describe('the table', () => {
       '7',
       'plant 7',
       'seventh',
-      'EditDelete',
+      '›EditDelete',
     ])
     await grid.focus()
     await page.keyboard.press('End')
@@ -149,7 +149,7 @@ describe('the table', () => {
   test('loads further pages as one scrolls', async () => {
     await using console = await open()
     const { page, grid } = console
-    await page.getByText('250 plants so far').waitFor()
+    await page.getByText('702 plants').waitFor()
     await grid.hover()
 
     const scroller = grid.locator('.scroller')
@@ -168,7 +168,7 @@ describe('the table', () => {
   test('does not undo a scroll of which the browser has not told yet', async () => {
     await using console = await open()
     const { page, grid } = console
-    await page.getByText('250 plants so far').waitFor()
+    await page.getByText('702 plants').waitFor()
     const scroller = grid.locator('.scroller')
 
     await scroller.evaluate(async (it) => {
@@ -234,7 +234,7 @@ describe('the table', () => {
     await console.page.keyboard.press('/')
     await console.page.keyboard.type('PLANT 70')
     await console.page.keyboard.press('Enter')
-    await console.page.getByText('2 plants', { exact: true }).waitFor()
+    await console.page.getByText('2 plants found', { exact: true }).waitFor()
     expect(await console.rows()).toEqual([
       ['70', 'plant 70', 'seventh'],
       ['700', 'plant 700', 'seventh'],
@@ -246,30 +246,30 @@ describe('the table', () => {
     await using console = await open()
     const { page } = console
     await console.search('tag:seventh')
-    await page.getByText('100 plants', { exact: true }).waitFor()
+    await page.getByText('100 plants found', { exact: true }).waitFor()
     await console.search('plant 21')
-    await page.getByText('3 plants', { exact: true }).waitFor()
+    await page.getByText('3 plants found', { exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.get('q')).toBe('"plant 21" tag:seventh')
     await page.goBack()
-    await page.getByText('100 plants', { exact: true }).waitFor()
+    await page.getByText('100 plants found', { exact: true }).waitFor()
     await page.goForward()
     await page.reload()
     await connect(page)
-    await page.getByText('3 plants', { exact: true }).waitFor()
+    await page.getByText('3 plants found', { exact: true }).waitFor()
     await console.button('Remove Name plant 21').click()
-    await page.getByText('100 plants', { exact: true }).waitFor()
+    await page.getByText('100 plants found', { exact: true }).waitFor()
     await console.isClean()
   })
 
   test('is limited to a tag that is typed or pressed', async () => {
     await using console = await open()
     await console.search('tag:seventh')
-    await console.page.getByText('100 plants', { exact: true }).waitFor()
+    await console.page.getByText('100 plants found', { exact: true }).waitFor()
     expect((await console.rows()).every(([, , tag]) => tag === 'seventh')).toBeTrue()
 
     await console.button('Show all plants').click()
     await console.row(14).getByRole('button', { name: 'seventh' }).click()
-    await console.page.getByText('100 plants', { exact: true }).waitFor()
+    await console.page.getByText('100 plants found', { exact: true }).waitFor()
     await console.button('Remove Tag seventh').waitFor()
 
     await console.search('tag:<none>')
@@ -291,6 +291,7 @@ describe('a plant', () => {
     }
     await console.button('Add plant').click()
     await console.field('Name').fill('Fern')
+    await console.field('ID').fill('')
     await console.button('Add').click()
     await message('id is missing')
     await console.field('ID').fill('9223372036854775808')
@@ -395,9 +396,10 @@ describe('a plant', () => {
     await tabTo('Add plant')
     await keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Add a plant' }).waitFor()
-    await keyboard.type('-50')
-    await keyboard.press('Tab')
     await keyboard.type('Keyed')
+    await keyboard.press('Tab')
+    await keyboard.press('Tab')
+    await keyboard.type('-50')
     await keyboard.press('Enter')
     await page.getByText('Plant -50 was created').waitFor()
     expect(stored(-50n)?.name).toBe('Keyed')
@@ -410,12 +412,17 @@ describe('a plant', () => {
       await keyboard.press('ArrowDown')
     }
     await keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Plant -50' }).waitFor()
+    await tabTo('Edit')
+    await keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Edit plant -50' }).waitFor()
     await keyboard.press('End')
     await keyboard.type(' in')
     await keyboard.press('Enter')
     await page.getByText('Plant -50 was changed').waitFor()
     expect(stored(-50n)?.name).toBe('Keyed in')
+    await page.getByRole('heading', { name: 'Keyed in' }).waitFor()
+    await keyboard.press('Escape')
 
     await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'grid')
     await keyboard.press('Delete')
@@ -447,6 +454,7 @@ test('an empty store offers to add, to import and a command that runs', async ()
   ])
   expect(chooser.isMultiple()).toBeTrue()
   await console.button('Add the first plant').click()
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#id')?.value === '1')
   await console.field('ID').fill('2')
   await console.field('Name').fill('Ficus')
   await console.button('Add').click()
@@ -458,6 +466,7 @@ test('an empty store offers to add, to import and a command that runs', async ()
   await other.row(2).waitFor()
   await empty.fetch('/plants/2', { method: 'DELETE' })
   await other.button('Reload').click()
+  await other.page.getByText('From a terminal').click()
   const command = await other.page.locator('pre').textContent()
   const { stdout } = Bun.spawnSync(['sh', '-c', `${command} -s`], {
     env: { PATH: Bun.env.PATH, TOKEN },
@@ -543,7 +552,7 @@ test('on a phone, one menu has what is not needed at once', async () => {
   await page.getByRole('button', { name: 'More' }).click()
   await console.button('Import…').waitFor()
   expect(await console.barriers()).toEqual([])
-  const box = await page.locator('.menu').boundingBox()
+  const box = await page.locator('.menu:popover-open').boundingBox()
   expect(box?.x).toBeGreaterThanOrEqual(0)
   expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
   await console.button('Reload').click()

@@ -1,42 +1,200 @@
 // The plants of the console's table, of which it keeps a part: read from a real daemon.
-import { expect, test } from 'bun:test'
-import { createPlantPages } from '../../../src/web/console/plant-pages'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { createPlantList } from '../../../src/web/console/plant-list'
 import { createSession } from '../../../src/web/console/session'
-import { TOKEN } from '../../harness/daemon'
+import { BY_ID, type Sort } from '../../../src/web/console/sort'
+import { type Daemon, TOKEN } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 
 // More than the table keeps.
 const PLANTS = 21_000
 const BATCH = 1000
+const NAMES = ['plant 10', 'Éclair', 'plant 9', 'zebra', 'eclipse', 'Aloe'] as const
 
 const { daemon } = await startOwnDaemon()
+const { daemon: small } = await startOwnDaemon()
+for (let first = 0; first < PLANTS; first += BATCH) {
+  const plants = Array.from({ length: BATCH }, (_, at) => ({ id: first + at, name: 'Rose' }))
+  expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
+}
+for (const [at, name] of NAMES.entries()) {
+  await small.create(JSON.stringify({ id: at + 1, name, ...(at % 2 ? { tag: `tag ${at}` } : {}) }))
+}
+
+async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
+  const session = createSession(new URL(`${of.url}/`))
+  await session.connect(TOKEN)
+  const said: string[] = []
+  const views: string[] = []
+  const list = createPlantList(
+    session,
+    (text) => said.push(text),
+    ({ sort: { by, isDescending } }) => views.push(`${isDescending ? '-' : ''}${by}`),
+  )
+  await list.open({ query, sort })
+  return {
+    list,
+    said,
+    views,
+    names: () => list.held().map(({ name }) => name),
+    /** Looks at a row until it is there. */
+    async look(row: number, isGoingToEnd = false): Promise<void> {
+      for (let tries = 0; !list.row(row) && tries < 2000; tries++) {
+        list.want(Math.max(0, row - 15), row + 15, isGoingToEnd)
+        await Bun.sleep(1)
+      }
+    },
+  }
+}
+
+/** How many requests something takes. */
+async function requestsOf(act: () => Promise<void>): Promise<number> {
+  const fetched = spyOn(globalThis, 'fetch')
+  await act()
+  const { length } = fetched.mock.calls
+  fetched.mockRestore()
+  return length
+}
+
+const LAST = PLANTS - 1
 
 test('shows a plant that was added behind a part that was forgotten', async () => {
-  for (let first = 0; first < PLANTS; first += BATCH) {
-    const plants = Array.from({ length: BATCH }, (_, at) => ({ id: first + at, name: 'Rose' }))
-    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-  }
-  const session = createSession(new URL(`${daemon.url}/`))
-  await session.connect(TOKEN)
-  const pages = createPlantPages(session)
-  const load = async (row: number, isGoingToEnd = false) => {
-    pages.want(row, row + 1, isGoingToEnd)
-    while (!isGoingToEnd && !pages.row(row)) await Bun.sleep(1)
-  }
-  await pages.open()
-  while (!pages.isComplete.value) {
-    await load(pages.total.value - 1, true)
-    await Bun.sleep(1)
-  }
-  const last = PLANTS - 1
-  expect(pages.row(last)?.id).toBe(BigInt(last))
+  const { list, look } = await openList(daemon)
+  while (!list.isComplete.value) await look(list.rows.value - 1)
+  expect(list.row(LAST)?.id).toBe(BigInt(LAST))
   // Until what was looked at first is the last part.
-  for (let row = 0; pages.row(last); row += 250) await load(row)
+  for (let row = 0; list.row(LAST); row += 250) await look(row)
 
-  pages.put({ id: BigInt(PLANTS), name: 'Lily' })
+  list.put({ id: BigInt(PLANTS), name: 'Lily' })
   await daemon.create(`{"id":${PLANTS},"name":"Lily"}`)
-  await load(last)
+  await look(LAST)
+  await look(PLANTS)
 
-  expect(pages.total.value).toBe(PLANTS + 1)
-  expect(pages.row(PLANTS)?.name).toBe('Lily')
+  expect(list.rows.value).toBe(PLANTS + 1)
+  expect(list.row(PLANTS)?.name).toBe('Lily')
+  await daemon.fetch(`/plants/${PLANTS}`, { method: 'DELETE' })
+})
+
+describe('a list of which little was read', () => {
+  test('has a row for each plant that is stored, and reads its end by one request', async () => {
+    const { list, look } = await openList(daemon)
+    list.expect(PLANTS)
+    expect(list.rows.value).toBe(PLANTS)
+
+    expect(await requestsOf(() => look(LAST, true))).toBe(1)
+
+    expect(list.row(LAST)?.id).toBe(BigInt(LAST))
+    expect(list.rows.value).toBe(PLANTS)
+    expect(list.isComplete.value).toBeFalse()
+  })
+
+  test('reads its middle by one request, and goes on to both sides without a gap', async () => {
+    const { list, look } = await openList(daemon)
+    list.expect(PLANTS)
+    await look(LAST, true)
+
+    expect(await requestsOf(() => look(10_000))).toBe(1)
+
+    const { id = 0n } = list.row(10_000) ?? {}
+    expect(Math.abs(Number(id) - 10_000)).toBeLessThan(200)
+    for (const step of [-40, 40]) {
+      for (let row = 10_000, seen = 0; seen < 20; seen++, row += step) {
+        await look(row)
+        expect(list.row(row)?.id).toBe(id + BigInt(row - 10_000))
+      }
+    }
+    expect(list.rows.value).toBe(PLANTS)
+  })
+
+  test('shows the newest plants first when the ids fall', async () => {
+    const { list, look, views } = await openList(daemon)
+    expect(await requestsOf(() => list.sortBy('id'))).toBe(1)
+    list.expect(PLANTS)
+
+    expect(views).toEqual(['id', '-id'])
+    expect([list.row(0)?.id, list.row(1)?.id]).toEqual([BigInt(LAST), BigInt(LAST - 1)])
+    await look(LAST, true)
+    expect(list.row(LAST)?.id).toBe(0n)
+    list.put({ id: BigInt(PLANTS + 5), name: 'Newest' })
+    expect(list.row(0)?.name).toBe('Newest')
+  })
+
+  test('is not sorted by name if it has more than 20,000 plants, and says why', async () => {
+    const { list, said, views, look } = await openList(daemon, { by: 'name', isDescending: false })
+
+    expect(list.sort.value).toEqual(BY_ID)
+    expect(list.isTooLong.value).toBeTrue()
+    expect(said).toEqual(['Sorting by name works up to 20,000 plants. Search for something first'])
+    expect(views).toEqual(['name', 'id'])
+    expect(await requestsOf(() => list.sortBy('tag'))).toBe(0)
+    await look(0)
+    expect(list.row(0)?.id).toBe(0n)
+  })
+})
+
+describe('a list that is sorted', () => {
+  test('by name has numbers and accents where people look for them, either way', async () => {
+    const { list, names } = await openList(small, { by: 'name', isDescending: false })
+    const sorted = ['Aloe', 'Éclair', 'eclipse', 'plant 9', 'plant 10', 'zebra']
+    expect(names()).toEqual(sorted)
+
+    await list.sortBy('name')
+
+    expect(names()).toEqual(sorted.toReversed())
+    expect(list.rowOf(4n)).toBe(0)
+  })
+
+  test('by tag has those without one last, either way', async () => {
+    const { list, names } = await openList(small)
+    await list.sortBy('tag')
+    expect(names()).toEqual(['Éclair', 'zebra', 'Aloe', 'eclipse', 'plant 9', 'plant 10'])
+
+    await list.sortBy('tag')
+
+    expect(names()).toEqual(['Aloe', 'zebra', 'Éclair', 'eclipse', 'plant 9', 'plant 10'])
+  })
+
+  test('keeps its order when plants come, change and go', async () => {
+    const { list, names } = await openList(small, { by: 'name', isDescending: false })
+
+    list.change(9n, { name: 'basil' })
+    list.change(4n, { name: 'apple' })
+    list.change(5n, null)
+    list.hide(1n)
+
+    expect(names()).toEqual(['Aloe', 'apple', 'basil', 'Éclair', 'plant 9'])
+    expect(list.rows.value).toBe(5)
+    expect(list.around(9n).map((it) => it?.name)).toEqual(['apple', 'Éclair'])
+    await list.sortBy('id')
+    expect(names()).toEqual(['Éclair', 'plant 9', 'apple', 'Aloe', 'basil'])
+  })
+
+  test('has what changed while it was read', async () => {
+    const { list, names } = await openList(small, BY_ID, { name: 'nothing' })
+    const opening = list.open({ query: {}, sort: { by: 'name', isDescending: false } })
+
+    list.change(6n, { name: 'Yucca' })
+    await opening
+
+    expect(names()).toEqual(['Éclair', 'eclipse', 'plant 9', 'plant 10', 'Yucca', 'zebra'])
+  })
+
+  test('is sorted without a long task', async () => {
+    const { list } = await openList(daemon, BY_ID)
+    const { sortInSlices, comparatorOf } = await import('../../../src/web/console/sort')
+    const plants = Array.from({ length: 20_000 }, (_, at) => ({
+      id: BigInt(at),
+      name: `plänt ${(at * 7919) % 20_000}`,
+    }))
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+
+    const sorted = await sortInSlices(plants, comparatorOf({ by: 'name', isDescending: false }))
+    clearInterval(timer)
+
+    expect(sorted.map(({ name }) => name).slice(0, 3)).toEqual(['plänt 0', 'plänt 1', 'plänt 2'])
+    expect(new Set(sorted).size).toBe(20_000)
+    expect(turns).toBeGreaterThan(3)
+    expect(list.rows.value).toBeGreaterThan(0)
+  })
 })

@@ -5,8 +5,9 @@ import type { Change } from '../client/client'
 import { backOff, pause, retryAfterOf } from '../client/send'
 import { messageOf, UsageError } from '../errors'
 import { toJson } from '../plant/json'
+import type { Ask } from './ask'
 
-const PATIENCE_MS = 30_000
+const PATIENCE_SECONDS = 30
 const PAUSE_SECONDS = { first: 1, longest: 3600 }
 const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
 const LEAST_KEY_BYTES = 24
@@ -59,35 +60,41 @@ export const pauseAfter = (tries: number, retryAfter: number, random: number): n
 type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
 
 async function attempt(
+  ask: Ask,
   { url, keys }: Receiver,
   change: Change,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const request = signedRequest(keys, change, Math.floor(Date.now() / 1000))
   try {
-    const answer = await fetch(url, {
+    const answer = await ask(url, {
       ...request,
       method: 'POST',
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+      signal,
+      whom: 'receiver',
+      seconds: PATIENCE_SECONDS,
+      isStream: true,
     })
+    // Whatever it says, and however much.
     await answer.body?.cancel()
     const { retryAfter = 0 } = retryAfterOf(answer.headers)
-    return { status: answer.status, retryAfter, reason: `answered ${answer.status}` }
+    return { status: answer.status, retryAfter, reason: `${url.host} answered ${answer.status}` }
   } catch (error) {
-    return { status: 0, retryAfter: 0, reason: `does not answer: ${messageOf(error)}` }
+    return { status: 0, retryAfter: 0, reason: messageOf(error) }
   }
 }
 
 /** Sends a change until the receiver takes it, says that it wants no more (410), or the signal is aborted. */
 export async function deliver(
+  ask: Ask,
   receiver: Receiver,
   change: Change,
   signal: AbortSignal,
   onFailure: (reason: string, seconds: number) => void,
 ): Promise<'taken' | 'gone' | 'aborted'> {
   for (let tries = 0; !signal.aborted; tries++) {
-    const { status, retryAfter, reason } = await attempt(receiver, change, signal)
+    const { status, retryAfter, reason } = await attempt(ask, receiver, change, signal)
     if (status >= 200 && status < 300) return 'taken'
     if (status === 410) return 'gone'
     if (signal.aborted) break

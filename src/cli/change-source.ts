@@ -1,15 +1,24 @@
 // Where a command gets changes from: a daemon, or a database.
 
 import { readFileSync } from 'node:fs'
-import type { Config } from '../cli/config'
-import { readTokenText } from '../cli/configured-token'
-import { databaseOptions, type Wording } from '../cli/options'
-import { type Change, type ChangePage, ClientError, createClient } from '../client/client'
+import {
+  type Change,
+  type ChangePage,
+  ClientError,
+  createClient,
+  type Fetch,
+} from '../client/client'
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
-import { ApiError, explainRefused, OpenError, UsageError } from '../errors'
+import { ApiError, OpenError, UsageError } from '../errors'
+import type { Ask } from '../requests/ask'
+import { tellOutages } from '../requests/outages'
+import type { Config } from './config'
+import { readTokenText } from './configured-token'
+import { databaseOptions, type Wording } from './options'
 
 const LIMIT = 1000
+const PATIENCE_SECONDS = 30
 
 /** The options that name a source. */
 export const sourceOptions = ['url', ...databaseOptions, 'token', 'tokenFile'] as const
@@ -27,18 +36,30 @@ type Source = {
   close(): Promise<void>
 }
 
-function daemonAt(url: string, config: Config): Source {
+/** What a source needs of its command: how to ask a daemon, and where to say that it does not answer. */
+type Means = { readonly ask: Ask; readonly tell: (line: string) => void }
+
+function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
   const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
-  const client = createClient({ url, token })
+  const send = (isStream: boolean): Fetch => {
+    const options = { whom: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
+    return (to, init) => ask(to, { ...init, ...options })
+  }
+  const client = createClient({ url, token, fetch: send(false) })
+  const { origin } = new URL(url)
+  const follower = createClient({
+    url,
+    token,
+    fetch: tellOutages(send(true), origin, tell, () => performance.now()),
+  })
   return {
     async page(after) {
       const page = await client.listChanges({ after, limit: LIMIT })
       if (page.ok) return page.value
-      const refused = explainRefused(page.cause, url)
-      throw refused ? new OpenError(refused) : new ClientError(page)
+      throw page.cause instanceof OpenError ? page.cause : new ClientError(page)
     },
-    follow: (after, signal) => client.changes({ after, signal }),
+    follow: (after, signal) => follower.changes({ after, signal }),
     close: async () => {},
   }
 }
@@ -76,5 +97,5 @@ async function openDatabase(config: Config): Promise<Source> {
 }
 
 /** Opens what the options name: `--url`, or else `--database`. */
-export const openSource = async (config: Config): Promise<Source> =>
-  config.url === null ? openDatabase(config) : daemonAt(config.url, config)
+export const openSource = async (config: Config, means: Means): Promise<Source> =>
+  config.url === null ? openDatabase(config) : daemonAt(config.url, config, means)

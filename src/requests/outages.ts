@@ -1,0 +1,49 @@
+// Says that the daemon which is followed does not answer: a client tries again for ever, and in silence.
+
+import type { Fetch } from '../client/client'
+import { messageOf } from '../errors'
+
+const REMIND_MS = { first: 60_000, longest: 3_600_000 }
+
+/** What fails and will be tried again; the same as the client's own rule. */
+const failureOf = ({ status }: Response, at: string): string | null =>
+  status === 429 || status >= 500 ? `${at} answered ${status}` : null
+
+/** `send`, which tells at once that there is no answer, then ever more rarely, and when there is one again. `now`: milliseconds. */
+export function tellOutages(
+  send: Fetch,
+  at: string,
+  tell: (line: string) => void,
+  now: () => number,
+): Fetch {
+  let failures = 0
+  let remindMs = REMIND_MS.first
+  let nextAt = 0
+
+  function fail(reason: string): void {
+    if (failures++ === 0) {
+      remindMs = REMIND_MS.first
+      tell(`waiting for the daemon: ${reason}`)
+    } else if (now() >= nextAt) {
+      remindMs = Math.min(remindMs * 2, REMIND_MS.longest)
+      tell(`still waiting for the daemon: ${reason}`)
+    } else return
+    nextAt = now() + remindMs
+  }
+
+  return async (url, init) => {
+    try {
+      const answer = await send(url, init)
+      const failure = failureOf(answer, at)
+      if (failure !== null) fail(failure)
+      else if (failures > 0) {
+        failures = 0
+        tell(`the daemon at ${at} answers again`)
+      }
+      return answer
+    } catch (error) {
+      if (!init.signal?.aborted) fail(messageOf(error))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// What is printed: the plants that are held, as a plain table, as the one on screen has only the rows in view.
+
+import { plantsOf } from './pending.ts'
+import type { PlantList } from './plant-list.ts'
+import { textOf } from './query.ts'
+
+const COLUMNS = ['Name', 'Tag', 'ID'] as const
+
+function element(name: string, text: string, ...inner: readonly Node[]): HTMLElement {
+  const made = document.createElement(name)
+  made.textContent = text
+  made.append(...inner)
+  return made
+}
+
+function tableOf(list: PlantList): HTMLElement {
+  const plants = list.held()
+  const query = textOf(list.query.value)
+  const count = plantsOf(plants.length)
+  const what = query === '' ? count : `${count} found by ${query}`
+  const head = element('tr', '', ...COLUMNS.map((name) => element('th', name)))
+  const rows = plants.map(({ id, name, tag = '' }) =>
+    element('tr', '', ...[name, tag, String(id)].map((text) => element('td', text))),
+  )
+  const caption = list.isComplete.value ? what : `The first ${what}; there are more`
+  return element(
+    'table',
+    '',
+    element('caption', caption),
+    element('thead', '', head),
+    element('tbody', '', ...rows),
+  )
+}
+
+/** Makes what is printed when the browser is about to, and takes it away again. */
+export function preparePrinting(list: PlantList): () => void {
+  let table: HTMLElement | undefined
+  function remove(): void {
+    table?.remove()
+  }
+  function make(): void {
+    remove()
+    table = tableOf(list)
+    table.className = 'print'
+    document.body.append(table)
+  }
+  addEventListener('beforeprint', make)
+  addEventListener('afterprint', remove)
+  return () => {
+    removeEventListener('beforeprint', make)
+    removeEventListener('afterprint', remove)
+    remove()
+  }
+}
+
+/** Reads all plants that are looked for, if they are not too many, and prints them. */
+export async function printAll(list: PlantList): Promise<void> {
+  if (!list.isTooLong.value) await list.readAll()
+  window.print()
+}

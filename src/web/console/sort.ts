@@ -1,0 +1,96 @@
+// The order of the plants: by id, as the service lists them, or by name or tag, in the language of the browser.
+
+import type { NewPlant } from '../../client/client.ts'
+
+/** What the page sorts itself: beyond that, it would have to read too much. */
+export const MOST_SORTED = 20_000
+
+const KEYS = ['id', 'name', 'tag'] as const
+const RUN = 500
+// Below the time of a frame.
+const SLICE_MS = 10
+
+export type SortKey = (typeof KEYS)[number]
+export type Sort = { readonly by: SortKey; readonly isDescending: boolean }
+export type Compare = (a: NewPlant, b: NewPlant) => number
+
+export const BY_ID: Sort = { by: 'id', isDescending: false }
+
+/** The order in the address, such as `-name`; that of ids if it cannot be read. */
+export function parseSort(text: string): Sort {
+  const by = KEYS.find((key) => key === text.replace('-', ''))
+  return by ? { by, isDescending: text.startsWith('-') } : BY_ID
+}
+
+/** The order as {@link parseSort} reads it; '' for ascending ids. */
+export const sortText = ({ by, isDescending }: Sort): string =>
+  isDescending ? `-${by}` : by === 'id' ? '' : by
+
+/** The order after its header was pressed. */
+export const pressed = (sort: Sort, by: SortKey): Sort => ({
+  by,
+  isDescending: sort.by === by && !sort.isDescending,
+})
+
+/** Compares names or tags; numbers within them count as numbers. Plants without a tag come last, either way. */
+export function comparatorOf({ by, isDescending }: Sort): Compare {
+  const { compare } = new Intl.Collator(undefined, { numeric: true })
+  const sign = isDescending ? -1 : 1
+  const byId: Compare = (a, b) => (a.id < b.id ? -1 : Number(a.id > b.id))
+  if (by === 'name') return (a, b) => sign * compare(a.name, b.name) || byId(a, b)
+  return (a, b) =>
+    Number(!a.tag) - Number(!b.tag) ||
+    sign * compare(a.tag ?? '', b.tag ?? '') ||
+    compare(a.name, b.name) ||
+    byId(a, b)
+}
+
+/** Where a plant belongs among sorted ones. */
+export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare: Compare): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const it = sorted[middle]
+    if (it && compare(it, plant) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function merge(a: readonly NewPlant[], b: readonly NewPlant[], compare: Compare): NewPlant[] {
+  const merged: NewPlant[] = []
+  let other = 0
+  for (const it of a) {
+    for (let next = b[other]; next && compare(next, it) < 0; next = b[++other]) merged.push(next)
+    merged.push(it)
+  }
+  return [...merged, ...b.slice(other)]
+}
+
+/** Sorts plants in slices, between which the page can draw and answer. */
+export async function sortInSlices(
+  plants: readonly NewPlant[],
+  compare: Compare,
+): Promise<NewPlant[]> {
+  let began = performance.now()
+  const pause = async (): Promise<void> => {
+    if (performance.now() - began < SLICE_MS) return
+    await new Promise((resolve) => setTimeout(resolve))
+    began = performance.now()
+  }
+  let runs: NewPlant[][] = []
+  for (let at = 0; at < plants.length; at += RUN) {
+    runs.push(plants.slice(at, at + RUN).sort(compare))
+    await pause()
+  }
+  while (runs.length > 1) {
+    const longer: NewPlant[][] = []
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(merge(runs[at] ?? [], runs[at + 1] ?? [], compare))
+      await pause()
+    }
+    runs = longer
+  }
+  return runs[0] ?? []
+}

@@ -1,0 +1,29 @@
+// Variables that Bun obeys before plantstore begins: they are documented, and unset where plantstore is deployed.
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { builtProgram, root, runProgram } from './harness/daemon'
+
+const VARIABLES = ['BUN_BE_BUN', 'BUN_OPTIONS', 'BUN_INSPECT']
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+
+test.each(['deploy/plantstore.service', 'deploy/plantstore-forward@.service'])(
+  '%s unsets them',
+  (unit) => {
+    expect(read(unit)).toContain(`\nUnsetEnvironment=${VARIABLES.join(' ')}\n`)
+  },
+)
+
+test('the image has them empty, and hosting.md and SECURITY.md name them', () => {
+  expect(read('Dockerfile')).toContain(`\nENV ${VARIABLES.map((it) => `${it}=`).join(' ')}\n`)
+  for (const page of ['docs/hosting.md', 'SECURITY.md']) {
+    for (const name of VARIABLES) expect(read(page)).toContain(`\`${name}\``)
+  }
+})
+
+test.skipIf(!existsSync(builtProgram[0] ?? ''))('an empty one counts as unset', async () => {
+  const env = Object.fromEntries(VARIABLES.map((name) => [name, '']))
+  const { out, code } = await runProgram(['version'], { env, program: builtProgram })
+
+  expect({ out, code }).toEqual({ out: expect.stringMatching(/^plantstore \d/), code: 0 })
+})

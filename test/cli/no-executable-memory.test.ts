@@ -1,0 +1,40 @@
+// `ulimit -v`, as MemoryDenyWriteExecute= and SELinux, keeps the runtime from making executable memory.
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { runProgram, temporaryFolder } from '../harness/daemon'
+
+const REASON = /^plantstore: no executable memory, which plantstore needs [^\n]+\n$/
+const LIMITED = ['bash', '-c', 'ulimit -v 2000000; exec "$@"', 'bash']
+
+test.each([
+  ['serve', ['serve', '--port', '0']],
+  ['import', ['import', 'plants.ndjson']],
+])('%s says why it cannot start, and leaves nothing behind', async (_, args) => {
+  using folder = temporaryFolder()
+  await Bun.write(folder.file('plants.ndjson'), '{"id":1,"name":"Rose"}\n')
+  const { out, err, code } = await runProgram(args, { cwd: folder.path, under: LIMITED })
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toMatch(REASON)
+  expect(readdirSync(folder.path)).toEqual(['plants.ndjson'])
+})
+
+test.each([
+  ['check', ['check']],
+  ['export', ['export']],
+  ['backup', ['backup', 'copy.db']],
+  ['token', ['token', 'create', 'laptop']],
+  ['restore', ['restore', 'plants.db', '--database', 'other.db']],
+])('%s has one line, and leaves nothing behind', async (_, args) => {
+  using folder = temporaryFolder()
+  const database = ['--database', folder.file('plants.db')]
+  await runProgram(['import', '-', '--format', 'ndjson', ...database], {
+    stdin: '{"id":1,"name":"Rose"}\n',
+  })
+  const before = readdirSync(folder.path)
+  const { err, code } = await runProgram(args, { cwd: folder.path, under: LIMITED })
+
+  expect(code).toBe(1)
+  expect(err).toMatch(REASON)
+  expect(readdirSync(folder.path).toSorted()).toEqual(before.toSorted())
+})

@@ -1,0 +1,213 @@
+// Orders and tags of the console's table, in a real Chromium: `bun run test:browser`.
+import { describe, expect, test } from 'bun:test'
+import { importLines, lines } from '../../harness/commands'
+import { startDaemon, temporaryFolder } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { type ConsolePage, connect, MAX, openConsole, startChromium } from './console-page'
+
+const { daemon } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
+const browser = await startChromium()
+const PLANTS = [
+  ['Rose 10', 'flower'],
+  ['Éclair fern', 'fern'],
+  ['Rose 9', 'flower'],
+  ['ash', undefined],
+  ['Zinnia', 'flower'],
+] as const
+for (const [at, [name, tag]] of PLANTS.entries()) {
+  await daemon.create(JSON.stringify({ id: at + 1, name, tag }))
+}
+const BY_NAME = ['ash', 'Éclair fern', 'Rose 9', 'Rose 10', 'Zinnia']
+
+const open = (path = '/') => openConsole(browser, daemon.url + path)
+const names = async (console: ConsolePage) => (await console.rows()).map(([, name]) => name)
+const head = ({ page }: ConsolePage, name: string) => page.getByRole('columnheader', { name })
+const press = (console: ConsolePage, name: string) =>
+  head(console, name).getByRole('button').click()
+const sortInAddress = ({ page }: ConsolePage) => new URL(page.url()).searchParams.get('sort')
+/** Waits until the rows have these names. */
+const showsNames = async (console: ConsolePage, wanted: readonly string[]): Promise<void> => {
+  for (let tries = 0; tries < 100; tries++) {
+    if (JSON.stringify(await names(console)) === JSON.stringify(wanted)) return
+    await console.page.waitForTimeout(20)
+  }
+  expect(await names(console)).toEqual([...wanted])
+}
+
+describe('the head of a column', () => {
+  test('sorts by it, and the other way when it is pressed again', async () => {
+    await using console = await open()
+    await console.row(1).waitFor()
+    await press(console, 'Name')
+    await showsNames(console, BY_NAME)
+    expect(await head(console, 'Name').getAttribute('aria-sort')).toBe('ascending')
+    expect(await head(console, 'ID').getAttribute('aria-sort')).toBeNull()
+    expect(await console.barriers()).toEqual([])
+
+    await press(console, 'Name')
+    await showsNames(console, BY_NAME.toReversed())
+    expect(await head(console, 'Name').getAttribute('aria-sort')).toBe('descending')
+    await press(console, 'Tag')
+    await showsNames(console, ['Éclair fern', 'Rose 9', 'Rose 10', 'Zinnia', 'ash'])
+    await press(console, 'ID')
+    await press(console, 'ID')
+    await showsNames(console, PLANTS.map(([name]) => name).toReversed())
+    await console.isClean()
+  })
+
+  test('is in the address: for back, a reload and a link', async () => {
+    await using console = await open('/?sort=-name&q=tag%3Aflower')
+    const { page } = console
+    await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
+    await press(console, 'ID')
+    await showsNames(console, ['Rose 10', 'Rose 9', 'Zinnia'])
+    expect(sortInAddress(console)).toBeNull()
+    await page.goBack()
+    await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
+    await page.reload()
+    await connect(page)
+    await showsNames(console, ['Zinnia', 'Rose 10', 'Rose 9'])
+    expect(sortInAddress(console)).toBe('-name')
+    await console.isClean()
+  })
+
+  test('keeps its order when others change plants, and when they are edited here', async () => {
+    await using console = await open('/?sort=name')
+    await showsNames(console, BY_NAME)
+    await console.page.getByText('live').waitFor()
+    await daemon.create('{"id":9,"name":"Moss"}')
+    await showsNames(console, ['ash', 'Éclair fern', 'Moss', 'Rose 9', 'Rose 10', 'Zinnia'])
+    await console.button('Edit plant 9').click()
+    await console.field('Name').fill('Yucca')
+    await console.button('Save').click()
+    await showsNames(console, ['ash', 'Éclair fern', 'Rose 9', 'Rose 10', 'Yucca', 'Zinnia'])
+    await daemon.fetch('/plants/9', { method: 'DELETE' })
+    await showsNames(console, BY_NAME)
+    await console.isClean()
+  })
+})
+
+describe('the list of tags', () => {
+  test('says how many plants have each, and shows those of the one that is pressed', async () => {
+    await using console = await open()
+    const { page } = console
+    await console.row(1).waitFor()
+    await page.getByRole('button', { name: 'Tags' }).click()
+    const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
+    expect(await tags.allTextContents()).toEqual(['flower 3', 'fern 1'])
+    expect(await console.barriers()).toEqual([])
+    await tags.first().click()
+    await page.getByText('3 plants found').waitFor()
+    await tags.first().waitFor({ state: 'hidden' })
+    await console.button('Remove Tag flower').waitFor()
+    // The others are still there to choose.
+    await page.getByRole('button', { name: 'Tags' }).click()
+    await tags.filter({ hasText: 'fern' }).click()
+    await page.getByText('1 plant found').waitFor()
+
+    await using linked = await open('/?q=tag%3Afern')
+    await linked.page.getByText('1 plant found').waitFor()
+    await linked.page.getByRole('button', { name: 'Tags' }).click()
+    await linked.page.getByRole('button', { name: 'flower 3' }).click()
+    await linked.page.getByText('3 plants found').waitFor()
+    await linked.isClean()
+    await console.isClean()
+  })
+})
+
+describe('many plants', () => {
+  const storeOf = async (count: number) => {
+    const folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    expect((await importLines(database, lines(0, count))).code).toBe(0)
+    const many = await startDaemon({ database })
+    return {
+      many,
+      async [Symbol.asyncDispose]() {
+        await many[Symbol.asyncDispose]()
+        folder[Symbol.dispose]()
+      },
+    }
+  }
+
+  test('up to 20,000 are sorted with a bar, while the page goes on', async () => {
+    await using store = await storeOf(20_000)
+    await using console = await openConsole(browser, store.many.url)
+    const { page } = console
+    await page.getByText('20,000 plants', { exact: true }).waitFor()
+    await page.evaluate(() => {
+      const spans: number[] = []
+      Object.assign(globalThis, { spans })
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) spans.push(duration)
+      }).observe({ type: 'longtask' })
+    })
+    await press(console, 'Name')
+    await press(console, 'Name')
+    await page.getByRole('progressbar', { name: 'Reading all plants' }).waitFor({ state: 'hidden' })
+    await console.row(19_999).waitFor()
+
+    expect((await names(console)).slice(0, 3)).toEqual([
+      'plant 19999',
+      'plant 19998',
+      'plant 19997',
+    ])
+    const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
+    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    await page.getByRole('button', { name: 'Tags' }).click()
+    await page.getByText('No plant has a tag yet.').waitFor()
+    await console.isClean()
+  }, 120_000)
+
+  test('more are not, and the head says why; the list of tags says that it is of a part', async () => {
+    await using store = await storeOf(20_001)
+    await using console = await openConsole(browser, store.many.url)
+    const { page } = console
+    await page.getByText('20,001 plants', { exact: true }).waitFor()
+    const why = 'Sorting by name works up to 20,000 plants. Search for something first'
+    const button = head(console, 'Name').getByRole('button')
+    await page.waitForFunction(() => document.querySelector('.head [aria-disabled="true"]'))
+    expect(await button.getAttribute('aria-description')).toBe(why)
+    await button.click({ force: true })
+    await page.getByText(why, { exact: true }).waitFor()
+    expect(sortInAddress(console)).toBeNull()
+    await page.getByRole('button', { name: 'Tags' }).click()
+    await page.getByText(/^Counted among \d+ plants, not all of them\.$/).waitFor()
+    await page.keyboard.press('Escape')
+
+    await console.search('plant 100')
+    await page.getByText('111 plants found').waitFor()
+    await press(console, 'Name')
+    await showsFirst(console, 'plant 100')
+    await console.isClean()
+  }, 120_000)
+})
+
+const showsFirst = async (console: ConsolePage, name: string): Promise<void> =>
+  void (await console.page.waitForFunction(
+    (wanted) => document.querySelector('.rows .row .name')?.textContent === wanted,
+    name,
+  ))
+
+describe('a new plant', () => {
+  test('is proposed the next free id, which can be overwritten; none beyond the largest', async () => {
+    await using console = await open()
+    const { page } = console
+    const idIs = (wanted: string) =>
+      page.waitForFunction(
+        (text) => document.querySelector<HTMLInputElement>('#id')?.value === text,
+        wanted,
+      )
+    await console.button('Add plant').click()
+    await idIs('6')
+    // What was proposed is not lost by closing.
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await daemon.create(`{"id":${MAX},"name":"The last"}`)
+    await console.button('Add plant').click()
+    await page.getByText('The largest number is taken.').waitFor()
+    expect(await console.field('ID').inputValue()).toBe('')
+    await daemon.fetch(`/plants/${MAX}`, { method: 'DELETE' })
+    await console.isClean()
+  })
+})

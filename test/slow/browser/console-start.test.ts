@@ -1,0 +1,137 @@
+// The first minute with the console, in a real Chromium: `bun run test:browser`.
+import { describe, expect, test } from 'bun:test'
+import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { startOwnDaemon } from '../../harness/own-daemon'
+import { storedPlants } from '../../harness/plants'
+import { openConsole, startChromium } from './console-page'
+import { visit } from './visit'
+
+const { daemon } = await startOwnDaemon()
+const browser = await startChromium()
+for (let id = 1; id <= 300; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+
+describe('a link with a token in its fragment', () => {
+  test('opens the console connected, and leaves no token in the address', async () => {
+    await using visited = await visit(browser, `${daemon.url}/?q=plant+7#token=${TOKEN}`)
+    const { page } = visited
+    await page.getByText('11 plants found').waitFor()
+
+    expect(page.url()).toBe(`${daemon.url}/?q=%22plant+7%22`)
+    const sent = visited.requests().filter((it) => !it.includes('#'))
+    expect(sent.length).toBeGreaterThan(3)
+    expect(sent.filter((it) => it.includes(TOKEN))).toEqual([])
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    await page.reload()
+    await page.getByLabel('Token', { exact: true }).waitFor()
+    expect(await visited.complaints()).toEqual([])
+  })
+
+  test('that is pasted into an open page connects it; a token that is refused is said', async () => {
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    await page.goto(`${daemon.url}/#token=pst_wrong`)
+    await page.getByText('the token is unknown, expired or revoked').waitFor()
+    expect(page.url()).toBe(`${daemon.url}/`)
+    await page.goto(`${daemon.url}/#token=${TOKEN}`)
+    await page.getByRole('grid').waitFor()
+    expect(page.url()).toBe(`${daemon.url}/`)
+    expect(await visited.complaints()).toEqual([])
+  })
+})
+
+test('the token field says what a token looks like', async () => {
+  await using visited = await visit(browser, daemon.url)
+  const field = visited.page.getByLabel('Token', { exact: true })
+  expect(await field.getAttribute('placeholder')).toBe('pst_…')
+  await visited.page.getByText('It begins with pst_.').waitFor()
+})
+
+test('an empty store offers twelve sample plants, which one press removes', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using empty = await startDaemon({ database })
+  await using console = await openConsole(browser, empty.url)
+  const { page } = console
+  await page.getByText('A file may be CSV, TSV, Excel (.xlsx), JSON or NDJSON.').waitFor()
+  await console.button('Add twelve sample plants to look around').click()
+  await console.row(12).waitFor()
+  expect(storedPlants(database).length).toBe(12)
+  await page.getByText('12 sample plants to look around.').waitFor()
+  expect(await console.barriers()).toEqual([])
+  // One that is somebody's own stays.
+  await empty.fetch('/plants/3', { method: 'PATCH', json: { name: 'My spider plant' } })
+  await console.button('Reload').click()
+  await page.getByText('11 sample plants to look around.').waitFor()
+
+  await console.button('Remove them').click()
+  await console.button('Undo the deletion of 11 plants').waitFor()
+  await page.getByText('11 plants deleted').waitFor()
+  expect(storedPlants(database).map(({ name }) => name)).toEqual(['My spider plant'])
+  await console.isClean()
+})
+
+test('on a phone the first plant is in the upper 40 % of the page', async () => {
+  await using console = await openConsole(browser, daemon.url, phone)
+  await console.row(1).waitFor()
+  await console.page.getByText('300 plants', { exact: true }).waitFor()
+  const { y = 844 } = (await console.row(1).boundingBox()) ?? {}
+
+  expect(y / 844).toBeLessThan(0.4)
+})
+
+describe('what is printed', () => {
+  const printed = async (url: string) => {
+    const console = await openConsole(browser, url)
+    const { page } = console
+    await console.row(7).waitFor()
+    return {
+      console,
+      async print(): Promise<void> {
+        await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+        await page.emulateMedia({ media: 'print' })
+      },
+      rows: () => page.locator('.print tr').allInnerTexts(),
+    }
+  }
+
+  test('is a plain list of names, tags and ids, without controls', async () => {
+    const { console, print, rows } = await printed(`${daemon.url}/?q=plant+7&sort=-name`)
+    const { page } = console
+    await page.getByText('11 plants found').waitFor()
+    await console.row(79).waitFor()
+    await print()
+    expect(await page.locator('button:visible, input:visible').count()).toBe(0)
+    const all = await rows()
+    expect(all.map((row) => row.split('\t')).slice(0, 3)).toEqual([
+      ['Name', 'Tag', 'ID'],
+      ['plant 79', '', '79'],
+      ['plant 78', '', '78'],
+    ])
+    expect(all.length).toBe(12)
+    await page.getByText('11 plants found by "plant 7"').waitFor()
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+    expect(await page.locator('.print').count()).toBe(0)
+    await console.isClean()
+    await console.close()
+  })
+
+  test('says that it is a part, unless all plants are asked for first', async () => {
+    const { console, print, rows } = await printed(daemon.url)
+    const { page } = console
+    await print()
+    await page.getByText('The first 250 plants; there are more').waitFor()
+    await page.emulateMedia({ media: 'screen' })
+    await page.evaluate(() => {
+      window.print = () => Object.assign(globalThis, { isPrinted: true })
+    })
+    await page.getByRole('button', { name: 'Export', exact: true }).click()
+    await console.button('Print all plants').click()
+    await page.waitForFunction(() => Reflect.get(globalThis, 'isPrinted'))
+    await print()
+    expect((await rows()).length).toBe(301)
+    await console.isClean()
+    await console.close()
+  })
+})
