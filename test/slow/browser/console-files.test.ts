@@ -528,7 +528,7 @@ describe('an export', () => {
     await console.page.getByText('Exported 1 plant', { exact: true }).waitFor()
   })
 
-  test('without formulas is what the command writes with --escape-formulas', async () => {
+  test('for spreadsheets is what the command writes with --escape-formulas', async () => {
     await using store = await openStore(
       '{"id":1,"name":"=1+1","tag":"@x"}\n{"id":2,"name":"Rose"}\n',
     )
@@ -538,7 +538,7 @@ describe('an export', () => {
     })
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
-      console.export('CSV without formulas'),
+      console.export('CSV for spreadsheets'),
     ])
 
     const text = readFileSync(await download.path(), 'utf8')
