@@ -1,5 +1,6 @@
 import { download } from './download.ts'
-import type { Import, Importer } from './importer.ts'
+import type { Import } from './import/state.ts'
+import type { Importer } from './importer.ts'
 
 const SHOWN = 100
 

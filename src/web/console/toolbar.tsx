@@ -172,7 +172,7 @@ export function Toolbar({ list, exporter, isReadOnly, onAdd, onFiles }: ToolbarP
             [
               ['ndjson', 'as NDJSON'],
               ['csv', 'as CSV'],
-              ['inert', 'as CSV without formulas'],
+              ['inert', 'as CSV for spreadsheets'],
             ] as const
           ).map(([format, how]) => (
             <button

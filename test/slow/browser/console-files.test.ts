@@ -1,7 +1,9 @@
 // Files into the console and out of it, in a real Chromium: `bun run test:browser`.
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { join } from 'node:path'
+import { strToU8, zipSync } from 'fflate'
+import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { type ConsolePage, MAX, MIN, openConsole, startChromium } from './console-page'
 
@@ -30,7 +32,7 @@ async function openStore(content = '') {
 
 const panelOf = ({ page }: ConsolePage) => page.getByRole('region', { name: 'Import' })
 
-const fileField = ({ page }: ConsolePage) => page.locator('input[type=file]')
+const fileField = ({ page }: ConsolePage) => page.getByLabel('File to import', { exact: true })
 
 const NAMES: Readonly<Record<string, string>> = {
   ndjson: 'application/x-ndjson',
@@ -244,6 +246,212 @@ describe('an import', () => {
   }, 120_000)
 })
 
+const realWorld = join(root, 'test/real-world')
+
+/** The scripts that a page has asked for. */
+const scriptsOf = (console: ConsolePage): number =>
+  console.requests().filter((it) => it.endsWith('.js')).length
+
+describe('a file that does not fit', () => {
+  test.each([
+    ['macintosh.csv', 1],
+    ['text-ids.csv', 2],
+    ['no-id.csv', 1],
+    ['other-names.csv', 1],
+    ['no-header.csv', 3],
+    ['herbarium.csv', 3],
+    ['price-list.csv', 3],
+    ['download.tsv', 3],
+    ['collection.json', 3],
+    ['hidden-stop.csv', 104],
+    ['workbook.xlsx', 4],
+  ])('%s is shown, and gets in by one more press', async (name, created) => {
+    await using store = await openStore()
+    const { console, database } = store
+    await fileField(console).setInputFiles(join(realWorld, name))
+    const preview = previewOf(console)
+    await preview.locator('td').first().waitFor()
+    expect(await console.barriers()).toEqual([])
+    const first = await preview
+      .locator('tbody tr')
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
+      )
+    await accept(console)
+
+    await panelOf(console).getByText(`Done: created ${created}, `).waitFor()
+    const stored = storedPlants(database)
+    expect(stored).toHaveLength(created)
+    expect(first.length).toBe(Math.min(created, 5))
+    for (const [id, ...rest] of first) {
+      const plant = stored.find((it) => String(it.id) === id)
+      expect(rest).toEqual([plant?.name ?? '', plant?.tag ?? 'none'])
+    }
+    expect(await console.barriers()).toEqual([])
+    await console.isClean()
+  })
+
+  test.each([
+    'wider-rows.csv',
+    'short-rows.csv',
+    'blank-rows.csv',
+    'spaces.csv',
+    'literal-quotes.tsv',
+  ])('%s fits, and is not asked about', async (name) => {
+    await using store = await openStore()
+    await fileField(store.console).setInputFiles(join(realWorld, name))
+
+    await panelOf(store.console)
+      .getByText(/^Done: created [123], refused 0/)
+      .waitFor()
+    await store.console.isClean()
+  })
+
+  test('zip-named.csv gets a sentence with the way in', async () => {
+    await using store = await openStore()
+    await fileField(store.console).setInputFiles(join(realWorld, 'zip-named.csv'))
+
+    await panelOf(store.console)
+      .getByText('Failed: this is a ZIP file; if it is an Excel workbook, rename it to .xlsx;')
+      .waitFor()
+    await store.console.isClean()
+  })
+
+  test('is asked about by keyboard alone, on a phone', async () => {
+    await using store = await openStore()
+    const viewport = { width: 390, height: 800 }
+    await using console = await openConsole(browser, store.daemon.url, { viewport })
+    const { page } = console
+    await fileField(console).setInputFiles(join(realWorld, 'no-id.csv'))
+    await previewOf(console).locator('td').first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThan(391)
+    expect(await console.barriers()).toEqual([])
+
+    // From the heading to the id, and to the name, of which the other column is chosen by its first letter.
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('d')
+    await page.getByRole('cell', { name: 'klimop' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('30')
+    await page.getByRole('cell', { name: '30' }).waitFor()
+    await page.keyboard.press('Enter')
+
+    await panelOf(console).getByText('Done: created 1, refused 0; 1 row read').waitFor()
+    expect(storedPlants(store.database)).toEqual([{ id: 30n, name: 'klimop', tag: null }])
+    await console.isClean()
+  })
+
+  test('is left out by Escape, and nothing is stored', async () => {
+    await using store = await openStore()
+    const { console, database } = store
+    await fileField(console).setInputFiles(join(realWorld, 'no-id.csv'))
+    await previewOf(console).locator('td').first().waitFor()
+    await console.page.keyboard.press('Escape')
+
+    await previewOf(console).waitFor({ state: 'detached' })
+    expect(await panelOf(console).count()).toBe(0)
+    expect(storedPlants(database)).toEqual([])
+    await console.isClean()
+  })
+
+  test('is counted while the page stays in use', async () => {
+    await using store = await openStore()
+    const { console, folder } = store
+    const { page } = console
+    const path = folder.file('long.csv')
+    const rows = Array.from({ length: 300_000 }, (_, i) => `${i},Planta ${i},familia ${i % 90}\n`)
+    await Bun.write(path, `nr,latin,family\n${rows.join('')}`)
+    await page.evaluate(() => {
+      const seen: string[] = []
+      Object.assign(globalThis, { seen })
+      const look = () => {
+        const text = document.querySelector('.preview [role=status]')?.textContent
+        if (text && !seen.includes(text)) seen.push(text)
+        requestAnimationFrame(look)
+      }
+      look()
+    })
+    await fileField(console).setInputFiles(path)
+    await previewOf(console).getByText('300,000 rows', { exact: true }).waitFor()
+
+    // Each is of another picture that the browser drew meanwhile.
+    const seen = await page.evaluate(() => Reflect.get(globalThis, 'seen') as string[])
+    const counting = seen.filter((it) => it.endsWith(' rows so far; counting…'))
+    expect(counting.length).toBeGreaterThan(2)
+    await console.button('Cancel').click()
+    await console.isClean()
+  }, 120_000)
+
+  test('has its refused rows saved, to be mended and imported alone', async () => {
+    await using store = await openStore()
+    const { console, database } = store
+    await importFile(console, 'mine.csv', 'Nr;Latin\n1;Fern\nx2;"a, ""b"""\n3;Ivy\n')
+    await accept(console)
+    await panelOf(console).getByText('Done: created 2, refused 1; 3 rows read').waitFor()
+    const [download] = await Promise.all([
+      console.page.waitForEvent('download'),
+      console.button('Save the refused rows').click(),
+    ])
+
+    expect(download.suggestedFilename()).toBe('mine-refused.csv')
+    const text = readFileSync(await download.path(), 'utf8')
+    expect(text).toStartWith('Nr,Latin,reason\nx2,"a, ""b""","id: ""x2"" is not a whole number')
+    await importFile(console, 'mended.csv', text.replace('x2', '2'))
+    await accept(console)
+    await panelOf(console).getByText('Done: created 1, refused 0; 1 row read').waitFor()
+    expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'a, "b"', tag: null })
+    await console.isClean()
+  })
+})
+
+/** The least that a workbook (ECMA-376) needs: a sheet of ids and names. */
+function workbook(rows: number): Uint8Array {
+  const base = 'http://schemas.openxmlformats.org'
+  const relations = `${base}/officeDocument/2006/relationships`
+  const main = `${base}/spreadsheetml/2006/main`
+  const text = (it: string) => `<c t="inlineStr"><is><t>${it}</t></is></c>`
+  const row = (id: number) => `<row><c><v>${id}</v></c>${text(`Plant number ${id}`)}</row>`
+  const all = Array.from({ length: rows }, (_, index) => row(index + 1)).join('')
+  const parts = {
+    '[Content_Types].xml': `<Types xmlns="${base}/package/2006/content-types"/>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${base}/package/2006/relationships"><Relationship Id="rId1" Type="${relations}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${relations}"><sheets><sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${main}"><sheetData><row>${text('id')}${text('name')}</row>${all}</sheetData></worksheet>`,
+  }
+  const bytes = Object.entries(parts).map(([name, it]) => [name, strToU8(it)] as const)
+  return zipSync(Object.fromEntries(bytes))
+}
+
+describe('a workbook', () => {
+  test('is read by a part of the page that is loaded only then', async () => {
+    await using store = await openStore()
+    const { console } = store
+    const atFirst = scriptsOf(console)
+    await importFile(console, 'plants.csv', 'id,name\n1,Fern\n')
+    await panelOf(console).getByText('Done: created 1').waitFor()
+    const withCsv = scriptsOf(console)
+    await fileField(console).setInputFiles(join(realWorld, 'workbook.xlsx'))
+    await previewOf(console).locator('td').first().waitFor()
+
+    expect([withCsv - atFirst, scriptsOf(console) - withCsv]).toEqual([1, 1])
+    await console.isClean()
+  })
+
+  test('that is large is unpacked without a worker, which the content policy forbids', async () => {
+    await using store = await openStore()
+    const { console, folder } = store
+    const path = folder.file('large.xlsx')
+    await Bun.write(path, workbook(20_000))
+    await fileField(console).setInputFiles(path)
+
+    await panelOf(console).getByText('Done: created 20,000, refused 0; 20,000 rows read').waitFor()
+    await console.isClean()
+  }, 120_000)
+})
+
 const content = [
   `{"id":${MIN},"name":"first","tag":""}`,
   ...Array.from({ length: 2200 }, (_, i) => `{"id":${i},"name":"plant ${i}","tag":"t${i % 2}"}`),
@@ -320,7 +528,7 @@ describe('an export', () => {
     await console.page.getByText('Exported 1 plant', { exact: true }).waitFor()
   })
 
-  test('without formulas is what the command writes with --escape-formulas', async () => {
+  test('for spreadsheets is what the command writes with --escape-formulas', async () => {
     await using store = await openStore(
       '{"id":1,"name":"=1+1","tag":"@x"}\n{"id":2,"name":"Rose"}\n',
     )
@@ -330,11 +538,12 @@ describe('an export', () => {
     })
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
-      console.export('CSV without formulas'),
+      console.export('CSV for spreadsheets'),
     ])
 
     const text = readFileSync(await download.path(), 'utf8')
     expect(download.suggestedFilename()).toBe('plants.csv')
+    expect(text).toStartWith('\ufeffid,name,tag\n')
     expect(text).toContain("'=1+1")
     expect(text).toBe(await exported(database, 'csv', '--escape-formulas'))
   })

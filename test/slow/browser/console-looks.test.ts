@@ -101,6 +101,11 @@ describe.each(views)('%s', (name, options) => {
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from(lines),
     })
+    await page.getByRole('cell', { name: 'Tulipa' }).waitFor()
+    expect(await console.barriers()).toEqual([])
+    expect(await isNarrow(page)).toBeTrue()
+    await shoot(page, `${name}-preview`)
+    await console.button('Import').click()
     await page.getByText(/^Done: /).waitFor()
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()

@@ -72,7 +72,7 @@ export async function openConsole(browser: Browser, url: string, options: Consol
     },
     button: (name: string) => page.getByRole('button', { name, exact: true }),
     /** Chooses a format in the menu of exports. */
-    async export(format: 'NDJSON' | 'CSV' | 'CSV without formulas'): Promise<void> {
+    async export(format: 'NDJSON' | 'CSV' | 'CSV for spreadsheets'): Promise<void> {
       await page.getByRole('button', { name: 'Export', exact: true }).click()
       await page.getByRole('button', { name: new RegExp(`^Export .* as ${format}$`) }).click()
     },

@@ -1,12 +1,12 @@
 // One file, from its first bytes to its last plant. Loaded when a file is chosen: it has the readers of all formats.
 
 import type { VNode } from 'preact'
-import type { Import } from '../importer.ts'
 import type { Session } from '../session.ts'
 import { look, type Memory, type Plan, planOf } from './plan.ts'
 import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
 import { run } from './run.ts'
+import type { Import } from './state.ts'
 import { reasonOf } from './words.ts'
 
 /** What an import works with, and where it shows itself. */

@@ -10,11 +10,11 @@ import { grouped, readPlants } from '../../../formats/plants.ts'
 import { createRefusedWriter } from '../../../formats/refused.ts'
 import type { Entry } from '../../../formats/row.ts'
 import { createBatch, explainRefusal } from '../batch.ts'
-import type { Import, Refused } from '../importer.ts'
 import type { Session } from '../session.ts'
 import { breathe } from './breathe.ts'
 import { notReadFrom, unusedColumns } from './examine.ts'
 import type { Plan } from './plan.ts'
+import type { Import, Refused } from './state.ts'
 import { reasonOf, WORDS } from './words.ts'
 
 /** How many refused rows are kept for the page; all of them can be saved. */
