@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { OpenError } from '../errors'
 import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
-import { checkFolder, explainMaking, targetOf } from './resolve-path'
+import { checkFolder, explainFailedWrite, targetOf } from './resolve-path'
 import { syncFile, syncFolder } from './sync'
 
 /** What to do if the name is taken. */
@@ -43,6 +43,6 @@ export async function produceFile<T>(
     syncFolder(folder)
     return written
   } catch (error) {
-    throw explainMaking(error, target)
+    throw explainFailedWrite(error, target)
   }
 }

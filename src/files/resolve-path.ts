@@ -72,7 +72,7 @@ export function noFreeInodes(path: string): OpenError | null {
 }
 
 /** Why a file could not be made at a path, as an `OpenError`; any error that is not the disk's is returned as it is. */
-export function explainMaking(error: unknown, path: string): unknown {
+export function explainFailedWrite(error: unknown, path: string): unknown {
   const refusal = codeOf(error) === 'ENOSPC' ? noFreeInodes(path) : null
   return refusal ?? writeError(error, path)
 }

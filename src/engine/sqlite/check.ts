@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
-import { explainReading } from './errors'
+import { explainFailedRead } from './errors'
 import { journalProblems } from './journal'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { countPlants } from './plants'
@@ -94,7 +94,7 @@ export function checkDatabase(path: string, isCopy = false): Promise<Findings> {
     try {
       return check(db, isCopy)
     } catch (error) {
-      const told = explainReading(error, path)
+      const told = explainFailedRead(error, path)
       if (told instanceof OpenError && !told.storage) throw told
       return { ...NOTHING, problems: [messageOf(error)] }
     }

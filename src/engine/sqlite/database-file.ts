@@ -15,7 +15,7 @@ import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { dropPageCache, tryLock, watchInode } from '../../files/libc'
 import { syncFolder } from '../../files/sync'
-import { explain } from './errors'
+import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
 
@@ -112,7 +112,7 @@ export function checkFile(path: string): void {
     checkHeader(fd, full)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
-    throw explain(error, full)
+    throw explainFailedOpen(error, full)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
@@ -197,7 +197,7 @@ export function openFile(
     if (!makesDatabase && codeOf(error) === 'ENOENT') {
       throw new OpenError(`no database at ${full}; name it with --database`)
     }
-    throw error instanceof OpenError ? error : explain(error, full)
+    throw error instanceof OpenError ? error : explainFailedOpen(error, full)
   }
   try {
     const isFree = holdsLock ? waitForLock(fd) : tryLock(fd)
@@ -222,7 +222,7 @@ export function openFile(
     return { path: full, fd, locked, schemaVersion }
   } catch (error) {
     closeSync(fd)
-    throw explain(error, full)
+    throw explainFailedOpen(error, full)
   }
 }
 

@@ -8,7 +8,7 @@ import { unlock, watchInode } from '../../files/libc'
 import type { Role } from '../role'
 import { connect, LOCK_PATIENCE_MS } from './connection'
 import { distrustPageCache, isOld, type OpenedFile } from './database-file'
-import { explain } from './errors'
+import { explainFailedOpen } from './errors'
 import { keepChanges } from './journal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 
@@ -69,7 +69,7 @@ export async function openDatabase(file: OpenedFile, role: Role): Promise<Opened
     return { db: await connectUnlocked(file, role), inode }
   } catch (error) {
     closeSync(file.fd)
-    throw explain(error, file.path)
+    throw explainFailedOpen(error, file.path)
   } finally {
     // A file that was closed is unlocked.
     if (file.locked && !role.holdsLock) unlock(file.fd)

@@ -20,11 +20,11 @@ import { copyBytes } from '../../files/copy-bytes'
 import { exchangeFiles } from '../../files/libc'
 import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
-import { checkFolder, explainMaking, targetOf } from '../../files/resolve-path'
+import { checkFolder, explainFailedWrite, targetOf } from '../../files/resolve-path'
 import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase } from './backup'
 import { checkFile, type OpenedFile, openFile, requireExactName } from './database-file'
-import { explain, lockedByAnother } from './errors'
+import { explainFailedOpen, lockedByAnother } from './errors'
 import { renameJournal } from './journal'
 import type { OnBytes } from './read-only'
 import { readRestoreMarker, restoreMarker } from './restore-marker'
@@ -81,7 +81,7 @@ function foldWal(path: string): Database | null {
   } catch (error) {
     db.close(true)
     if (UNRECOVERABLE.test(codeOf(error))) return null
-    throw explain(error, path)
+    throw explainFailedOpen(error, path)
   }
 }
 
@@ -195,7 +195,7 @@ export async function restoreDatabase(
     syncFolder(folder)
     return { plants, kept: null }
   } catch (error) {
-    throw explainMaking(error, path)
+    throw explainFailedWrite(error, path)
   } finally {
     if (held) closeSync(held.fd)
   }

@@ -8,7 +8,7 @@ import type { Write } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { probe } from './apply-change'
-import { watchCheckpoints } from './checkpoint'
+import { type CheckpointWatch, watchCheckpoints } from './checkpoint'
 import {
   closeDatabase,
   connect,
@@ -17,8 +17,14 @@ import {
   type ServingConnection,
 } from './connection'
 import type { OpenedFile } from './database-file'
-import { explain, type StorageFailure, toClientError, toCommandError, toFailure } from './errors'
-import { watchForeignLock } from './foreign-lock'
+import {
+  explainFailedOpen,
+  type StorageFailure,
+  toClientError,
+  toCommandError,
+  toFailure,
+} from './errors'
+import { type ForeignLock, watchForeignLock } from './foreign-lock'
 import type { OpenedDatabase } from './open'
 import { Outage } from './outage'
 import { WorkerClient } from './worker-client'
@@ -35,10 +41,10 @@ export class Storage {
   readonly worker: WorkerClient
   /** Whether a journal was kept when the storage was opened. */
   readonly keepsJournal: boolean
-  readonly #checkpoints: ReturnType<typeof watchCheckpoints>
+  readonly #checkpoints: CheckpointWatch
   readonly #toError: (failure: StorageFailure) => ApiError
   readonly #outage: Outage
-  readonly #lock: ReturnType<typeof watchForeignLock>
+  readonly #lock: ForeignLock
   #connection: ServingConnection | null = null
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
@@ -63,7 +69,7 @@ export class Storage {
     } catch (error) {
       db.close(true)
       closeSync(file.fd)
-      throw explain(error, this.path)
+      throw explainFailedOpen(error, this.path)
     }
   }
 
