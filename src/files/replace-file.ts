@@ -15,7 +15,7 @@ type Existing = 'replace' | 'refuse'
 export function placeNew(made: string, path: string): void {
   if (renameWithoutReplacing(made, path)) return
   if (existsSync(path)) throw new OpenError(`${path} already exists`)
-  // A file system that cannot guarantee it.
+  // The file system cannot rename without replacing.
   renameSync(made, path)
 }
 

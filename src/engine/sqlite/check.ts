@@ -27,7 +27,7 @@ function schemaOf(version: number): SchemaEntry[] {
   return readSchema(db)
 }
 
-// A step may have been laid out in another way when it ran.
+// The layout of a migration's SQL may have changed since it ran.
 const withoutLayout = (sql: string | null) => sql?.replace(/\s+/g, ' ')
 
 // A trigger or a unique index changes or refuses what is written; any other index, table or view does no harm.

@@ -1,4 +1,4 @@
-// The file of a database: its path, its header, its lock, and distrust of its pages in the page cache.
+// The file of a database: its path, its header, its lock, its inode, and its pages in the page cache.
 
 import {
   closeSync,
@@ -56,7 +56,7 @@ function checkHeader(fd: number, path: string): number {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
   if (size === 0) {
-    // SQLite would remove it.
+    // SQLite would remove the WAL of an empty file.
     if (fileSize(`${path}-wal`) <= WAL_HEADER_BYTES) return 0
     throw new OpenError(
       `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,

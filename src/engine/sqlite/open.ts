@@ -1,5 +1,5 @@
-// Opens the first connection to a file. While another program locks it, waits as SQLite would, but does not block the thread:
-// a signal to stop is obeyed meanwhile.
+// Opens the first connection to a file. While another program locks it, it waits as SQLite would, but does not block the thread,
+// so that a signal to stop is obeyed.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
@@ -18,7 +18,7 @@ const LOCK_PAUSE_MS = 20
 function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   if (!locked && isOld(schemaVersion(db))) {
     throw new OpenError(
-      `an older plantstore serves ${path}, and would go on by the old schema; restart it with this version`,
+      `an older plantstore is serving ${path}; restart it with this version first`,
     )
   }
   const isMigrated = migrate(db) !== SCHEMA_VERSION

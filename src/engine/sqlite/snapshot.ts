@@ -93,7 +93,7 @@ export async function atOneMoment<T>(
   act: (moment: Moment) => Promise<T>,
 ): Promise<T> {
   if (existsSync(path)) {
-    // SQLite says no more than that it cannot open a file.
+    // SQLite would only say that it cannot open the file.
     const refusal = denied(filesOf(realpathSync(path)), 'read')
     if (refusal) throw refusal
   }

@@ -32,7 +32,7 @@ import { failureOf } from './worker-protocol'
 
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const COMMIT_YIELD_MS = 4
-// A full disk refuses each change: the log says so from time to time.
+// A full disk refuses every change: it is logged no more often than this.
 const FULL_LOGGED_EVERY_MS = 60_000
 
 /** The storage of one database file. Owned by one store. */
@@ -136,7 +136,7 @@ export class Storage {
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
 
-  /** Closes everything. Clients whose commit is still in doubt are not answered. */
+  /** Closes everything. Clients whose commit is still in doubt get no answer. */
   async close(): Promise<void> {
     try {
       await this.#outage.close()
@@ -212,6 +212,7 @@ export class Storage {
     return this.#connection
   }
 
+  // The committing thread first: if the disk hangs, only that thread waits for it.
   async #reopen(): Promise<ServingConnection> {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
