@@ -158,6 +158,12 @@ export type JournalEntry = Origin & {
   readonly after: Plant | null
 }
 
+/** Which part of a journal is read. */
+export type ReadOptions = { readonly after?: string | undefined; readonly limit: number }
+
+export type JournalPage = { readonly entries: readonly JournalEntry[]; readonly next: string }
+export type HistoryPage = { readonly entries: readonly JournalEntry[]; readonly next?: string }
+
 /** How long changes are kept, in milliseconds; `off`: no journal is kept; null: as the store has it. */
 export type KeepChanges = number | 'off' | null
 
@@ -184,15 +190,9 @@ export interface Journal {
    * The entries after a cursor, the oldest first: at most `limit`, and fewer if they are long. Without `after`: from the
    * oldest that is kept; {@link NOW}: none. `next` is the cursor of the last one; of where it began, if there is none.
    */
-  read(options: {
-    readonly after?: string | undefined
-    readonly limit: number
-  }): Promise<{ readonly entries: readonly JournalEntry[]; readonly next: string }>
+  read(options: ReadOptions): Promise<JournalPage>
   /** The entries of one plant, the newest first: those before the cursor `after`, if given. No `next`: no more follow. */
-  history(
-    id: Int64,
-    options: { readonly after?: string | undefined; readonly limit: number },
-  ): Promise<{ readonly entries: readonly JournalEntry[]; readonly next?: string }>
+  history(id: Int64, options: ReadOptions): Promise<HistoryPage>
   /**
    * Calls `listener` when there may be new entries: at once for those of this process, within half a second for others.
    * Returns a function that ends it.

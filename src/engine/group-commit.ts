@@ -48,15 +48,15 @@ type Waiting<Write> = {
   readonly reject: (reason: unknown) => void
 }
 
-// A commit that stalled says nothing about the next.
+// The longest hold: a commit that stalled says nothing about the next.
 const LONGEST_HOLD_MS = 250
-// A timer is no finer than this: for less, turns of the event loop are counted.
+// The finest timer. For less, turns of the event loop are counted.
 const TIMER_MS = 1
 // Clients on the same machine come back within so many turns of an idle event loop.
 const QUIET_TURNS = 20
 // Each half of a round costs a commit of its own, which must pay.
 const SMALLEST_SPLIT = 32
-// Clients that come back later than this have paused: what they took says nothing.
+// Clients that come back later than this had nothing to send: the time says nothing about serving.
 const PAUSE_MS = 50
 
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {

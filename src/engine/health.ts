@@ -2,7 +2,7 @@
 
 import { ApiError } from '../errors'
 
-// A probe writes to the disk, and anybody may ask for one: a commit or probe within the last second will do.
+// Anybody may ask for a probe, which writes to the disk: a write that was confirmed within the last second is enough.
 const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
 
@@ -42,8 +42,9 @@ export class Confirmations {
 
 type Watched = {
   readonly confirmations: Confirmations
-  /** What confirms writes, for messages; and for how long it may keep one waiting until it counts as unwritable. */
+  /** What confirms writes, for messages. */
   readonly storage: string
+  /** How long a write may wait for its confirmation before the storage counts as unwritable. */
   readonly stalledMs: number
   /** Why the storage is known not to write; null if it is not. */
   readonly problem: () => ApiError | null

@@ -23,6 +23,6 @@ export function countProblems(kept: number | null, plants: number): string[] {
   if (kept === null) return ['table plant_count must have one row']
   const by = plants < kept ? `- ${kept - plants}` : `+ ${plants - kept}`
   return [
-    `the number of plants is kept as ${kept}, and ${plants} are stored; run UPDATE plant_count SET plants = plants ${by}`,
+    `the recorded number of plants is ${kept}, but ${plants} are stored; run UPDATE plant_count SET plants = plants ${by}`,
   ]
 }

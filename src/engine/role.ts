@@ -17,7 +17,7 @@ export type Role = {
   /** Aborted when the process is told to stop. A store that is still being opened then gives up, and rejects. */
   readonly stopping: AbortSignal
   readonly log: Log
-  /** Runs a commit. A command that is stopped from its terminal stops when it has ended, and holds no lock. */
+  /** Runs a commit. Ctrl-Z takes effect after it, so that a stopped command holds no lock. */
   readonly uninterrupted: <T>(commit: () => Promise<T>) => Promise<T>
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void

@@ -24,7 +24,7 @@ function lockFolder(path: string): Locked | null {
       return { path, fd }
     }
   } catch {
-    // A file system without locks: such a folder is never taken for a leftover.
+    // A file system without locks: nobody can tell whether the folder is in use.
   }
   closeSync(fd)
   return null
@@ -32,7 +32,7 @@ function lockFolder(path: string): Locked | null {
 
 // Asynchronous, because a daemon serves meanwhile: the files may be large, and the disk may hang.
 async function remove({ path, fd }: Locked): Promise<void> {
-  // What cannot be removed now will be removed another time.
+  // What cannot be removed now is left for the next process.
   await rm(path, { recursive: true, force: true }).catch(() => {})
   closeSync(fd)
 }
@@ -48,7 +48,7 @@ export async function removeLeftovers(parent: string): Promise<void> {
       else closeSync(left.fd)
     }
   } catch {
-    // Nor can leftovers be found in a folder that cannot be read.
+    // The folder cannot be read.
   }
 }
 

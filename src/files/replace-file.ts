@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { OpenError } from '../errors'
 import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
-import { checkFolder, explainMaking, targetOf } from './resolve-path'
+import { checkFolder, explainFailedWrite, targetOf } from './resolve-path'
 import { syncFile, syncFolder } from './sync'
 
 /** What to do if the name is taken. */
@@ -15,7 +15,7 @@ type Existing = 'replace' | 'refuse'
 export function placeNew(made: string, path: string): void {
   if (renameWithoutReplacing(made, path)) return
   if (existsSync(path)) throw new OpenError(`${path} already exists`)
-  // A file system that cannot guarantee it.
+  // The file system cannot rename without replacing.
   renameSync(made, path)
 }
 
@@ -43,6 +43,6 @@ export async function produceFile<T>(
     syncFolder(folder)
     return written
   } catch (error) {
-    throw explainMaking(error, target)
+    throw explainFailedWrite(error, target)
   }
 }

@@ -17,7 +17,7 @@ const STICKY = 0o1000
 const OTHERS_WRITE = 0o002
 
 /**
- * Whether a stranger could have put something in a shared folder, such as /tmp, for us to write to: the rule of
+ * Whether another user may have planted a file in a shared folder, such as /tmp, for us to write to: the rule of
  * `fs.protected_symlinks` (https://docs.kernel.org/admin-guide/sysctl/fs.html).
  */
 export const isPlanted = (it: Stats, folder: Stats): boolean =>
@@ -36,8 +36,8 @@ export function descriptorOf(path: string): number | null {
 }
 
 /**
- * The path that links lead to, whether there is a file or not; the link of an open file leads no further. Throws an `OpenError` for a link that another user has put
- * into a shared folder, and for too many links.
+ * The path that links lead to, whether there is a file or not. The link of an open file (/proc/PID/fd/N) is not followed.
+ * Throws an `OpenError` for a link that another user has put into a shared folder, and for too many links.
  */
 export function targetOf(path: string, links = 0): string {
   const full = resolve(path)
@@ -82,7 +82,7 @@ export function noFreeInodes(path: string): OpenError | null {
 }
 
 /** Why a file could not be made at a path, as an `OpenError`; any error that is not the disk's is returned as it is. */
-export function explainMaking(error: unknown, path: string): unknown {
+export function explainFailedWrite(error: unknown, path: string): unknown {
   const refusal = codeOf(error) === 'ENOSPC' ? noFreeInodes(path) : null
   return refusal ?? writeError(error, path)
 }

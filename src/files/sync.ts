@@ -24,7 +24,7 @@ export async function syncFile(
   path: string,
   onBytes: (done: number, total: number) => void = () => {},
 ): Promise<void> {
-  // Each descriptor gets an error once: the one of the fsync still gets errors that the parts have met.
+  // A descriptor reports a write error only once: the one for the fsync must not have reported it for a part already.
   const synced = openSync(path, 'r+')
   const written = openSync(path, 'r+')
   try {

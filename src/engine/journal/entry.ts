@@ -7,7 +7,7 @@
 
 import { ApiError } from '../../errors'
 import type { Text } from '../../plant/plant'
-import { type Action, type JournalEntry, NOW, type Origin } from '../../store'
+import { type Action, type JournalEntry, type JournalPage, NOW, type Origin } from '../../store'
 import { fieldsOf, type Row, type RowId, toRow } from '../row'
 
 /** An entry before it has a number. */
@@ -131,7 +131,7 @@ export function pageAfter(
   rows: readonly EntryRow[],
   { name, last }: JournalState,
   after: string | undefined,
-): { readonly entries: readonly JournalEntry[]; readonly next: string } {
+): JournalPage {
   const end = rows.at(-1)?.number ?? place
   if (after !== undefined && Number(end) !== place + rows.length) throw expired(name, last)
   return { entries: rows.map((row) => toJournalEntry(name, row)), next: toCursor(name, end) }
@@ -141,13 +141,16 @@ export function pageAfter(
 export const entryLength = ({ before, after }: EntryRow): number =>
   (before?.length ?? 0) + (after?.length ?? 0)
 
-/** Whether the numbers of a journal have no gap up to the last. `first` and `top`: the least and the greatest that are found. */
-export const isWhole = (it: {
+/** The number of the last entry, and of those that are found: the least, the greatest, and how many there are. */
+export type FoundNumbers = {
   readonly last: bigint
   readonly first: bigint | null
   readonly top: bigint | null
   readonly count: bigint
-}): boolean =>
+}
+
+/** Whether the numbers of a journal have no gap up to the last. */
+export const isWhole = (it: FoundNumbers): boolean =>
   it.first === null ||
   it.top === null ||
   (it.top === it.last && it.top - it.first + 1n === it.count)

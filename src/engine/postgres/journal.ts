@@ -10,6 +10,7 @@ import {
   type EntryRow,
   endOf,
   entryTexts,
+  type FoundNumbers,
   isWhole,
   type JournalRow,
   type JournalState,
@@ -153,12 +154,10 @@ const LINKS = `
   ) AS measured LEFT JOIN plants ON id = plant
   WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
 
-type Bounds = { last: bigint; first: bigint | null; top: bigint | null; count: bigint }
-
 /** What is wrong with the journal: entries are missing, or do not lead to the stored plants. */
 export async function* journalProblems(ask: Ask): AsyncGenerator<string> {
   const states = await ask(
-    (sql) => sql<Bounds[]>`
+    (sql) => sql<FoundNumbers[]>`
       SELECT last, min(number) AS first, max(number) AS top, count(number) AS count
       FROM change_log LEFT JOIN changes ON true GROUP BY last`,
   )

@@ -4,7 +4,7 @@ import { closeSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf, OpenError } from '../../errors'
 import { makePrivateFolder } from '../../files/private-folder'
-import { explainMaking } from '../../files/resolve-path'
+import { explainFailedWrite } from '../../files/resolve-path'
 import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase } from './backup'
 import { distrustPageCache, type OpenedFile } from './database-file'
@@ -44,7 +44,7 @@ export async function copyBeforeMigration(
     return await copyOld(path, stopping)
   } catch (error) {
     closeSync(fd)
-    const told = explainMaking(error, `${path}.schema-${schemaVersion}`)
+    const told = explainFailedWrite(error, `${path}.schema-${schemaVersion}`)
     if (told instanceof OpenError) throw told
     throw new OpenError(`cannot copy ${path} before its migration: ${messageOf(error)}`)
   }

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../plant-count'
-import { explainReading } from './errors'
+import { explainFailedRead } from './errors'
 import { journalProblems } from './journal'
 import { applyMigrations, SCHEMA_VERSION, schemaVersion } from './migrations'
 import { countPlants } from './plants'
@@ -27,7 +27,7 @@ function schemaOf(version: number): SchemaEntry[] {
   return readSchema(db)
 }
 
-// A step may have been laid out in another way when it ran.
+// The layout of a migration's SQL may have changed since it ran.
 const withoutLayout = (sql: string | null) => sql?.replace(/\s+/g, ' ')
 
 // A trigger or a unique index changes or refuses what is written; any other index, table or view does no harm.
@@ -94,7 +94,7 @@ export function checkDatabase(path: string, isCopy = false): Promise<Findings> {
     try {
       return check(db, isCopy)
     } catch (error) {
-      const told = explainReading(error, path)
+      const told = explainFailedRead(error, path)
       if (told instanceof OpenError && !told.storage) throw told
       return { ...NOTHING, problems: [messageOf(error)] }
     }

@@ -16,11 +16,21 @@ const GROWING_WAL_PAGES = 65_536
 
 type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
 
+/** Checkpoints of one connection. */
+type Checkpointer = {
+  /** Copies the WAL if it has become long enough. */
+  afterCommit(): void
+  stop(): void
+}
+
 /**
  * Checkpoints with the connection that commits (https://sqlite.org/c3ref/wal_checkpoint_v2.html). A checkpoint that
  * failed, or that a reader kept from finishing, is tried again every second.
  */
-export function createCheckpointer(db: Database, report: (report: CheckpointReport) => void) {
+export function createCheckpointer(
+  db: Database,
+  report: (report: CheckpointReport) => void,
+): Checkpointer {
   const wal = `${db.filename}-wal`
   const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
   const passive = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)')
@@ -53,7 +63,6 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
   }
 
   return {
-    /** Copies the WAL if it has become long enough. */
     afterCommit: () =>
       run(() => {
         const pages = Number(walPages.get()?.log)
@@ -64,24 +73,36 @@ export function createCheckpointer(db: Database, report: (report: CheckpointRepo
   }
 }
 
+/** What the serving thread knows of checkpoints. */
+export type CheckpointWatch = {
+  /**
+   * Whether the last checkpoint copied the whole WAL. If not, a reader kept it from finishing, maybe one of this process:
+   * under steady load its transactions follow one another so closely that the WAL would grow without end.
+   */
+  isFinished(): boolean
+  /** Why the last checkpoint failed; null if it did not. The WAL grows until one succeeds. */
+  failure(): StorageFailure | null
+  /** Forgets a failure: the database was opened anew. */
+  reset(): void
+  report(report: CheckpointReport): void
+}
+
 /** Receives the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
-export function watchCheckpoints(log: Log, onFailed: (failure: StorageFailure) => void) {
+export function watchCheckpoints(
+  log: Log,
+  onFailed: (failure: StorageFailure) => void,
+): CheckpointWatch {
   let failure: StorageFailure | null = null
   let isGrowing = false
   let isFinished = true
 
   return {
-    /**
-     * Whether the last checkpoint copied the whole WAL. If not, a reader kept it from finishing, maybe one of this process:
-     * under steady load its transactions follow one another so closely that the WAL would grow without end.
-     */
-    isFinished: (): boolean => isFinished,
-    /** Why the last checkpoint failed; null if it did not. The WAL grows until one succeeds. */
-    failure: (): StorageFailure | null => failure,
-    reset(): void {
+    isFinished: () => isFinished,
+    failure: () => failure,
+    reset() {
       failure = null
     },
-    report(it: CheckpointReport): void {
+    report(it) {
       if ('checkpointFailure' in it) {
         if (!failure) log('error', 'checkpoint-failed', { detail: it.checkpointFailure.detail })
         failure = it.checkpointFailure

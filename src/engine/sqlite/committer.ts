@@ -22,12 +22,20 @@ const moved: StorageFailure = {
   detail: 'the database was moved, replaced or deleted',
 }
 
-/** Opens a connection that commits batches, one at a time. Its calls block until the disk has answered. */
+/** A connection that commits batches, one at a time. Its calls block until the disk has answered. */
+export type Committer = {
+  commit(batch: readonly Write[]): Answer
+  /** Checkpoints, if that is due. Called once the commit has been answered. */
+  afterCommit(): void
+  close(): void
+}
+
+/** Opens a committer. `isDistrusted`: drops the page cache first. Throws if that fails, or another file is at the path. */
 export function openCommitter(
   { path, inode, mayKeepJournal }: DatabaseToOpen,
   isDistrusted: boolean,
   report: (report: CheckpointReport) => void,
-) {
+): Committer {
   // Another file at the path is another store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (isDistrusted) distrustPageCache(path)
@@ -43,7 +51,7 @@ export function openCommitter(
   })
 }
 
-function prepareCommits(db: Database, path: string, mayKeepJournal: boolean) {
+function prepareCommits(db: Database, path: string, mayKeepJournal: boolean): Committer['commit'] {
   const journal = prepareJournalWriter(db)
   const apply = prepareWrites(db, journal.remove)
   const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')

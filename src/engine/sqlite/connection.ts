@@ -3,10 +3,10 @@
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
 import { syncFolder } from '../../files/sync'
-import { prepareJournalReader } from './journal'
-import { preparePlants } from './plants'
-import { shareReads } from './shared-reads'
-import { prepareTokens } from './tokens'
+import { type JournalReader, prepareJournalReader } from './journal'
+import { type PlantReader, preparePlants } from './plants'
+import { type SharedReads, shareReads } from './shared-reads'
+import { prepareTokens, type TokenTable } from './tokens'
 
 /** Prepares a connection. If that fails, closes it: SQLite would keep the file, and leave a WAL beside it. */
 export function prepareOrClose<T>(db: Database, prepare: () => T): T {
@@ -53,12 +53,21 @@ export function closeDatabase(db: Database): void {
   syncFolder(dirname(db.filename))
 }
 
+/** The serving thread's connection, and its prepared statements. */
+export type ServingConnection = {
+  readonly db: Database
+  readonly shared: SharedReads
+  readonly plants: PlantReader
+  readonly tokens: TokenTable
+  readonly journal: JournalReader
+}
+
 /** Prepares the serving thread's connection; see {@link shareReads}. Closes it if that fails. */
 export function prepareServing(
   db: Database,
   mayShare: () => boolean,
   onFailure: (error: unknown) => void,
-) {
+): ServingConnection {
   return prepareOrClose(db, () => ({
     db,
     shared: shareReads(db, mayShare, onFailure),
@@ -67,5 +76,3 @@ export function prepareServing(
     journal: prepareJournalReader(db),
   }))
 }
-
-export type ServingConnection = ReturnType<typeof prepareServing>

@@ -1,4 +1,4 @@
-// The file of a database: its path, its header, its lock, and distrust of its pages in the page cache.
+// The file of a database: its path, its header, its lock, its inode, and its pages in the page cache.
 
 import {
   closeSync,
@@ -15,7 +15,7 @@ import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../errors'
 import { dropPageCache, requireLibc, tryLock, watchInode } from '../../files/libc'
 import { syncFolder } from '../../files/sync'
-import { explain } from './errors'
+import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
 
@@ -56,7 +56,7 @@ function checkHeader(fd: number, path: string): number {
   const header = Buffer.alloc(100)
   const size = fstatSync(fd).size
   if (size === 0) {
-    // SQLite would remove it.
+    // SQLite would remove the WAL of an empty file.
     if (fileSize(`${path}-wal`) <= WAL_HEADER_BYTES) return 0
     throw new OpenError(
       `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,
@@ -112,7 +112,7 @@ export function checkFile(path: string): void {
     checkHeader(fd, full)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
-    throw explain(error, full)
+    throw explainFailedOpen(error, full)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
@@ -199,7 +199,7 @@ export function openFile(
     if (!makesDatabase && codeOf(error) === 'ENOENT') {
       throw new OpenError(`no database at ${full}; name it with --database`)
     }
-    throw error instanceof OpenError ? error : explain(error, full)
+    throw error instanceof OpenError ? error : explainFailedOpen(error, full)
   }
   try {
     const isFree = holdsLock ? waitForLock(fd) : tryLock(fd)
@@ -224,7 +224,7 @@ export function openFile(
     return { path: full, fd, locked, schemaVersion }
   } catch (error) {
     closeSync(fd)
-    throw explain(error, full)
+    throw explainFailedOpen(error, full)
   }
 }
 

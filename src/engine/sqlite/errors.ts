@@ -75,7 +75,7 @@ const noFolder = (folder: string): OpenError =>
   new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
 
 /** Why a database could not be opened for writing. */
-export function explain(error: unknown, path: string): OpenError {
+export function explainFailedOpen(error: unknown, path: string): OpenError {
   if (error instanceof OpenError) return error
   const refusal = /^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) ? noFreeInodes(path) : null
   if (refusal) return refusal
@@ -130,7 +130,7 @@ const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
 const UNOPENED = /^SQLITE_(CANTOPEN|READONLY)/
 
 /** Why a database could not be read, as an `OpenError`; any other error is returned as it is. */
-export function explainReading(error: unknown, path: string): unknown {
+export function explainFailedRead(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
   if (codeOf(error).startsWith('SQLITE_BUSY')) return lockedByAnother(path)
   if (UNOPENED.test(codeOf(error))) return new OpenError(`cannot read ${path}: ${error.message}`)

@@ -1,5 +1,5 @@
-// The write lock in the hands of another program. Once a commit has waited for it in vain, changes are refused at once,
-// until it is free.
+// The write lock while another program holds it. Once a commit has waited for it in vain, changes are refused at once until
+// the lock is free: it is tried each second.
 
 import { ApiError } from '../../errors'
 import type { Role } from '../role'
@@ -7,8 +7,17 @@ import { LOCKED } from './errors'
 
 const RETRY_MS = 1000
 
-/** Watches for one storage. `tryLock` takes the lock and releases it; it rejects, at once, if it cannot. */
-export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
+/** Whether another program locks a database. */
+export type ForeignLock = {
+  /** Why changes are refused; null if they are not. */
+  reason(): ApiError | null
+  /** Notes that a commit has waited in vain, for this many milliseconds; returns the reason. */
+  waited(milliseconds: number): ApiError
+  close(): void
+}
+
+/** Watches the lock of one database. `tryLock` takes it and releases it, and rejects at once if it cannot. */
+export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>): ForeignLock {
   let reason: ApiError | null = null
   let since = 0
   let retry: Timer | undefined
@@ -24,10 +33,8 @@ export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
   }
 
   return {
-    /** Why changes are refused; null if they are not. */
-    reason: (): ApiError | null => reason,
-    /** Notes that a commit has waited in vain, for this many milliseconds; returns the reason. */
-    waited(milliseconds: number): ApiError {
+    reason: () => reason,
+    waited(milliseconds) {
       if (reason) return reason
       reason = new ApiError(50301, LOCKED)
       since = performance.now() - milliseconds
@@ -35,6 +42,6 @@ export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>) {
       retry = setTimeout(look, RETRY_MS)
       return reason
     },
-    close: (): void => clearTimeout(retry),
+    close: () => clearTimeout(retry),
   }
 }

@@ -1,8 +1,15 @@
 // The SQL of the journal. Its numbers have no gaps: the row of `change_log` has the last one, and each commit advances it.
 
 import type { Database } from 'bun:sqlite'
-import { TEXTS } from '../../plant/plant'
-import type { Journal, JournalEntry, JournalStats, KeepChanges } from '../../store'
+import { type Int64, TEXTS } from '../../plant/plant'
+import type {
+  HistoryPage,
+  JournalEntry,
+  JournalPage,
+  JournalStats,
+  KeepChanges,
+  ReadOptions,
+} from '../../store'
 import {
   createLinkCheck,
   ENTRY_COLUMNS,
@@ -11,6 +18,7 @@ import {
   endOf,
   entryLength,
   entryTexts,
+  type FoundNumbers,
   isWhole,
   type JournalRow,
   LACKS_ENTRIES,
@@ -38,8 +46,16 @@ const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'addre
 /** The last entry that a batch adds: shows whether the batch was made. */
 export type LastEntry = { readonly number: number; readonly at: number; readonly plant: string }
 
-/** Prepares the writing of the journal. Everything is within a transaction that is open. */
-export function prepareJournalWriter(db: Database) {
+/** Writes the journal, within a transaction that is open. */
+export type JournalWriter = {
+  /** Adds entries, if a journal is kept, and returns the last one. */
+  add(entries: readonly NewEntry[]): LastEntry | null
+  /** Removes some of the entries that are older than a time, the oldest first. */
+  remove(time: number): void
+}
+
+/** Prepares the statements that write the journal. */
+export function prepareJournalWriter(db: Database): JournalWriter {
   const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
   const insert = db.query<
     never,
@@ -59,8 +75,7 @@ export function prepareJournalWriter(db: Database) {
   let removedAt: number | undefined
 
   return {
-    /** Adds entries, if a journal is kept. */
-    add(entries: readonly NewEntry[]): LastEntry | null {
+    add(entries) {
       const [final] = entries.slice(-1)
       const state = final && select.get()
       if (!state) return null
@@ -76,8 +91,7 @@ export function prepareJournalWriter(db: Database) {
       advance.run(number, before)
       return { number, at, plant: String(final.plant) }
     },
-    /** Removes some of the entries that are older than a time, the oldest first. */
-    remove(time: number): void {
+    remove(time) {
       const last = Number(select.get()?.last ?? 0)
       const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MOST_REMOVED_AT_ONCE)
       removedAt = last
@@ -102,8 +116,20 @@ type StateRow = JournalRow & {
   readonly at: bigint | null
 }
 
-/** Prepares the reading of the journal. */
-export function prepareJournalReader(db: Database) {
+/** Reads the journal; see {@link Journal}. */
+export type JournalReader = {
+  isKept(): boolean
+  read(options: ReadOptions): JournalPage
+  history(id: Int64, options: ReadOptions): HistoryPage
+  stats(): JournalStats
+  /** The time before which entries are removed, if there are such entries; else null. */
+  expired(now: number): number | null
+  /** Whether the journal has this entry. */
+  has(entry: LastEntry): boolean
+}
+
+/** Prepares the statements that read the journal. */
+export function prepareJournalReader(db: Database): JournalReader {
   const select = db.query<StateRow, []>(
     `SELECT log, keep_ms, last, bytes, number AS first, at FROM change_log
      LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
@@ -119,8 +145,8 @@ export function prepareJournalReader(db: Database) {
   )
 
   return {
-    isKept: (): boolean => select.get()?.log != null,
-    read({ after: cursor, limit }: Parameters<Journal['read']>[0]) {
+    isKept: () => select.get()?.log != null,
+    read({ after: cursor, limit }) {
       const found = toJournalState(select.get())
       const place = placeOf(cursor, found)
       const rows: EntryRow[] = []
@@ -132,7 +158,7 @@ export function prepareJournalReader(db: Database) {
       }
       return pageAfter(place, rows, found, cursor)
     },
-    history(id: bigint, { after: cursor, limit }: Parameters<Journal['history']>[1]) {
+    history(id, { after: cursor, limit }) {
       const found = toJournalState(select.get())
       const most = Math.min(limit, MOST_ENTRIES)
       const entries: JournalEntry[] = []
@@ -148,20 +174,19 @@ export function prepareJournalReader(db: Database) {
       }
       return { entries }
     },
-    stats(): JournalStats {
+    stats() {
       const row = select.get()
       const { first, last } = toJournalState(row)
       const oldestAt = row?.at == null ? null : Number(row.at)
       return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
     },
-    /** The time before which entries are removed, if there are such entries; else null. */
-    expired(now: number): number | null {
+    expired(now) {
       const { keep_ms, at } = select.get() ?? {}
       if (keep_ms == null || at == null) return null
       const time = now - Number(keep_ms)
       return Number(at) < time ? time : null
     },
-    has({ number, at, plant }: LastEntry): boolean {
+    has({ number, at, plant }) {
       const found = one.get(number)
       return Number(found?.at) === at && String(found?.plant) === plant
     },
@@ -192,7 +217,7 @@ export function renameJournal(db: Database): void {
   db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newJournalName()])
 }
 
-type Sums = Parameters<typeof isWhole>[0] & { readonly bytes: bigint; readonly sum: bigint }
+type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
 
 /** What is wrong with the journal: entries are missing, or do not lead to the stored plants. */
 export function* journalProblems(db: Database): Generator<string> {

@@ -1,5 +1,5 @@
-// Opens the first connection to a file. While another program locks it, waits as SQLite would, but does not block the thread:
-// a signal to stop is obeyed meanwhile.
+// Opens the first connection to a file. While another program locks it, it waits as SQLite would, but does not block the thread,
+// so that a signal to stop is obeyed.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { unlock, watchInode } from '../../files/libc'
 import type { Role } from '../role'
 import { connect, LOCK_PATIENCE_MS } from './connection'
 import { distrustPageCache, isOld, type OpenedFile } from './database-file'
-import { explain } from './errors'
+import { explainFailedOpen } from './errors'
 import { keepChanges } from './journal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
 
@@ -18,7 +18,7 @@ const LOCK_PAUSE_MS = 20
 function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   if (!locked && isOld(schemaVersion(db))) {
     throw new OpenError(
-      `an older plantstore serves ${path}, and would go on by the old schema; restart it with this version`,
+      `an older plantstore is serving ${path}; restart it with this version first`,
     )
   }
   const isMigrated = migrate(db) !== SCHEMA_VERSION
@@ -69,7 +69,7 @@ export async function openDatabase(file: OpenedFile, role: Role): Promise<Opened
     return { db: await connectUnlocked(file, role), inode }
   } catch (error) {
     closeSync(file.fd)
-    throw explain(error, file.path)
+    throw explainFailedOpen(error, file.path)
   } finally {
     // A file that was closed is unlocked.
     if (file.locked && !role.holdsLock) unlock(file.fd)

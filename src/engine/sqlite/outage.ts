@@ -1,5 +1,8 @@
-// An outage of the storage: after a failed write or sync, nothing is read or written until everything was closed and read
-// from the disk again. At its end, a batch in doubt is settled.
+// An outage of the storage. Phases:
+// - begin: a write or sync has failed. What the page cache holds may differ from the disk, so nothing is read or written.
+// - recover, each second: everything is closed, read from the disk again, and written once.
+// - settle: batches in doubt get their outcomes (settle.ts), and the outage is over.
+// A command ends with an error instead of recovering.
 
 import type { ApiError } from '../../errors'
 import type { Outcome } from '../change'
@@ -13,7 +16,7 @@ const RETRY_MS = 1000
 /** The outages of one storage. */
 export class Outage {
   #reason: ApiError | null = null
-  /** A batch, and the probe that was sent behind it. */
+  /** A batch in doubt, and the probes that were sent after it. */
   #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
   #recovery: Promise<void> | undefined
   #isClosed = false
@@ -45,7 +48,7 @@ export class Outage {
     return promised.promise
   }
 
-  /** Nothing is opened again once this resolves. */
+  /** Ends the attempts to recover. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#recovery

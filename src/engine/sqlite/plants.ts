@@ -58,17 +58,22 @@ function prepareRange(db: Database, order: Order) {
   }
 }
 
+export type PlantReader = {
+  read(id: Int64): NewPlant | null
+  list(query: PlantQuery): Page
+}
+
 /** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
-export function preparePlants(db: Database) {
+export function preparePlants(db: Database): PlantReader {
   const one = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
   const ranges = { asc: prepareRange(db, 'asc'), desc: prepareRange(db, 'desc') }
 
   return {
-    read(id: Int64): NewPlant | null {
+    read(id) {
       const row = one.get(id)
       return row && plantOf(row)
     },
-    list(query: PlantQuery): Page {
+    list(query) {
       const { limit, order = 'asc' } = query
       const first = firstId(query)
       return first === null

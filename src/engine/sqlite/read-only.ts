@@ -12,7 +12,7 @@ import { fileSize } from './database-file'
 import { filesOf } from './sidecars'
 import { atOneMoment, openUri, RECOVERY_SUFFIXES } from './snapshot'
 
-// Both leave the copy unsynced: it is synced, in parts, before it gets its name.
+// Neither of these syncs the copy: it is synced, in parts, before it gets its name.
 
 /** https://sqlite.org/lang_vacuum.html#vacuuminto */
 function vacuumInto(db: Database, to: string): void {
@@ -87,7 +87,7 @@ export async function readDatabase<T>(
   if (seen) return seen.result
   const temporary = tmpdir()
   checkFolder(temporary)
-  // Only of the copy: what is read may be written elsewhere.
+  // For errors of the copy alone: `read` may write elsewhere.
   const refuse = (error: unknown): never => {
     throw writeError(error, `a copy of ${path} in ${temporary}`)
   }

@@ -1,6 +1,12 @@
-// Replaces a database with a backup. Whenever it is killed, the path has the complete old database, or the complete
-// backup, or a marker that every command refuses: never one of them beside the write-ahead log (WAL) of the other. Each file is renamed
-// atomically, and each step is on disk before the next.
+// Replaces a database with a backup. Phases:
+// - copy: the backup is copied to a private folder beside the database, checked and synced.
+// - fold: the write-ahead log (WAL) of the old database is merged into its file, which is then locked against everyone.
+// - exchange: the two files exchange their names; the old one is kept.
+// If the old database is too damaged to be folded, it is exchanged with a marker, which every command refuses. Its WAL follows
+// it, and the new database replaces the marker.
+//
+// Whenever it is killed, the path has the complete old database, the complete backup, or the marker: never a database beside
+// the WAL of another. Files are renamed atomically, and each step is on disk before the next.
 
 import { Database } from 'bun:sqlite'
 import {
@@ -20,11 +26,11 @@ import { copyBytes } from '../../files/copy-bytes'
 import { exchangeFiles } from '../../files/libc'
 import { makePrivateFolder } from '../../files/private-folder'
 import { placeNew } from '../../files/replace-file'
-import { checkFolder, explainMaking, targetOf } from '../../files/resolve-path'
+import { checkFolder, explainFailedWrite, targetOf } from '../../files/resolve-path'
 import { syncFile, syncFolder } from '../../files/sync'
 import { copyDatabase } from './backup'
 import { checkFile, type OpenedFile, openFile, requireExactName } from './database-file'
-import { explain, lockedByAnother } from './errors'
+import { explainFailedOpen, lockedByAnother } from './errors'
 import { renameJournal } from './journal'
 import type { OnBytes } from './read-only'
 import { readRestoreMarker, restoreMarker } from './restore-marker'
@@ -33,7 +39,7 @@ import { excludeConnections, SIDECAR_SUFFIXES } from './sidecars'
 /** The result of a restore: the plants in the database, and the path of the old one; null: there was none. */
 type Restored = { readonly plants: number; readonly kept: string | null }
 
-// A database that SQLite cannot recover: it is moved aside as it is.
+// SQLite cannot recover such a database: it is kept as it is.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
 // A database may be restored by another user than the one who serves it.
@@ -81,7 +87,7 @@ function foldWal(path: string): Database | null {
   } catch (error) {
     db.close(true)
     if (UNRECOVERABLE.test(codeOf(error))) return null
-    throw explain(error, path)
+    throw explainFailedOpen(error, path)
   }
 }
 
@@ -195,7 +201,7 @@ export async function restoreDatabase(
     syncFolder(folder)
     return { plants, kept: null }
   } catch (error) {
-    throw explainMaking(error, path)
+    throw explainFailedWrite(error, path)
   } finally {
     if (held) closeSync(held.fd)
   }

@@ -1,4 +1,4 @@
-// Finds out how a batch in doubt ended.
+// Settles a batch in doubt: finds out whether the disk holds it, once the disk can be read again.
 
 import { isDone, type Outcome, type Write } from '../change'
 import { isSame, type Row, type RowId, toRow } from '../row'

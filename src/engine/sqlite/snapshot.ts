@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { codeOf, OpenError } from '../../errors'
 import { prepareOrClose, setPragmas } from './connection'
 import { checkFile, fileSize } from './database-file'
-import { denied, explainReading } from './errors'
+import { denied, explainFailedRead } from './errors'
 import { requireKnown, schemaVersion } from './migrations'
 import { filesOf, holdSidecars, releaseSidecars } from './sidecars'
 
@@ -93,7 +93,7 @@ export async function atOneMoment<T>(
   act: (moment: Moment) => Promise<T>,
 ): Promise<T> {
   if (existsSync(path)) {
-    // SQLite says no more than that it cannot open a file.
+    // SQLite would only say that it cannot open the file.
     const refusal = denied(filesOf(realpathSync(path)), 'read')
     if (refusal) throw refusal
   }
@@ -118,7 +118,7 @@ export async function atOneMoment<T>(
     }
     throw new OpenError(`${full} keeps changing; try again`)
   } catch (error) {
-    throw explainReading(error, full)
+    throw explainFailedRead(error, full)
   } finally {
     closeSync(fd)
   }

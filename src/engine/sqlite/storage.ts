@@ -8,7 +8,7 @@ import type { Write } from '../change'
 import type { Committed } from '../group-commit'
 import { observeCommit, type Role } from '../role'
 import { probe } from './apply-change'
-import { watchCheckpoints } from './checkpoint'
+import { type CheckpointWatch, watchCheckpoints } from './checkpoint'
 import {
   closeDatabase,
   connect,
@@ -17,8 +17,14 @@ import {
   type ServingConnection,
 } from './connection'
 import type { OpenedFile } from './database-file'
-import { explain, type StorageFailure, toClientError, toCommandError, toFailure } from './errors'
-import { watchForeignLock } from './foreign-lock'
+import {
+  explainFailedOpen,
+  type StorageFailure,
+  toClientError,
+  toCommandError,
+  toFailure,
+} from './errors'
+import { type ForeignLock, watchForeignLock } from './foreign-lock'
 import type { OpenedDatabase } from './open'
 import { Outage } from './outage'
 import { WorkerClient } from './worker-client'
@@ -26,7 +32,7 @@ import { failureOf } from './worker-protocol'
 
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const COMMIT_YIELD_MS = 4
-// A full disk refuses each change: the log says so from time to time.
+// A full disk refuses every change: it is logged no more often than this.
 const FULL_LOGGED_EVERY_MS = 60_000
 
 /** The storage of one database file. Owned by one store. */
@@ -35,10 +41,10 @@ export class Storage {
   readonly worker: WorkerClient
   /** Whether a journal was kept when the storage was opened. */
   readonly keepsJournal: boolean
-  readonly #checkpoints: ReturnType<typeof watchCheckpoints>
+  readonly #checkpoints: CheckpointWatch
   readonly #toError: (failure: StorageFailure) => ApiError
   readonly #outage: Outage
-  readonly #lock: ReturnType<typeof watchForeignLock>
+  readonly #lock: ForeignLock
   #connection: ServingConnection | null = null
   #fullLoggedAt = Number.NEGATIVE_INFINITY
 
@@ -63,7 +69,7 @@ export class Storage {
     } catch (error) {
       db.close(true)
       closeSync(file.fd)
-      throw explain(error, this.path)
+      throw explainFailedOpen(error, this.path)
     }
   }
 
@@ -130,7 +136,7 @@ export class Storage {
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
 
-  /** Closes everything. Clients whose commit is still in doubt are not answered. */
+  /** Closes everything. Clients whose commit is still in doubt get no answer. */
   async close(): Promise<void> {
     try {
       await this.#outage.close()
@@ -206,6 +212,7 @@ export class Storage {
     return this.#connection
   }
 
+  // The committing thread first: if the disk hangs, only that thread waits for it.
   async #reopen(): Promise<ServingConnection> {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })

@@ -4,8 +4,17 @@ import type { Database } from 'bun:sqlite'
 import type { Scope, Token } from '../../token'
 import { TOKEN_COLUMNS, type TokenRow, toToken } from '../token-row'
 
+/** The methods of `Store` that concern tokens. */
+export type TokenTable = {
+  find(hash: string): Token | null
+  create(token: Token): boolean
+  list(): Token[]
+  prune(by: number): number
+  revoke(name: string, now: number): boolean
+}
+
 /** Prepares the queries and changes of a database's tokens. */
-export function prepareTokens(db: Database) {
+export function prepareTokens(db: Database): TokenTable {
   const select = db.query<TokenRow, [string]>(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = ?`)
   const selectAll = db.query<TokenRow, []>(
     `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`,
@@ -33,13 +42,13 @@ export function prepareTokens(db: Database) {
   })
 
   return {
-    find(hash: string): Token | null {
+    find(hash) {
       const row = select.get(hash)
       return row && toToken(row)
     },
-    create: (token: Token): boolean => add.immediate(token),
-    list: (): Token[] => selectAll.all().map(toToken),
-    prune: (by: number): number => prune.run(by).changes,
-    revoke: (name: string, now: number): boolean => revoke.run(now, name).changes === 1,
+    create: (token) => add.immediate(token),
+    list: () => selectAll.all().map(toToken),
+    prune: (by) => prune.run(by).changes,
+    revoke: (name, now) => revoke.run(now, name).changes === 1,
   }
 }

@@ -81,7 +81,7 @@ export class WorkerClient {
       else this.#asking.shift()?.(reply)
     }
     thread.onerror = ({ message }) => {
-      // What the next thread was asked is not in doubt.
+      // A thread that was replaced: the requests are those of the new one.
       if (this.#thread !== thread) return
       const detail = `the committing thread died: ${message}`
       this.#thread = undefined

@@ -1,12 +1,12 @@
 // The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: loading it starts it.
 
-import { openCommitter } from './committer'
+import { type Committer, openCommitter } from './committer'
 import { toFailure } from './errors'
 import type { Answer, Reply, Request } from './worker-protocol'
 
 declare const self: Worker
 
-let committer: ReturnType<typeof openCommitter> | undefined
+let committer: Committer | undefined
 
 const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
 

@@ -118,7 +118,7 @@ test('is left to the older daemon that serves the database', async () => {
 
   expect({ code, err }).toEqual({
     code: 1,
-    err: `plantstore: an older plantstore serves ${database}, and would go on by the old schema; restart it with this version\n`,
+    err: `plantstore: an older plantstore is serving ${database}; restart it with this version first\n`,
   })
   expect(versionOf(database)).toBe(2)
   expect(existsSync(`${database}.schema-2`)).toBeFalse()

@@ -68,7 +68,7 @@ test('finds a wrong number of plants, which no backup or restore suffers from', 
 
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toBe(
-    `plantstore: ${database}: the number of plants is kept as 5, and 3 are stored; run ${remedy}\n`,
+    `plantstore: ${database}: the recorded number of plants is 5, but 3 are stored; run ${remedy}\n`,
   )
   expect([backup.code, restored.code]).toEqual([0, 0])
   change(database, remedy)
