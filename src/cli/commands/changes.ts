@@ -1,4 +1,4 @@
-// plantstore changes: prints the log of changes.
+// plantstore changes: prints the change log.
 
 import type { Change } from '../../client/client'
 import { toJson } from '../../plant/json'
@@ -14,7 +14,7 @@ export const changes: Command = {
   name: 'changes',
   usage: '',
   summary: 'print what changed, or follow it',
-  help: `Prints the log of changes as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow goes on with what happens; over any loss of connection to a daemon. Each line has a cursor, after which --after goes on.`,
+  help: `Prints the change log as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects to a daemon that was away. Each line has a cursor: give the last one to --after to resume.`,
   options: ['after', 'follow', ...sourceOptions],
   wording: sourceWording,
   async run({ config, out, err }) {

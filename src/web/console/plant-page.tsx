@@ -44,7 +44,7 @@ type PlantPageProps = PageActions & {
   readonly isReadOnly: boolean
 }
 
-/** What is known of a plant below its name: its tag and id, and with a log of changes, its history. */
+/** What is known of a plant below its name: its tag and id, and with the change log, its history. */
 export function PlantPage({ editor, plant, isReadOnly, base, onTag, onDelete }: PlantPageProps) {
   const changes = useSignal<readonly Change[]>([])
   const next = useSignal<string | null>(null)
