@@ -44,7 +44,7 @@ describe('a token', () => {
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from(text.join('')),
     })
-    await page.getByText(/\d,000 created/).waitFor()
+    await page.getByText(/created \d+,000/).waitFor()
     await revokeToken('importer')
     await page.getByText('Waiting; it resumes by itself.').waitFor()
     await connect(page)
