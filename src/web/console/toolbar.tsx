@@ -139,7 +139,7 @@ export function Toolbar({ list, exporter, isReadOnly, onAdd, onFiles }: ToolbarP
               class="visually-hidden"
               type="file"
               aria-label="File to import"
-              accept=".csv,.tsv,.xlsx,.json,.ndjson,.jsonl"
+              accept=".csv,.tsv,.tab,.txt,.xlsx,.xlsm,.json,.ndjson,.jsonl"
               multiple
               tabIndex={-1}
               onChange={(event) => {

@@ -216,7 +216,9 @@ describeServers('the commands with %s', (started) => {
     await server.query(remedy, 'counted')
 
     expect(code).toBe(1)
-    expect(err).toContain(`the recorded number of plants is ${stored - 2}, but ${stored} are stored`)
+    expect(err).toContain(
+      `the recorded number of plants is ${stored - 2}, but ${stored} are stored`,
+    )
     expect((await runWith(url, ['check'])).out).toStartWith(`ok: ${stored} plants, `)
   })
 

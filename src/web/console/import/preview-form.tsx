@@ -153,7 +153,7 @@ function Reading({ preview }: { readonly preview: Preview }) {
       {format === 'csv' ? (
         <Select
           name="import-delimiter"
-          label="Between cells"
+          label="Separator"
           value={delimiter}
           options={DELIMITERS}
           onChoose={(it) => void read({ delimiter: it })}
