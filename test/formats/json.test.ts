@@ -31,7 +31,7 @@ test('reads any array as JSON.parse does, wherever it is cut', async () => {
         expect(plain(rows.map((row) => 'cells' in row && row.cells))).toBe(plain(JSON.parse(text)))
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

@@ -1,11 +1,8 @@
-// plantstore man: the manual page, in the macros of man(7).
+// plantstore man: the manual page, in the macros of man(7). Its date is that of a release, which a package fills in.
 
 import packageJson from '../../../package.json'
 import { type Command, exitCodes } from '../command'
 import { describeOption, isFlag, options, toFlag, variableOf } from '../options'
-
-/** When the page last changed beyond the list of options. */
-const CHANGED = '2026-11-23'
 
 // A line that begins with a dot or a quote would be a request; a plain hyphen could not be pasted into a shell.
 const escapeText = (text: string): string =>
@@ -79,7 +76,7 @@ const list = (items: Readonly<Record<string, string>>): string =>
     .join('\n')
 
 const page = (commands: readonly Command[]): string =>
-  `.TH PLANTSTORE 1 "${CHANGED}" "plantstore ${packageJson.version}" "User Commands"
+  `.TH PLANTSTORE 1 "" "plantstore ${packageJson.version}" "User Commands"
 .SH NAME
 plantstore \\- a durable, authenticated HTTP store of plants
 .SH SYNOPSIS

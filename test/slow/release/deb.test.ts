@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { makeDeb } from '../../../deploy/deb'
 import { root as repository, temporaryFolder } from '../../harness/daemon'
 import { run } from '../../harness/process'
@@ -103,7 +104,10 @@ test.skipIf(!hasTools)(
     expect(await plantstore('plantstore export -')).toContain('{"id":1,"name":"Rose"}\n')
     expect(readFileSync(join(root, settings), 'utf8')).toContain('PLANTSTORE_PORT=3001')
 
-    expect(existsSync(join(root, 'usr/share/man/man1/plantstore.1.gz'))).toBeTrue()
+    const page = gunzipSync(
+      readFileSync(join(root, 'usr/share/man/man1/plantstore.1.gz')),
+    ).toString()
+    expect(page).toMatch(/^\.TH PLANTSTORE 1 "\d{4}-\d\d-\d\d" /)
     for (const file of ['licenses.txt.gz', 'cdx.json.gz', 'changelog.gz', 'docs/scaling.md']) {
       expect(existsSync(join(root, 'usr/share/doc/plantstore', file))).toBeTrue()
     }
