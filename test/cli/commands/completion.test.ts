@@ -118,7 +118,7 @@ test('refuses a shell that it does not know', async () => {
 test('prints a manual page of every command and option', async () => {
   const { out, code } = await runProgram(['man'])
   expect(code).toBe(0)
-  expect(out).toStartWith('.TH PLANTSTORE 1 ')
+  expect(out).toStartWith('.TH PLANTSTORE 1 "" "plantstore ')
   for (const word of ['serve', 'completion', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
     expect(out).toContain(word)
   }
@@ -128,7 +128,6 @@ test('prints a manual page of every command and option', async () => {
   for (const section of ['EXIT STATUS', 'ENVIRONMENT', 'FILES', 'EXAMPLES', 'SEE ALSO']) {
     expect(out).toContain(`\n.SH ${section}\n`)
   }
-  expect(out).toMatch(/^\.TH PLANTSTORE 1 "\d{4}-\d\d-\d\d" /)
   for (const code of [130, 143]) expect(out).toContain(`\n.B ${code}\n`)
   // Of a flag that switches something off, the default would read as if it were on.
   expect(out).not.toContain('default: true')
