@@ -1,6 +1,6 @@
-// Imports files of plants, one after another: what reads them is loaded when a file is chosen.
+// Imports files of plants, one after another: what reads them is loaded once a token is there that may write.
 
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { Manner } from './import/import.tsx'
 import type { Memory, Plan } from './import/plan.ts'
@@ -40,6 +40,12 @@ export function createImporter(session: Session, onChange: () => void) {
   let isBusy = false
   let abort = new AbortController()
 
+  const load = () => import('./import/import.tsx').catch(() => null)
+  // Ahead of the first file: one that is chosen while the service does not answer waits for it, like any other.
+  effect(() => {
+    if (session.isConnected.value && !session.isReadOnly.value) void load()
+  })
+
   function update(change: (before: Import) => Partial<Import>): void {
     if (current.value) current.value = { ...current.value, ...change(current.value) }
   }
@@ -51,7 +57,7 @@ export function createImporter(session: Session, onChange: () => void) {
     const ask = (it: VNode | null) => {
       form.value = it
     }
-    const loaded = await import('./import/import.tsx').catch(() => null)
+    const loaded = await load()
     if (!loaded) update(() => ({ state: 'failed', reason: NOT_LOADED }))
     const around = { session, memory, signal, update, ask }
     const plan = (await loaded?.importFile(file, manner, around)) ?? null

@@ -366,3 +366,25 @@ describe('a delete', () => {
     await console.isClean()
   })
 })
+
+test('a file that is chosen while the daemon is away is imported once it is back', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const first = await startDaemon({ database })
+  await using console = await openConsole(browser, first.url)
+  const { page } = console
+  await page.getByText('Healthy').waitFor()
+  await first.kill()
+  await page.getByRole('alert').getByText('No response, retrying…').waitFor()
+  await console.field('File to import').setInputFiles({
+    name: 'plants.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('id,name\n1,Fern\n'),
+  })
+  await page.getByText('Waiting; it resumes by itself.').waitFor()
+  await using _ = await startDaemon({ database, args: ['--port', String(first.port)] })
+
+  await page.getByText('Done: created 1').waitFor()
+  const complaints = await console.complaints()
+  expect(complaints.filter((it) => !NO_ANSWER.test(it))).toEqual([])
+})

@@ -65,6 +65,12 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
     ],
     /** What axe-core finds of any impact: rule and element. */
     async barriers(): Promise<string[]> {
+      // A colour that still changes has too little contrast for a moment.
+      await page.evaluate(() => {
+        for (const animation of document.getAnimations()) {
+          if (animation.effect?.getComputedTiming().iterations !== Infinity) animation.finish()
+        }
+      })
       const found = await page.evaluate(`${axe}; axe.run({ resultTypes: ["violations"] })`)
       const { violations } = found as {
         violations: { id: string; impact: string; nodes: { html: string }[] }[]

@@ -220,6 +220,28 @@ describe('a file as people have them', () => {
     expect(console.importer.canRetry()).toBeFalse()
   })
 
+  test.each([
+    ['nothing', 'a.csv', '', 'the file is empty'],
+    [
+      'one object around the list',
+      'a.json',
+      '{\n  "plants": [\n    {\n      "id": 1\n    }\n  ]\n}',
+      'expected a JSON array of objects, or one object per line; line 1: not JSON',
+    ],
+    [
+      'numbers',
+      'a.json',
+      '[1,2]',
+      'expected a JSON array of objects, or one object per line; line 1',
+    ],
+  ])('a file of %s says why there are no columns', async (_, name, text, reason) => {
+    await using console = await start()
+
+    await console.importer.add([new File([text], name)])
+    expect(console.importer.current.value?.state).toBe('failed')
+    expect(console.importer.current.value?.reason).toStartWith(reason)
+  })
+
   test('hidden-stop.csv is shown with its first problems, and its refused rows can be saved', async () => {
     await using console = await start()
     const { importer } = console
@@ -391,7 +413,7 @@ describe('the preview', () => {
     await using console = await start()
     const { importer } = console
 
-    const adding = importer.add([csv('latin;no|x\nHedera;1|y\n')])
+    const adding = importer.add([csv('latin;no|x\nHedera;10|y\n')])
     const preview = await previewOf(importer)
     expect(preview.opened.value?.table.delimiter).toBe(';')
     await preview.read({ delimiter: '|' })
@@ -399,7 +421,7 @@ describe('the preview', () => {
     await preview.read({ hasHeader: false })
     expect(preview.findings.value?.rows).toBe(2)
     await preview.read({ encoding: 'utf-16be' })
-    expect(preview.error.value).not.toBe('')
+    expect(preview.error.value).toBe('not utf-16be, at line 3 or later; choose another encoding')
     await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
     preview.choose({ name: 0 })
     await until(() => preview.findings.value?.isWhole)

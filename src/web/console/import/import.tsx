@@ -1,4 +1,4 @@
-// One file, from its first bytes to its last plant. Loaded when a file is chosen: it has the readers of all formats.
+// One file, from its first bytes to its last plant. Loaded after the page: it has the readers of all formats.
 
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'

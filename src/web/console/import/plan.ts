@@ -48,6 +48,17 @@ async function findSheet(file: File, opened: OpenedFile): Promise<OpenedFile> {
   return opened
 }
 
+const JSON_SHAPE = 'expected a JSON array of objects, or one object per line'
+
+/** Why a file has no columns: it is empty, or no line of it can be read, as of JSON with another shape. */
+async function explainNothing({ rows }: OpenedFile): Promise<string> {
+  for await (const [first] of rows()) {
+    if (first && 'problem' in first) return `${JSON_SHAPE}; line ${first.line}: ${first.problem}`
+    if (first && 'stop' in first) return `line ${first.line}: ${first.stop}`
+  }
+  return 'the file is empty'
+}
+
 /** Opens a file as its first rows suggest. Throws an `OpenError` that says what to do if it cannot be read. */
 export async function look(file: File): Promise<Look> {
   const format = await findFormat(file)
@@ -56,7 +67,7 @@ export async function look(file: File): Promise<Look> {
   const opened = format === 'xlsx' ? await findSheet(file, first) : first
   const settings = { ...USUAL_SETTINGS, encoding, sheet: opened.table.sheet }
   const { header } = opened.table
-  if (header.length === 0) throw new OpenError('the file is empty')
+  if (header.length === 0) throw new OpenError(await explainNothing(opened))
   const kind = JSON.stringify([format, header])
   const proposal = await propose(opened.table)
   if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')

@@ -4,7 +4,8 @@ import type { Words } from '../../../formats/words.ts'
 /** What the page calls its choices, for messages about a file. */
 export const WORDS: Words = {
   numbering: '"Number the rows from"',
-  encoding: (name) => `choose another encoding, such as ${name}`,
+  encoding: (guess) =>
+    guess === null ? 'choose another encoding' : `choose another encoding, such as ${guess}`,
   workbook: 'rename it to .xlsx',
 }
 

@@ -1,0 +1,18 @@
+// A chosen file is read in small pieces, so that the page stays usable meanwhile.
+import { expect, test } from 'bun:test'
+import { USUAL_SETTINGS } from '../../../src/formats/table'
+import { openFile } from '../../../src/web/console/import/file'
+
+test('reads a large file in pieces of at most 64 KB, whatever the browser hands on at once', async () => {
+  const text = `id,name\n${Array.from({ length: 100_000 }, (_, i) => `${i},plant ${i}\n`).join('')}`
+  const { rows, table } = await openFile(new Blob([text]), 'csv', USUAL_SETTINGS)
+  const pieces: number[] = []
+  let read = 0
+  for await (const part of rows((bytes) => pieces.push(bytes))) read += part.length
+
+  expect(read).toBe(100_000)
+  expect(pieces.reduce((sum, it) => sum + it, 0)).toBe(text.length)
+  expect(Math.max(...pieces)).toBeLessThanOrEqual(65_536)
+  // A guess at the columns looks at no more than the first rows.
+  expect(table.sample.length).toBeLessThan(10_000)
+})
