@@ -36,11 +36,12 @@ const result = Bun.spawnSync(
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),
     ...(values.metafile ? [`--metafile=${values.metafile}`] : []),
-    // The executable has all files in one folder: that of the worker and its client.
+    // The executable has all files in one folder: those of threads and their clients.
     '--root=src/engine/sqlite',
     values.entry,
-    // The worker's file must be an entry of its own.
+    // The files of threads must be entries of their own.
     'src/engine/sqlite/worker.ts',
+    'src/engine/sqlite/check-worker.ts',
     `--outfile=${values.outfile}`,
   ],
   { stdout: 'inherit', stderr: 'inherit', env: { ...process.env, NODE_ENV: 'production' } },

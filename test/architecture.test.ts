@@ -5,7 +5,13 @@ import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
 import { root } from './harness/daemon'
 
-const ENTRIES = ['main.ts', 'engine/sqlite/worker.ts', 'web/console/main.tsx', 'web/docs/main.tsx']
+const ENTRIES = [
+  'main.ts',
+  'engine/sqlite/worker.ts',
+  'engine/sqlite/check-worker.ts',
+  'web/console/main.tsx',
+  'web/docs/main.tsx',
+]
 
 type Import = { readonly from: string; readonly to: string; readonly names: string }
 

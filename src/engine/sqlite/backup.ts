@@ -2,7 +2,8 @@
 
 import { OpenError } from '../../errors'
 import type { Findings } from '../../store'
-import { checkDatabase } from './check'
+import { checkInThread } from './check-thread'
+import { fileSize } from './database-file'
 import { copyMoment, type OnBytes } from './read-only'
 
 /**
@@ -11,7 +12,8 @@ import { copyMoment, type OnBytes } from './read-only'
  */
 export async function copyDatabase(from: string, to: string, onBytes?: OnBytes): Promise<Findings> {
   await copyMoment(from, to, onBytes)
-  const found = await checkDatabase(to, true)
+  const bytes = fileSize(to)
+  const found = await checkInThread(to, () => onBytes?.(bytes, bytes))
   if (found.problems.length > 0)
     throw new OpenError(`${from} is damaged: ${found.problems[0]}`, true)
   return found
