@@ -27,6 +27,8 @@ type Started = {
   readonly passwordFile: string | null
   /** Whether the configuration has a token, so that the store needs none. */
   readonly hasToken: boolean
+  /** Whether nobody can read standard output. */
+  readonly isDiscarded: boolean
   /** Whether clients must be told to trust the certificate. */
   readonly needsTrust: boolean
 }
@@ -61,6 +63,11 @@ async function showFirstToken(
   log: Log,
 ): Promise<void> {
   if ((await store.listTokens()).length > 0) return
+  if (started.isDiscarded) {
+    const detail = 'standard output is closed or /dev/null, so no token was made'
+    log('warn', 'token-not-shown', { detail })
+    return
+  }
   const { text, token } = issueToken(NAME, 'write', null, Date.now())
   if (!(await store.createToken(token))) return
   const before = out.dropped()

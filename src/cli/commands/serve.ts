@@ -23,6 +23,7 @@ import type { Command } from '../command'
 import type { Config } from '../config'
 import { watchToken } from '../configured-token'
 import { daemonOptions } from '../options'
+import { isNullDevice } from '../terminal/output'
 
 const STDOUT = 1
 const STDERR = 2
@@ -177,6 +178,7 @@ Exit codes: 0 stopped; 1 cannot start; 2 wrong usage; 74 the disk failed, or the
           isNew,
           passwordFile: files.length > 0 ? null : config.databasePasswordFile,
           hasToken: token.current() !== null,
+          isDiscarded: isNullDevice(STDOUT),
           needsTrust: tls?.current().needsTrustAt(localHost(host)) ?? false,
         },
         out,

@@ -25,13 +25,15 @@ export function writeAll(fd: number, text: string): boolean {
   return true
 }
 
+/** Whether an open file is /dev/null. */
+export const isNullDevice = (fd: number): boolean => fstatSync(fd).rdev === NULL_DEVICE
+
 // Not `process.stdout`: loading Node's streams takes as long as loading everything else.
 function createOutput(fd: number, onError: (error: unknown) => void): Output {
-  const stat = fstatSync(fd)
   return {
     // A terminal is a character device; so is /dev/null, where it does not matter.
-    isTTY: stat.isCharacterDevice(),
-    isDiscarded: stat.isCharacterDevice() && stat.rdev === NULL_DEVICE,
+    isTTY: fstatSync(fd).isCharacterDevice(),
+    isDiscarded: isNullDevice(fd),
     write(text) {
       try {
         return writeAll(fd, text)

@@ -71,6 +71,17 @@ test('serves if standard output cannot be written, and revokes the token that no
   expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
 })
 
+test('makes no first token if standard output is closed', async () => {
+  using folder = temporaryFolder()
+  const args = ['--database', folder.file('plants.db')]
+  const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" >&-']
+
+  const { err } = await runProgram(['serve', '--port', '0', ...args], { under: shell })
+
+  expect(err).toContain('"event":"token-not-shown"')
+  expect((await runProgram(['token', 'list', '--json', ...args])).out).toBe('[]\n')
+})
+
 test('prints no token at the second start, and still accepts the first one', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
