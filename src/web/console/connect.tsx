@@ -62,7 +62,7 @@ export function Welcome({ session }: { readonly session: Session }) {
           hint="It begins with pst_. plantstore printed one when it first started."
         />
         <p class="foot">
-          No token? Ask who runs plantstore, or on its host:{' '}
+          No token? Ask whoever runs plantstore, or on its host:{' '}
           <code>plantstore token create NAME</code>
           <br />
           For programs: <a href="docs">API reference</a>
