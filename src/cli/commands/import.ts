@@ -1,6 +1,7 @@
 // plantstore import: creates the plants of a file, as clients would.
 
 import { quote } from '../../daemon/invocation'
+import { withoutPassword } from '../../engine/database-url'
 import { engineOf, openStore } from '../../engine/engine'
 import { command } from '../../engine/role'
 import { messageOf, OpenError, UsageError } from '../../errors'
@@ -61,7 +62,8 @@ function commandLine(
   config: Config,
   columns: Partial<Record<OptionName, unknown>>,
 ): string {
-  const database = config.database === 'plants.db' ? [] : ['--database', quote(config.database)]
+  const database =
+    config.database === 'plants.db' ? [] : ['--database', quote(withoutPassword(config.database))]
   const words = [...wordsOf({ ...pick(config, READING), ...columns }), ...database]
   return ['plantstore import', quote(path), ...words].join(' ')
 }

@@ -158,11 +158,11 @@ test.each([
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)
 
   const delimiter = stdin.includes(';') ? 'semicolons' : 'commas'
-  const line = `plantstore import - --format csv${options} --database ${folder.file('plants.db')}`
-  expect({ err, code }).toEqual({
-    err: `plantstore: standard input: ${found} (between ${delimiter}; see --delimiter); try: ${line}\n`,
-    code: 1,
-  })
+  const line = `plantstore import - --format csv${options} --database `
+  expect(err).toStartWith(
+    `plantstore: standard input: ${found} (between ${delimiter}; see --delimiter); try: ${line}`,
+  )
+  expect(code).toBe(1)
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
