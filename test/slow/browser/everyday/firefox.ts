@@ -45,6 +45,9 @@ export async function startFirefox(folder: string, downloads: string): Promise<D
     'browser.download.dir': downloads,
     'browser.download.folderList': 2,
     'browser.download.alwaysOpenPanel': false,
+    // Without a window it finds no mouse, at times: a fine pointer (2) that hovers (4).
+    'ui.primaryPointerCapabilities': 6,
+    'ui.allPointerCapabilities': 6,
   }
   const lines = Object.entries(preferences).map(([name, value]) =>
     ['user_pref(', JSON.stringify(name), ', ', JSON.stringify(value), ');\n'].join(''),
