@@ -64,9 +64,14 @@ export type OpenedDatabase = { readonly db: Database; readonly inode: string | n
  */
 export async function openDatabase(file: OpenedFile, role: Role): Promise<OpenedDatabase> {
   try {
-    const inode = watchInode(file.path)()
+    const inodeAt = watchInode(file.path)
+    const inode = inodeAt()
     if (file.locked) distrustPageCache(file.path)
-    return { db: await connectUnlocked(file, role), inode }
+    const db = await connectUnlocked(file, role)
+    if (inodeAt() === inode) return { db, inode }
+    // As by a restore, whose lock it has waited for.
+    db.close(true)
+    throw new OpenError(`${file.path} was replaced while it was being opened; run it again`)
   } catch (error) {
     closeSync(file.fd)
     throw explainFailedOpen(error, file.path)
