@@ -8,7 +8,7 @@ import { OpenError, UsageError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
 import { checkFolder, targetOf } from '../../files/resolve-path'
 import { type Command, onlyArgument } from '../command'
-import { copying } from '../terminal/attended'
+import { copying } from '../terminal/copying'
 
 export const backup: Command = {
   name: 'backup',

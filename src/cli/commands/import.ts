@@ -27,9 +27,9 @@ import { createRehearsal, importAll, type Run } from '../importing'
 import { databaseOptions, type OptionName, toFlag } from '../options'
 import { checkRefusedFile, createRefusedFile, type RefusedFile } from '../refused-file'
 import { createTally, REFUSED_SHOWN, summarize } from '../tally'
-import { attended } from '../terminal/attended'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
+import { attended } from '../terminal/suspend'
 
 const PLANTS_SHOWN = 5
 

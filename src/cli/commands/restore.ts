@@ -3,7 +3,7 @@
 import { worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
 import { type Command, onlyArgument } from '../command'
-import { copying } from '../terminal/attended'
+import { copying } from '../terminal/copying'
 
 export const restore: Command = {
   name: 'restore',

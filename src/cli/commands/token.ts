@@ -7,7 +7,7 @@ import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token'
 import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
 import { databaseOptions, options, toFlag } from '../options'
-import { attended } from '../terminal/attended'
+import { attended } from '../terminal/suspend'
 
 const iso = (time: number | null): string | null =>
   time === null ? null : new Date(time).toISOString()

@@ -1,9 +1,7 @@
-// A command that commits, or copies a database, while somebody watches it.
+// A command that commits can be suspended by Ctrl-Z, but never while it holds the lock that a daemon waits for.
 
 import type { Log } from '../../log'
-import { exitCodes, type Output } from '../command'
-import { interruptible } from './interrupt'
-import { createProgress, inMegabytes } from './progress'
+import type { Output } from '../command'
 
 /** From now on, Ctrl-Z (SIGTSTP) stops this process outside the commits that the returned function runs, one at a time. */
 function suspendBetweenCommits() {
@@ -42,22 +40,3 @@ export const attended = (err: Output) => ({
   uninterrupted: suspendBetweenCommits(),
   log: tellMigration(err),
 })
-
-/**
- * Runs `copy`, which can be interrupted where it calls `onBytes`, with a bar of what is done; then prints what it resolves to.
- * Resolves to the exit code, or to the signal's if one came.
- */
-export const copying = (
-  out: Output,
-  err: Output,
-  copy: (onBytes: (done: number, total: number) => void) => Promise<string>,
-): Promise<number> =>
-  interruptible(async (check) => {
-    const progress = createProgress(err, inMegabytes)
-    const onBytes = (done: number, total: number) => {
-      check()
-      progress.update(done, done, total)
-    }
-    out.write(await copy(onBytes).finally(progress.end))
-    return exitCodes.ok
-  })
