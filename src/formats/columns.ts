@@ -98,7 +98,7 @@ function isIdColumn(values: readonly string[]): boolean {
 }
 
 /** How a user names a column: by its text, or by its number if that is not enough. */
-function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {
+export function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {
   if (!isNamed) return String(place + 1)
   const text = (header[place] ?? '').trim()
   const isAlone = header.filter((it) => normalize(it) === normalize(text)).length === 1

@@ -1,7 +1,7 @@
 // Refused rows -> text: as they were, with the reason, so that they can be mended and imported alone.
 
 import { exactNumber } from '../plant/plant'
-import { type Columns, normalize } from './columns'
+import { type Columns, nameColumn, normalize } from './columns'
 import type { Row, Unreadable } from './row'
 import type { Table } from './table'
 import { csvCell } from './write'
@@ -14,6 +14,8 @@ export type RefusedWriter = {
   row(source: Row | Unreadable, reason: string, place: bigint): string
   /** The options that import what is written, besides those of the columns. */
   readonly idColumn: string | null
+  /** How a column is named in what is written. `place`: its place in what was read. */
+  nameOf(place: number): string
 }
 
 function textOf(cell: unknown): string | null {
@@ -39,6 +41,7 @@ export function createRefusedWriter(
     return {
       header: '',
       idColumn,
+      nameOf: (place) => header[place] ?? '',
       row(source, reason, place) {
         const own = 'cells' in source ? source.cells : { text: source.text }
         const id = idColumn === null ? {} : { [idColumn]: numberOf(place) }
@@ -49,9 +52,12 @@ export function createRefusedWriter(
   const before = idColumn === null ? [] : [idColumn]
   const titles = isNamed ? header : header.map((_, place) => `column ${place + 1}`)
   const line = (cells: readonly (string | null)[]) => `${cells.map(csvCell).join(',')}\n`
+  const written = [...before, ...titles, reasonColumn]
   return {
-    header: line([...before, ...titles, reasonColumn]),
+    header: line(written),
     idColumn,
+    // Its number has moved where the rows got ids.
+    nameOf: (place) => nameColumn(written, place + before.length, true),
     row(source, reason, place) {
       const own =
         'cells' in source ? (source.cells as readonly unknown[]).map(textOf) : [source.text]

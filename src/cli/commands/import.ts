@@ -186,9 +186,10 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     if (refused !== null && tally.counts.refused > 0) {
       const idColumn = refusedWriter.idColumn ?? config.idColumn
       const own = {
-        ...pick(config, COLUMNS),
         idColumn: idColumn === 'id' ? null : idColumn,
-        numberFrom: null,
+        nameColumn: config.nameColumn && refusedWriter.nameOf(columns.name),
+        tagColumn:
+          columns.tag !== null && config.tagColumn ? refusedWriter.nameOf(columns.tag) : null,
       }
       const line = ['plantstore import', quote(refused), ...wordsOf(own)].join(' ')
       report(`the refused rows are in ${refused}; mend them, then: ${line}`)
@@ -238,8 +239,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     throw error
   } finally {
     signal[Symbol.dispose]()
-    await end()
-    await store?.close()
+    await end().finally(() => store?.close())
   }
   if (signal.aborted) {
     err.write('interrupted; run it again to complete it\n')

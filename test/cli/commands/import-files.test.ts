@@ -420,6 +420,27 @@ describe('--refused', () => {
     expect(storedPlants(database).map(({ id }) => id)).toEqual([7n, 9n])
   })
 
+  test('names the columns of a numbered file by their places in the file that it writes', async () => {
+    using folder = temporaryFolder()
+    const [database, refused] = [folder.file('plants.db'), folder.file('refused.csv')]
+    await Bun.write(folder.file('a.csv'), 'Fern,x\n"Ivy"c,y\nMoss,z,w\n')
+    const words = ['--no-header', '--name-column', '1', '--tag-column', '2', '--number-from', '1']
+
+    const { err } = await runProgram([
+      'import',
+      folder.file('a.csv'),
+      ...words,
+      '--refused',
+      refused,
+      '--database',
+      database,
+    ])
+
+    expect(err).toContain(
+      `then: plantstore import ${refused} --name-column 'column 1' --tag-column 'column 2'\n`,
+    )
+  })
+
   test('writes what is refused of JSON as lines of JSON, with exact ids', async () => {
     using folder = temporaryFolder()
     const [database, refused] = [folder.file('plants.db'), folder.file('refused.ndjson')]
