@@ -11,7 +11,8 @@ export type Caller = {
   readonly entry: RequestLogEntry | undefined
 }
 
-const nobody: Pick<Caller, 'token' | 'entry'> = { token: null, entry: undefined }
+// `token` is set by the hook that checks the credentials.
+const nobody: { token: Token | null } & Pick<Caller, 'entry'> = { token: null, entry: undefined }
 
 /** Gives routes `token` and `entry`; hooks of the app set them. */
 export const caller = () => new Elysia({ name: 'caller' }).decorate(nobody)
