@@ -2,7 +2,15 @@
 
 import { ownProgram } from '../cli/command'
 
-export type Child = ReturnType<typeof startChild>
+export type Child = {
+  readonly pid: number
+  /** Resolves to null if the command succeeds, else to the reason; also if it takes too long, and has been sent SIGKILL. */
+  readonly problem: Promise<string | null>
+  /** Resolves when the process is gone; one that waits for a disk that hangs may outlive SIGKILL. */
+  readonly exited: Promise<number>
+  /** Ends it at once; resolves when it is gone. */
+  kill(): Promise<void>
+}
 
 export type ChildOptions = {
   /** The program; default: this one. */
@@ -17,7 +25,7 @@ const LIMIT_MS = 6 * 3_600_000
 export function startChild(
   args: readonly string[],
   { program = ownProgram(), limitMs = LIMIT_MS }: ChildOptions = {},
-) {
+): Child {
   const child = Bun.spawn([...program, ...args], {
     env: {},
     detached: true,
@@ -38,11 +46,8 @@ export function startChild(
   }
   return {
     pid: child.pid,
-    /** Resolves to null if the command succeeds, else to the reason; also if it takes too long, and has been sent SIGKILL. */
     problem: Promise.race([end(), late.promise]).finally(() => clearTimeout(timer)),
-    /** Resolves when the process is gone; one that waits for a disk that hangs may outlive SIGKILL. */
     exited: child.exited,
-    /** Ends it at once; resolves when it is gone. */
     async kill() {
       child.kill('SIGKILL')
       await child.exited

@@ -237,11 +237,17 @@ export type Wording = {
   readonly [Name in OptionName]?: Partial<Pick<Option<unknown>, 'value' | 'help' | 'choices'>>
 }
 
-/**
- * An option as help, the manual and completions show it. `head`: what sets it, its flag with its value, or the variable of one
- * without a flag. `notes`: its default, and its variable if it has a flag too.
- */
-export function describeOption(name: OptionName, wording: Wording = {}) {
+/** An option as help, the manual and completions show it. */
+export type Description = Pick<Option<unknown>, 'value' | 'help'> & {
+  readonly choices: Option<unknown>['choices'] | undefined
+  /** What sets it: its flag with its value, or the variable of one without a flag. */
+  readonly head: string
+  readonly flag: string
+  /** Its default, and its variable if it has a flag too. */
+  readonly notes: string
+}
+
+export function describeOption(name: OptionName, wording: Wording = {}): Description {
   const option: Option<unknown> = { ...options[name], ...wording[name] }
   const { value, choices, help, default: preset } = option
   const flag = toFlag(name)
@@ -251,8 +257,6 @@ export function describeOption(name: OptionName, wording: Wording = {}) {
   const head = isFlag(name) ? [flag, value].filter(Boolean).join(' ') : variable
   return { head, flag, value, choices, help, notes: notes.filter(Boolean).join('; ') }
 }
-
-export type Description = ReturnType<typeof describeOption>
 
 /** The flag of every command. */
 export const helpFlag: Description = {

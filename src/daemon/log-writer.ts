@@ -8,7 +8,14 @@ const QUEUE_BYTES = 1024 * 1024
 const RETRY_MS = 10
 const NEWLINE = 10
 
-export type LogWriter = ReturnType<typeof createLogWriter>
+export type LogWriter = {
+  /** Queues a line, which ends with a newline, or drops it. */
+  write(line: string): void
+  /** How many lines were dropped so far. */
+  dropped(): number
+  /** Resolves to true once everything is written, or to false after this many milliseconds. */
+  flush(milliseconds: number): Promise<boolean>
+}
 
 /** Writes some of the bytes to an open file, in one of Bun's threads; resolves to how many. */
 const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
@@ -23,7 +30,7 @@ const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
  * dropped if a megabyte is waiting already, or if it cannot be written, as on a full disk. `describeDropped` makes a line
  * that says how many, which precedes the next line that is written.
  */
-export function createLogWriter(fd: number, describeDropped: (lines: number) => string) {
+export function createLogWriter(fd: number, describeDropped: (lines: number) => string): LogWriter {
   const queue: Buffer[] = []
   let queuedBytes = 0
   let dropped = 0
@@ -72,7 +79,7 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   }
 
   return {
-    write(line: string): void {
+    write(line) {
       const bytes = Buffer.from(line)
       if (queuedBytes + bytes.length > QUEUE_BYTES) {
         dropped += 1
@@ -82,10 +89,8 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
       queuedBytes += bytes.length
       writing ??= writeQueue()
     },
-    /** How many lines were dropped so far. */
-    dropped: (): number => dropped,
-    /** Resolves to true once everything is written, or to false after this many milliseconds. */
-    async flush(milliseconds: number): Promise<boolean> {
+    dropped: () => dropped,
+    async flush(milliseconds) {
       if (!writing) return true
       const late = Promise.withResolvers<boolean>()
       const timer = setTimeout(() => late.resolve(false), milliseconds)

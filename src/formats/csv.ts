@@ -99,10 +99,13 @@ const isBlank = (cells: Cells): boolean =>
   cells.every((cell) => cell === null || cell === '' || cell.trim() === '')
 
 /**
- * Returns a function that takes the next part of a text, and returns the rows that end in it, without those whose cells are all
- * empty. Nothing follows a stop. A row has at most `limit` characters. `delimiter`: one character.
+ * Takes the next part of a text, and returns the rows that end in it, without those whose cells are all empty. Nothing follows a
+ * stop.
  */
-export function createCsvReader(limit: number, delimiter: string) {
+type CsvReader = (part: string, isWhole: boolean) => Line[]
+
+/** Reads rows of at most `limit` characters. `delimiter`: one character. */
+export function createCsvReader(limit: number, delimiter: string): CsvReader {
   const tooLong = `a row longer than ${limit} characters`
   let rest = ''
   let line = 1
@@ -118,7 +121,7 @@ export function createCsvReader(limit: number, delimiter: string) {
     return quoted === null || quoted.cells?.length === width ? quoted : literal
   }
 
-  return (part: string, isWhole: boolean): Line[] => {
+  return (part, isWhole) => {
     const rows: Line[] = []
     const text = rest + part
     let start = 0
@@ -202,10 +205,10 @@ export async function* readCsv(
   delimiter: string | null,
   onDelimiter: (delimiter: string) => void,
 ): AsyncGenerator<readonly Line[]> {
-  let read: ReturnType<typeof createCsvReader> | undefined
+  let read: CsvReader | undefined
   let begun = ''
 
-  function start(sample: string): ReturnType<typeof createCsvReader> {
+  function start(sample: string): CsvReader {
     const found = delimiter ?? findDelimiter(sample)
     onDelimiter(found)
     return createCsvReader(limit, found)
