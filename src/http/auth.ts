@@ -104,7 +104,7 @@ export function authenticate(deps: AuthDeps) {
       const { bearer = '', request, route } = context
       const { method } = request
       const token = found.get(bearer) ?? (await find(bearer))
-      // Also of a request that is refused below.
+      // Before the checks: the request log names the token of a refused request too.
       context.token = token
       if (!isValid(token, now())) throw new ApiError(40102)
       rateLimit?.spend(token, route)
