@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import { quote } from '../../../src/daemon/invocation'
 import { runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
+import { databaseAt } from '../../harness/server-database'
 
 async function importCsv(database: string, stdin: Blob | string, ...flags: string[]) {
   const words = ['import', '-', '--format', 'csv', '--database', database, ...flags]
@@ -158,12 +160,26 @@ test.each([
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)
 
   const delimiter = stdin.includes(';') ? 'semicolons' : 'commas'
-  const line = `plantstore import - --format csv${options} --database `
-  expect(err).toStartWith(
-    `plantstore: standard input: ${found} (between ${delimiter}; see --delimiter); try: ${line}`,
-  )
-  expect(code).toBe(1)
+  const database = quote(databaseAt(folder.file('plants.db')))
+  const line = `plantstore import - --format csv${options} --database ${database}`
+  expect({ err, code }).toEqual({
+    err: `plantstore: standard input: ${found} (between ${delimiter}; see --delimiter); try: ${line}\n`,
+    code: 1,
+  })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
+})
+
+test("says what to try without the password of the database's URL", async () => {
+  const { err, code } = await runProgram(['import', '-', '--format', 'csv'], {
+    stdin: 'id,latin\n1,a\n',
+    env: { PLANTSTORE_DATABASE: 'postgres://gardener:secret@db.invalid/plants' },
+  })
+
+  expect(err).toEndWith(
+    'try: plantstore import - --format csv --name-column latin --database postgres://gardener@db.invalid/plants\n',
+  )
+  expect(err).not.toContain('secret')
+  expect(code).toBe(1)
 })
 
 test.each([
