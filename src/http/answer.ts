@@ -17,8 +17,7 @@ const ok = { headers: jsonHeaders }
 const varying = new Headers([...jsonHeaders, ['vary', 'accept-encoding']])
 const zipped = new Headers([...varying, ['content-encoding', 'gzip']])
 
-// Characters. A shorter text takes one packet anyway; a longer one could hold up the event loop for more than 5 ms, if it
-// does not compress well (bench: compression).
+// Characters. A shorter text takes one packet anyway; compressing a longer one would block the event loop for long.
 const SHORTEST_ZIPPED = 1400
 const LONGEST_ZIPPED = 96 * 1024
 

@@ -79,8 +79,6 @@ export function createApp(deps: AppDeps) {
     const milliseconds = performance.now() - started
     const { method } = request
     metrics.answered(method, route, response.status, milliseconds)
-    // An expired or revoked token is known too, but its requests do not count.
-    if (token && response.status !== 401) rateLimit?.announce(token, route, response)
     cors?.expose(request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
     // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).

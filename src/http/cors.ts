@@ -17,8 +17,6 @@ const EXPOSED = [
   'Link',
   'ETag',
   'Retry-After',
-  'RateLimit',
-  'RateLimit-Policy',
   'X-Request-Id',
   'WWW-Authenticate',
   'Allow',

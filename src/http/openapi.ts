@@ -8,7 +8,6 @@ import { answerBlob } from './answer'
 import { ACCEPT_ENCODING } from './body'
 import { answers, header, headers } from './describe'
 import { headersOf } from './errors'
-import { isLimited, limitOf, policyOf } from './rate-limit'
 import { ErrorBody } from './schemas'
 
 type Json = { readonly [key: string]: unknown }
@@ -57,24 +56,17 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
 const JSON_TYPE = 'application/json'
 const MALFORMED = { description: 'Malformed HTTP is rejected by the parser, without a body.' }
 
-// Headers that options of the daemon add to answers.
+// The headers that options of the daemon add to every answer.
 const OPTIONAL_HEADERS = {
   'X-Request-Id': header(
     'The id of the request in the request log. Only with --log-requests.',
     'a1b2c3',
   ),
-  RateLimit: header('How many requests the token has left. Only with --rate-limit.', limitOf(9)),
-  'RateLimit-Policy': header(
-    'How many requests per second the token may send. Only with --rate-limit.',
-    policyOf(10),
-  ),
 }
 
-const headerRefs = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-
-const OF_ALL = headerRefs(['X-Request-Id'])
-const OF_COUNTED = headerRefs(Object.keys(OPTIONAL_HEADERS))
+const OF_ALL = Object.fromEntries(
+  Object.keys(OPTIONAL_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+)
 
 function refusalsOf({ method, hooks }: Route, { security, refusals = [] }: DocumentDecoration) {
   const ofToken = method === 'GET' ? READING : WRITING
@@ -104,18 +96,17 @@ function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string
   }
 }
 
-// The answers of a route, with the headers that options add: no 401 counts as a request of a token.
+// The answers of a route, with the headers that options add.
 function answersOf(route: Route, detail: DocumentDecoration): Json {
-  const { answers, media, security } = detail
+  const { answers, media } = detail
   const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
   const byStatus = Map.groupBy(refusalsOf(route, detail), (error) => Math.floor(error / 100))
   const refused = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
-  const isCounted = security === undefined && isLimited(route.path)
   const all = { ...answers?.(), ...Object.fromEntries(refused) }
-  const described = Object.entries<Json>(all).map(([status, answer]) => {
-    const added = isCounted && status !== '401' ? OF_COUNTED : OF_ALL
-    return [status, { ...answer, headers: { ...Object(answer.headers), ...added } }]
-  })
+  const described = Object.entries<Json>(all).map(([status, answer]) => [
+    status,
+    { ...answer, headers: { ...Object(answer.headers), ...OF_ALL } },
+  ])
   return { ...Object.fromEntries(described), '4XX': MALFORMED }
 }
 

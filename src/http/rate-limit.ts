@@ -1,5 +1,4 @@
-// How many requests each token may send, and how its client is told
-// (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/).
+// The rate limit: how many requests each token may send.
 
 import { ApiError } from '../errors'
 import type { Token } from '../token'
@@ -30,40 +29,23 @@ export function createBuckets(perSecond: number, now: () => number, most = MOST_
       bucket.level -= 1
       return true
     },
-    /** How many requests a key's bucket had left when one was last taken. */
-    left: (key: string): number => Math.floor(buckets.get(key)?.level ?? perSecond),
   }
 }
 
-/** The `RateLimit-Policy` of a limit per second. */
-export const policyOf = (perSecond: number): string => `"default";q=${perSecond};w=1`
-
-/** The `RateLimit` of a token with this many requests left; after a second it has all of them again. */
-export const limitOf = (left: number): string => `"default";r=${left};t=1`
-
-/** Whether requests of a route count: monitoring must work even when a token has used up its limit. */
-export const isLimited = (route: string): boolean => route !== '/metrics'
+// Monitoring works even when a token has used up its limit.
+const isLimited = (route: string): boolean => route !== '/metrics'
 
 export type RateLimit = {
   /** Counts a request. Throws 42901 if its token has none left. */
   spend(token: Token, route: string): void
-  /** Says in an answer how many requests its token has left. */
-  announce(token: Token, route: string, response: Response): void
 }
 
 /** Limits the requests of each token to `perSecond`, and to as many at once. */
 export function createRateLimit(perSecond: number, now: () => number): RateLimit {
   const buckets = createBuckets(perSecond, now)
-  const policy = policyOf(perSecond)
-
   return {
     spend({ hash }, route) {
       if (isLimited(route) && !buckets.take(hash)) throw new ApiError(42901)
-    },
-    announce({ hash }, route, { headers }) {
-      if (!isLimited(route)) return
-      headers.set('ratelimit-policy', policy)
-      headers.set('ratelimit', limitOf(buckets.left(hash)))
     },
   }
 }

@@ -56,17 +56,13 @@ describe('requests of a token', () => {
   test('are as many at once as in a second; the next are 42901', async () => {
     const { send, clock } = createService(3)
     const { text } = await makeToken()
-    const left = ['"default";r=2;t=1', '"default";r=1;t=1', '"default";r=0;t=1']
-    for (const limit of left) {
+    for (const expected of [200, 200, 200]) {
       const { status, headers } = await send(text)
-      expect([status, headers.get('ratelimit')]).toEqual([200, limit])
-      expect(headers.get('ratelimit-policy')).toBe('"default";q=3;w=1')
+      expect(status).toBe(expected)
       expect(headers.has('retry-after')).toBeFalse()
     }
     const refused = await send(text)
     expect(refused.headers.get('retry-after')).toBe('1')
-    expect(refused.headers.get('ratelimit')).toBe('"default";r=0;t=1')
-    expect(refused.headers.get('ratelimit-policy')).toBe('"default";q=3;w=1')
     await expectError(refused, 42901)
 
     clock.now += 333
@@ -93,23 +89,17 @@ describe('requests of a token', () => {
     await send(text)
 
     for (const path of ['/metrics', '/health', '/openapi.json', '/metrics']) {
-      const { status, headers } = await send(text, { path })
-      expect([path, status, headers.get('ratelimit')]).toEqual([path, 200, null])
+      expect([path, (await send(text, { path })).status]).toEqual([path, 200])
     }
   })
 
   test('do not count once the token has ended', async () => {
     const { send, clock } = createService(2)
     const { text } = await makeToken(1000)
-    expect((await send(text)).headers.get('ratelimit')).toBe('"default";r=1;t=1')
+    expect((await send(text)).status).toBe(200)
     clock.now += 1000
 
-    const { status, headers } = await send(text)
-    expect([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([
-      401,
-      null,
-      null,
-    ])
+    expect(await statusesOf(many(5, () => send(text)))).toEqual([401, 401, 401, 401, 401])
   })
 
   test('have no limit by default', async () => {
@@ -118,7 +108,6 @@ describe('requests of a token', () => {
     const answers = await Promise.all(many(100, () => send(text)))
 
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-    expect(answers.some(({ headers }) => headers.has('ratelimit'))).toBeFalse()
   })
 })
 
@@ -138,8 +127,7 @@ describe('buckets', () => {
     clock.now -= 500_000
     expect(buckets.take('a')).toBeFalse()
     clock.now += 500
-    expect(buckets.take('a')).toBeTrue()
-    expect(buckets.left('a')).toBe(0)
+    expect([buckets.take('a'), buckets.take('a')]).toEqual([true, false])
   })
 
   test('forget the key that was used least lately', () => {
@@ -168,10 +156,6 @@ describe('a daemon', () => {
     expect(taken.length + refused.length).toBe(60)
     expect(taken.length).toBeGreaterThanOrEqual(5)
     expect(taken.length).toBeLessThanOrEqual(allowed)
-    for (const { headers } of answers) {
-      expect(headers.get('ratelimit')).toMatch(/^"default";r=\d;t=1$/)
-      expect(headers.get('ratelimit-policy')).toBe('"default";q=5;w=1')
-    }
     for (const answer of refused) expect(answer.headers.get('retry-after')).toBe('1')
     expect(await (await daemon.fetch('/metrics')).text()).toContain('status="429"')
   })
