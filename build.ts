@@ -24,7 +24,7 @@ const result = Bun.spawnSync(
     // Bytecode halves the time to start, and needs ES modules.
     '--bytecode',
     '--format=esm',
-    // Only an import of CSV loads the CSV parser.
+    // A command loads only what it uses.
     '--splitting',
     // Not --minify-identifiers: Elysia reads the source of its handlers to know what they use.
     '--minify-whitespace',

@@ -26,8 +26,6 @@ type Before = {
   readonly postgresCpu: readonly number[]
 }
 
-type Move = { readonly from: string; readonly to: string; readonly seconds: number }
-
 const pages = [
   'README.md',
   'SECURITY.md',
@@ -110,20 +108,6 @@ describe('the README', () => {
 
     expect(missing).toEqual(['README.md', 'bench/README.md'])
   })
-})
-
-test('docs/scaling.md has the measured figures of bench/results', () => {
-  const text = read('docs/scaling.md').replace(/\s+/g, ' ')
-  const { plants, rows }: { plants: number; rows: readonly Move[] } = JSON.parse(
-    read('bench/results/move.json'),
-  )
-
-  expect(plants).toBe(1_000_000)
-  for (const { from, to, seconds } of rows) {
-    const shown = `${Math.round(seconds)} s`
-    const way = to === 'SQLite' ? (from === 'SQLite' ? 'from file to file' : 'back') : `to ${to}`
-    expect(text).toContain(`${shown} ${way}`)
-  }
 })
 
 describe('the figures of PostgreSQL', () => {

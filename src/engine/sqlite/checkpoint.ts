@@ -7,7 +7,7 @@ import { type StorageFailure, toFailure } from './errors'
 import type { CheckpointReport } from './worker-protocol'
 
 // Copies the WAL when it has this many pages (of 4 KiB): twice SQLite's default, because commits of random ids in a large
-// store spend most of their time on that copying (bench: tuning).
+// store spend most of their time on that copying.
 const CHECKPOINT_PAGES = 2000
 const LONGEST_IDLE_WAL_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1000

@@ -1,2 +1,2 @@
--- Plants were once found by their names through them.
+-- Databases of unreleased builds had an index by name.
 DROP INDEX IF EXISTS plants_by_name, plants_by_long_name;

@@ -1,2 +1,2 @@
--- Plants were once found by their names through it.
+-- Databases of unreleased builds had an index by name.
 DROP INDEX IF EXISTS plants_by_name;
