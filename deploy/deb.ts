@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { manualPage } from './man'
 import { run } from './run'
 import { sumsOf } from './sums'
 
@@ -81,14 +82,6 @@ const completions = {
 const print = (...args: string[]) =>
   run([process.execPath, join(repository, 'src/main.ts'), ...args])
 
-/** The manual page, with the date of the release. */
-function manual({ epoch }: DebOptions): string {
-  const date = new Date(epoch * 1000).toISOString().slice(0, 10)
-  return new TextDecoder()
-    .decode(print('man'))
-    .replace('.TH PLANTSTORE 1 ""', `.TH PLANTSTORE 1 "${date}"`)
-}
-
 /** Every file below a folder, as paths relative to it, sorted. */
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -118,7 +111,7 @@ export async function makeDeb(options: DebOptions): Promise<void> {
       await add(join(doc, path), Bun.file(join(repository, path)))
     }
     await add('usr/share/lintian/overrides/plantstore', Bun.file(join(here, 'debian/overrides')))
-    await add('usr/share/man/man1/plantstore.1.gz', gzip(manual(options)))
+    await add('usr/share/man/man1/plantstore.1.gz', gzip(await manualPage(options.epoch)))
     for (const [shell, path] of Object.entries(completions)) {
       await add(path, new Blob([print('completion', shell)]))
     }

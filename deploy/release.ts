@@ -7,8 +7,10 @@ import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
 import { makeDeb } from './deb'
 import { listLicenses } from './licenses'
+import { manualPage } from './man'
+import { listParts } from './parts'
 import { run } from './run'
-import { listParts, makeSbom } from './sbom'
+import { makeSbom } from './sbom'
 import { sumsOf } from './sums'
 
 const root = join(import.meta.dir, '..')
@@ -66,11 +68,13 @@ try {
   const parts = await listParts(await Bun.file(metafile).json())
   const texts = {
     'cdx.json': makeSbom({ name, version, description, license, epoch, parts }),
-    'licenses.txt': await listLicenses(`${name} ${version}`, parts),
+    'licenses.txt': listLicenses(`${name} ${version}`, parts),
   }
   for (const [file, text] of Object.entries(texts)) {
     await Bun.write(add(`${name}-${version}.${file}`), text)
   }
+
+  await Bun.write(add(`${name}.1`), await manualPage(epoch))
 
   const packages = [
     ['amd64', 'x64'],

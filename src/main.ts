@@ -21,11 +21,12 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   forward: async () => (await import('./cli/commands/forward')).forward,
   health: async () => (await import('./cli/commands/health')).health,
   completion: async () => (await import('./cli/commands/completion')).completion,
-  man: async () => (await import('./cli/commands/man')).man,
 }
 
 const isCommand = (word: string): boolean => Object.hasOwn(commands, word)
-const loadAll = (): Promise<readonly Command[]> =>
+
+/** Loads every command of the program. */
+export const loadCommands = (): Promise<readonly Command[]> =>
   Promise.all(Object.values(commands).map((load) => load()))
 
 const VERSION = ['version', '--version', '-V', '-v']
@@ -47,7 +48,7 @@ async function loadCommand(word: string, others: readonly string[] = []): Promis
 async function help(word?: string): Promise<string> {
   const { helpOf, helpOfAll } = await import('./cli/help')
   return word === undefined
-    ? helpOfAll(await loadAll(), packageJson.version)
+    ? helpOfAll(await loadCommands(), packageJson.version)
     : helpOf(await loadCommand(word))
 }
 
@@ -76,7 +77,7 @@ async function runCommand(
       `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
     )
   }
-  return await command.run({ config, args, passedOver, commands: loadAll, out, err })
+  return await command.run({ config, args, passedOver, commands: loadCommands, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */

@@ -18,7 +18,6 @@ const COMMANDS = [
   'forward',
   'health',
   'completion',
-  'man',
 ]
 
 const toFlag = (name: string) =>

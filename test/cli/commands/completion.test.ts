@@ -115,33 +115,6 @@ test('refuses a shell that it does not know', async () => {
   })
 })
 
-test('prints a manual page of every command and option', async () => {
-  const { out, code } = await runProgram(['man'])
-  expect(code).toBe(0)
-  expect(out).toStartWith('.TH PLANTSTORE 1 "" "plantstore ')
-  for (const word of ['serve', 'completion', 'PLANTSTORE_TOKEN_FILE', '\\-\\-max\\-body\\-bytes']) {
-    expect(out).toContain(word)
-  }
-  expect(out).toContain('postgres://USER@HOST/NAME')
-  expect(out).toContain('PLANTSTORE_DATABASE_PASSWORD_FILE')
-  expect(out).toContain('(default: 3000; PLANTSTORE_PORT)')
-  for (const section of ['EXIT STATUS', 'ENVIRONMENT', 'FILES', 'EXAMPLES', 'SEE ALSO']) {
-    expect(out).toContain(`\n.SH ${section}\n`)
-  }
-  for (const code of [130, 143]) expect(out).toContain(`\n.B ${code}\n`)
-  // Of a flag that switches something off, the default would read as if it were on.
-  expect(out).not.toContain('default: true')
-})
-
-test.skipIf(Bun.which('groff') === null)('prints a manual page that groff can format', async () => {
-  const { out } = await runProgram(['man'])
-  const groff = ['groff', '-man', '-Tutf8', '-ww', '-P-cbu']
-  const { stdout, stderr } = Bun.spawnSync(groff, { stdin: new Blob([out]) })
-
-  expect(stderr.toString()).toBe('')
-  expect(stdout.toString()).toContain('--max-body-bytes')
-})
-
 test.each([['version'], ['-V']])('prints its version: %s', async (word) => {
   const { out, code } = await runProgram([word])
   expect(out).toMatch(/^plantstore \d+\.\d+\.\d+\n$/)

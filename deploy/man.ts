@@ -1,8 +1,9 @@
-// plantstore man: the manual page, in the macros of man(7). Its date is that of a release, which a package fills in.
+// The manual page, in the macros of man(7): `bun deploy/man.ts > plantstore.1`.
 
-import packageJson from '../../../package.json'
-import { type Command, exitCodes } from '../command'
-import { describeOption, isFlag, options, toFlag, variableOf } from '../options'
+import packageJson from '../package.json'
+import type { Command } from '../src/cli/command'
+import { describeOption, isFlag, options, toFlag, variableOf } from '../src/cli/options'
+import { loadCommands } from '../src/main'
 
 // A line that begins with a dot or a quote would be a request; a plain hyphen could not be pasted into a shell.
 const escapeText = (text: string): string =>
@@ -75,8 +76,8 @@ const list = (items: Readonly<Record<string, string>>): string =>
     .map(([head, text]) => item(head, text))
     .join('\n')
 
-const page = (commands: readonly Command[]): string =>
-  `.TH PLANTSTORE 1 "" "plantstore ${packageJson.version}" "User Commands"
+const pageOf = (commands: readonly Command[], date: string): string =>
+  `.TH PLANTSTORE 1 "${date}" "plantstore ${packageJson.version}" "User Commands"
 .SH NAME
 plantstore \\- a durable, authenticated HTTP store of plants
 .SH SYNOPSIS
@@ -101,14 +102,8 @@ ${paragraphs(EXAMPLES)}
 .BR systemctl (1)
 `
 
-export const man: Command = {
-  name: 'man',
-  usage: '',
-  summary: 'print the manual page',
-  help: 'To read it: plantstore man | man -l -',
-  options: [],
-  async run({ commands, out }) {
-    out.write(page(await commands()))
-    return exitCodes.ok
-  },
-}
+/** The manual page of every command and option. `epoch`: its date, in seconds since 1970. */
+export const manualPage = async (epoch: number): Promise<string> =>
+  pageOf(await loadCommands(), new Date(epoch * 1000).toISOString().slice(0, 10))
+
+if (import.meta.main) await Bun.write(Bun.stdout, await manualPage(Date.now() / 1000))
