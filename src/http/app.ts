@@ -13,7 +13,7 @@ import { type Caller, caller, createOptionsOf } from './caller'
 import { changes } from './changes'
 import type { Cors } from './cors'
 import { answerError, toApiError } from './errors'
-import { createFollowers } from './followers'
+import { Followers } from './followers'
 import { onePlant } from './one-plant'
 import { openapi } from './openapi'
 import { health, metricsPage } from './operations'
@@ -67,7 +67,7 @@ export function createApp(deps: AppDeps) {
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
   const rateLimit = deps.rateLimit === null ? null : createRateLimit(deps.rateLimit, now)
   const answerBudget = createAnswerBudget(deps.timeOut)
-  const followers = createFollowers({ ...deps, answerBudget })
+  const followers = new Followers({ ...deps, answerBudget })
   const optionsOf = createOptionsOf(store, deps.clientOf)
   const bodies = createBodies(deps.maxBodyBytes)
   const discardRest = createDiscarder(deps.maxBodyBytes)

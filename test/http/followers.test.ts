@@ -4,7 +4,7 @@ import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { ApiError } from '../../src/errors'
 import { createAnswerBudget } from '../../src/http/answer-budget'
-import { createFollowers, type FollowerDeps } from '../../src/http/followers'
+import { Followers, type FollowersDeps } from '../../src/http/followers'
 import type { Journal } from '../../src/store'
 import { issueToken } from '../../src/token'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
@@ -38,8 +38,8 @@ const journal: Journal = {
   },
 }
 
-const create = (deps: Partial<FollowerDeps> = {}) =>
-  createFollowers({
+const create = (deps: Partial<FollowersDeps> = {}) =>
+  new Followers({
     store: { findToken: store.findToken, journal },
     configuredToken: () => null,
     now: Date.now,
