@@ -36,12 +36,12 @@ const result = Bun.spawnSync(
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),
     ...(values.metafile ? [`--metafile=${values.metafile}`] : []),
-    // The executable has all files in one folder: those of threads and their clients.
-    '--root=src/engine/sqlite',
+    // The executable has all files in one folder: the entries of threads, and what starts them.
+    '--root=src/threads',
     values.entry,
     // The files of threads must be entries of their own.
-    'src/engine/sqlite/worker.ts',
-    'src/engine/sqlite/check-worker.ts',
+    'src/threads/committing.ts',
+    'src/threads/checking.ts',
     `--outfile=${values.outfile}`,
   ],
   { stdout: 'inherit', stderr: 'inherit', env: { ...process.env, NODE_ENV: 'production' } },

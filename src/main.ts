@@ -2,11 +2,12 @@
 // The program: finds the command, runs it, and ends the process with its exit code.
 
 import packageJson from '../package.json'
-import { type Command, exitCodes, type Output } from './cli/command'
+import type { Command, Output } from './cli/command'
 import { parseConfig } from './cli/config'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { refusePasswords } from './engine/database-url'
 import { ApiError, messageOf, OpenError, UsageError } from './errors'
+import { exitCodes } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -67,7 +68,7 @@ async function runCommand(
   out: Output,
   err: Output,
 ): Promise<number> {
-  const { config, args, help: isHelp, passedOver } = parseConfig(words, command.options)
+  const { config, args, help: isHelp, ignoredVariables } = parseConfig(words, command.options)
   if (isHelp) {
     out.write(await help(command.name))
     return exitCodes.ok
@@ -77,7 +78,7 @@ async function runCommand(
       `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
     )
   }
-  return await command.run({ config, args, passedOver, commands: loadCommands, out, err })
+  return await command.run({ config, args, ignoredVariables, commands: loadCommands, out, err })
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */

@@ -1,6 +1,7 @@
 // What the daemon counts, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
-import type { JournalStats, StoreStats } from './store'
+import type { ChangeLogStats } from './change-log/change-log'
+import type { StoreStats } from './store'
 
 // Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -70,7 +71,7 @@ type Kept = {
   /** Clients that follow the change log. */
   readonly followers: number
   readonly files: OpenFiles | null
-  readonly journal: JournalStats | null
+  readonly changeLog: ChangeLogStats | null
   readonly plants: number | null
 }
 
@@ -205,7 +206,7 @@ export function createMetrics(about: Partial<About> = {}): Metrics {
         ['{made="true"}', server.inDoubtMade],
         ['{made="false"}', server.inDoubtNotMade],
       ]
-      const { unsentBytes, followers, files, journal, plants } = kept
+      const { unsentBytes, followers, files, changeLog, plants } = kept
       const expiry = certificateExpiry && certificateExpiry() / 1000
       const lastBackup = backups && backups.lastAt / 1000
       const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
@@ -227,10 +228,10 @@ export function createMetrics(about: Partial<About> = {}): Metrics {
         plantstore_server_reconnects_total: server?.reconnects,
         plantstore_server_failovers_total: server?.failovers,
         plantstore_acknowledged_commits_lost_total: server?.lostCommits,
-        plantstore_changes_kept: journal?.entries,
-        plantstore_changes_oldest_timestamp_seconds: journal && (journal.oldestAt ?? 0) / 1000,
-        plantstore_changes_bytes: journal?.bytes,
-        plantstore_changes_followers: journal && followers,
+        plantstore_changes_kept: changeLog?.entries,
+        plantstore_changes_oldest_timestamp_seconds: changeLog && (changeLog.oldestAt ?? 0) / 1000,
+        plantstore_changes_bytes: changeLog?.bytes,
+        plantstore_changes_followers: changeLog && followers,
         plantstore_log_lines_dropped_total: droppedLogLines?.() ?? 0,
         plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
         plantstore_backup_last_success_timestamp_seconds: lastBackup,

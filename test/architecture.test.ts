@@ -7,8 +7,8 @@ import { root } from './harness/daemon'
 
 const ENTRIES = [
   'main.ts',
-  'engine/sqlite/worker.ts',
-  'engine/sqlite/check-worker.ts',
+  'threads/committing.ts',
+  'threads/checking.ts',
   'web/console/main.tsx',
   'web/docs/main.tsx',
 ]
@@ -44,25 +44,53 @@ const isSystem = (to: string) => to.startsWith('node:') || builtinModules.includ
 const ofFiles = (matches: (file: string) => boolean) => imports.filter(({ from }) => matches(from))
 const show = ({ from, to }: Import) => `${from} imports ${to}`
 
+const nameOf = (file: string) => file.replace(/\.tsx?$/, '')
+const folders = new Set(files.map((file) => dirname(file)))
+const hasRooms = (folder: string) =>
+  [...folders].some((it) => it !== folder && (folder === '.' || it.startsWith(`${folder}/`)))
+
+/** The room of a module: its folder. A module beside other rooms is a room of its own. */
+const roomOf = (module: string): string => {
+  const folder = dirname(module)
+  return hasRooms(folder) ? module : folder
+}
+
+/** The circles among pairs of names, each from one to another. */
+function circlesOf(pairs: readonly (readonly [string, string])[]): string[] {
+  const targets = Map.groupBy(pairs, ([from]) => from)
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (name: string, path: readonly string[]) => {
+    if (path.includes(name)) circles.push([...path.slice(path.indexOf(name)), name].join(' > '))
+    if (path.includes(name) || done.has(name)) return
+    for (const [, to] of targets.get(name) ?? []) visit(to, [...path, name])
+    done.add(name)
+  }
+  for (const name of targets.keys()) visit(name, [])
+  return circles
+}
+
 describe('the source', () => {
   test('the test finds the files and their imports', () => {
     expect(files).toContain('http/app.ts')
-    expect(imports.map(show)).toContain('http/app.ts imports http/auth')
-    expect(imports.map(show)).toContain('engine/sqlite/connection.ts imports bun:sqlite')
+    expect(imports.map(show)).toContain('http/app.ts imports http/access/auth')
+    expect(imports.map(show)).toContain('engine/sqlite/reading/connection.ts imports bun:sqlite')
   })
 
   test.each([
-    ['ROOT', ['ROOT', 'plant/']],
+    ['ROOT', ['ROOT', 'plant/', 'token/', 'change-log/']],
     ['plant', ['errors', 'plant/']],
+    ['token', ['token/']],
+    ['change-log', ['errors', 'plant/', 'change-log/']],
     ['files', ['errors', 'files/']],
+    ['outbound', ['errors', 'plant/json', 'client/', 'outbound/', '../package.json']],
     ['formats', ['errors', 'plant/', 'formats/']],
-    ['engine', ['ROOT', 'plant/', 'files/', 'engine/']],
-    ['http', ['ROOT', 'plant/', 'http/', '../package.json']],
-    ['sockets', ['ROOT', 'files/', 'sockets/']],
-    ['backups', ['ROOT', 'files/', 'cli/command', 'backups/']],
-    ['daemon', ['ROOT', 'sockets/', 'cli/command', 'daemon/']],
+    ['engine', ['ROOT', 'plant/', 'token/', 'change-log/', 'files/', 'threads/', 'engine/']],
+    ['threads', ['errors', 'engine/sqlite/', 'threads/']],
+    ['http', ['ROOT', 'plant/', 'token/', 'change-log/', 'http/', '../package.json']],
+    ['daemon/backups', ['ROOT', 'files/', 'daemon/backups/']],
+    ['daemon/listening', ['ROOT', 'files/', 'http/', 'daemon/listening/']],
     ['client', ['client/']],
-    ['requests', ['errors', 'plant/json', 'client/', 'requests/', '../package.json']],
     ['web/console', ['web/', 'client/', 'formats/', 'errors', 'plant/plant']],
     ['web/docs', ['web/']],
   ] as const)('%s imports only %j of ours', (room, allowed) => {
@@ -126,7 +154,10 @@ describe('the source', () => {
     const engineOf = (file: string) => /^engine\/(sqlite|postgres)\//.exec(file)?.[1]
     const wrong = imports.filter(
       ({ from, to }) =>
-        engineOf(to) && engineOf(from) !== engineOf(to) && from !== 'engine/engine.ts',
+        engineOf(to) &&
+        engineOf(from) !== engineOf(to) &&
+        from !== 'engine/engine.ts' &&
+        !inFolder('threads')(from),
     )
 
     expect(wrong.map(show)).toEqual([])
@@ -140,39 +171,39 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('only serve.ts imports http/, and only main.ts imports commands/', () => {
-    const wrong = imports.filter(
-      ({ from, to }) =>
-        (to.startsWith('http/') && !from.startsWith('http/') && from !== 'cli/commands/serve.ts') ||
-        (to.startsWith('cli/commands/') && from !== 'main.ts') ||
-        to === 'main',
-    )
+  test('only the daemon joins engine/ and http/, only serve.ts imports it, and only main.ts commands/', () => {
+    const importsOf = (folder: string, ...importers: readonly string[]) =>
+      imports.filter(
+        ({ from, to }) =>
+          to.startsWith(`${folder}/`) &&
+          ![`${folder}/`, ...importers].some((it) => from.startsWith(it)),
+      )
+    const wrong = [
+      ...importsOf('http', 'daemon/'),
+      ...importsOf('daemon', 'cli/commands/serve.ts'),
+      ...importsOf('cli/commands', 'main.ts'),
+      ...imports.filter(({ to }) => to === 'main'),
+    ]
 
     expect(wrong.map(show)).toEqual([])
   })
 
-  test('imports have no cycles, types included', () => {
-    const targets = (from: string) =>
-      imports
-        .filter((it) => it.from.replace(/\.tsx?$/, '') === from && isOurs(it.to))
-        .map(({ to }) => to)
-    const done = new Set<string>()
-    const circles: string[] = []
-    const visit = (file: string, path: readonly string[]) => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' > '))
-      if (path.includes(file) || done.has(file)) return
-      for (const to of targets(file)) visit(to, [...path, file])
-      done.add(file)
-    }
-    for (const file of files) visit(file.replace(/\.tsx?$/, ''), [])
+  test('neither files nor rooms import each other in a circle, types included', () => {
+    const ours = imports
+      .filter(({ from, to }) => isOurs(to) && !ENTRIES.includes(from))
+      .map(({ from, to }) => [nameOf(from), to] as const)
+    const rooms = ours
+      .map(([from, to]) => [roomOf(from), roomOf(to)] as const)
+      .filter(([from, to]) => from !== to)
 
-    expect(circles).toEqual([])
+    expect(circlesOf(ours)).toEqual([])
+    expect(circlesOf(rooms)).toEqual([])
+    expect(rooms).toContainEqual(['http/routes', 'http/access'])
   })
 
-  test('group-commit.ts knows no database: it imports errors.ts, change.ts and row.ts', () => {
-    const wrong = ofFiles((file) => file === 'engine/group-commit.ts').filter(
-      ({ to }) => !['errors', 'engine/change', 'engine/row'].includes(to),
-    )
+  test('engine/commit/ knows no database', () => {
+    const allowed = /^(errors|store|plant\/|token\/|change-log\/|engine\/commit\/)/
+    const wrong = ofFiles(inFolder('engine/commit')).filter(({ to }) => !allowed.test(to))
 
     expect(wrong.map(show)).toEqual([])
   })
@@ -208,13 +239,13 @@ describe('the source', () => {
     expect(readers).toEqual(['cli/config.ts'])
   })
 
-  test('only requests/ sends requests of the executable', () => {
+  test('only outbound/ sends requests of the executable', () => {
     const senders = files.filter(
       (file) => !/^(client|web)\//.test(file) && /(?<![.\w])fetch\(/.test(textOf(file)),
     )
 
     expect(senders.length).toBeGreaterThan(0)
-    expect(senders.filter((file) => !inFolder('requests')(file))).toEqual([])
+    expect(senders.filter((file) => !inFolder('outbound')(file))).toEqual([])
   })
 
   test('only main.ts ends the process', () => {

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
-import { exitCodes } from '../src/cli/command'
 import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/cli/options'
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
+import { exitCodes } from '../src/program'
 import { program, root, startDaemon, temporaryFolder } from './harness/daemon'
 
-const MOST_WORDS = 600
+const MAX_WORDS = 600
 
 /** A row of bench/results; figures are [least, median, most]. */
 type Row = { readonly server?: string; readonly executable?: string; readonly connections?: number }
@@ -63,7 +63,7 @@ const unique = (items: Iterable<string>): string[] => [...new Set(items)].sort()
 
 describe('the README', () => {
   test('has at most 600 words, tables and code included', () => {
-    expect(read('README.md').split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(MOST_WORDS)
+    expect(read('README.md').split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(MAX_WORDS)
   })
 
   test('runs and tests with the Bun of package.json', () => {
@@ -278,7 +278,7 @@ describe('docs/monitoring.md', () => {
           unsentBytes: 0,
           followers: 0,
           files: { open: 0, connections: 0, limit: 0 },
-          journal: { entries: 0, oldestAt: null, bytes: 0 },
+          changeLog: { entries: 0, oldestAt: null, bytes: 0 },
           plants: 0,
         })
         .matchAll(/^# TYPE (\w+) (\w+)$/gm),

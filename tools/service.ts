@@ -1,9 +1,10 @@
 // The service as the daemon makes it, with no option set and a store that is given: for tests and benchmarks.
+
+import { listen } from '../src/daemon/listening/server.ts'
 import { type AppDeps, createApp } from '../src/http/app.ts'
-import { listen } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
 import type { Store } from '../src/store.ts'
-import { issueToken, type Token } from '../src/token.ts'
+import { issueToken, type Token } from '../src/token/token.ts'
 
 /** A token that may write, as PLANTSTORE_TOKEN gives it. */
 export const configured = (text: string): Token =>

@@ -1,4 +1,4 @@
-// A process of clients that follow the journal: `bun lib/followers.ts PORT TOKEN COUNT`. Prints a line once all
+// A process of clients that follow the change log: `bun lib/followers.ts PORT TOKEN COUNT`. Prints a line once all
 // have the head of their stream; when its standard input ends, the milliseconds from each create to its arrival.
 import { quantile } from './statistics.ts'
 

@@ -11,7 +11,7 @@ export type Create = { path: string; token: string; body: string }
 export type Server = {
   name: string
   description: string
-  /** Whether a create is synced to disk before its answer. */
+  /** True if a create is synced to disk before its answer. */
   durable: 'yes' | 'no' | 'stores nothing'
   /** It does not sync by libc: its disk cannot be slowed down. */
   syncsByItself?: boolean

@@ -1,6 +1,6 @@
 // The obvious server before PostgreSQL: one INSERT per create, each a commit of its own, by Bun's SQL and its pool.
 import { SQL } from 'bun'
-import { hashToken } from '../../src/token.ts'
+import { hashToken } from '../../src/token/token.ts'
 
 const [port, url, token = '', connections] = process.argv.slice(2)
 const sql = new SQL({ url, max: Number(connections), connection: { synchronous_commit: 'on' } })

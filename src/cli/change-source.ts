@@ -11,8 +11,8 @@ import {
 import { openStore } from '../engine/engine'
 import { command } from '../engine/role'
 import { ApiError, OpenError, UsageError } from '../errors'
-import type { Ask } from '../requests/ask'
-import { tellOutages } from '../requests/outages'
+import { tellOutages } from '../outbound/outages'
+import type { Ask } from '../outbound/request'
 import type { Config } from './config'
 import { readTokenText } from './configured-token'
 import { databaseOptions, type Wording } from './options'
@@ -67,20 +67,20 @@ function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
 async function openDatabase(config: Config): Promise<Source> {
   const store = await openStore(config.database, command({ makesDatabase: false }), config)
 
-  function journal() {
-    if (!store.journal) throw new ApiError(40403)
-    return store.journal
+  function changeLog() {
+    if (!store.changeLog) throw new ApiError(40403)
+    return store.changeLog
   }
 
   async function page(after: string | undefined) {
-    const { entries, next } = await journal().read({ limit: LIMIT, after })
+    const { entries, next } = await changeLog().read({ limit: LIMIT, after })
     return { changes: entries, next }
   }
 
   async function* follow(after: string | undefined, signal: AbortSignal) {
     let news = Promise.withResolvers<void>()
     const wake = () => news.resolve()
-    const unwatch = journal().watch(wake)
+    const unwatch = changeLog().watch(wake)
     signal.addEventListener('abort', wake)
     try {
       for (let cursor = after; !signal.aborted; ) {

@@ -1,4 +1,4 @@
-// What a command of the program is, and how another process runs one.
+// A command of the program: its options, its help, and what it does.
 
 import { UsageError } from '../errors'
 import type { Config } from './config'
@@ -9,7 +9,7 @@ export type Output = {
   /** Returns false if the reader has gone. Throws an `OpenError` if it cannot be written (a full disk). */
   write(text: string): boolean
   readonly isTTY: boolean
-  /** Whether nobody can read it: /dev/null, also in place of a stream that is closed. */
+  /** True if nobody can read it: /dev/null, also in place of a stream that is closed. */
   readonly isDiscarded: boolean
 }
 
@@ -18,7 +18,7 @@ export type CommandContext = {
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
   /** The variables that Kubernetes has set, and that are no settings. */
-  readonly passedOver: readonly string[]
+  readonly ignoredVariables: readonly string[]
   /** Loads every command of the program. */
   readonly commands: () => Promise<readonly Command[]>
   readonly out: Output
@@ -30,14 +30,6 @@ export function onlyArgument([word, ...rest]: readonly string[], what: string): 
   if (word === undefined || rest.length > 0) throw new UsageError(`give exactly one ${what}`)
   return word
 }
-
-/** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
-export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
-
-/** The exit codes after the signals to stop, as a shell counts them: 128 plus the signal's number. */
-export const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
-export type StopSignal = keyof typeof signalExitCodes
-export const stopSignals = Object.keys(signalExitCodes) as StopSignal[]
 
 /** One command of the program. */
 export type Command = {
@@ -54,7 +46,3 @@ export type Command = {
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>
 }
-
-/** This program, as it is started again: the executable, or Bun with the source. */
-export const ownProgram = (): readonly string[] =>
-  Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]

@@ -2,7 +2,7 @@
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from '../errors'
-import type { Proxies } from '../requests/proxies'
+import type { Proxies } from '../outbound/proxies'
 import { suggest } from './nearest'
 import {
   flagName,
@@ -66,7 +66,7 @@ const isOfKubernetes = (name: OptionName, text: string, env: Environment): boole
 
 /**
  * Reads the options of a command, whose names are `names`: a flag wins over the environment, the environment over the
- * default. `passedOver`: the variables that Kubernetes has set. Throws a {@link UsageError} for an unknown flag or a bad value.
+ * default. `ignoredVariables`: the variables that Kubernetes has set. Throws a {@link UsageError} for an unknown flag or a bad value.
  */
 export function parseConfig(
   argv: readonly string[],
@@ -74,7 +74,7 @@ export function parseConfig(
   env: Environment = Bun.env,
 ) {
   const { texts, args, help } = parseFlags(argv, names)
-  const passedOver: string[] = []
+  const ignoredVariables: string[] = []
   const entries = Object.entries(options).map(([key, it]) => {
     const name = key as OptionName
     if (!names.includes(name)) return [name, it.default]
@@ -84,7 +84,7 @@ export function parseConfig(
     // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
     if (!text && flag === undefined) return [name, it.default]
     if (flag === undefined && variable && isOfKubernetes(name, String(text), env)) {
-      passedOver.push(variable)
+      ignoredVariables.push(variable)
       return [name, it.default]
     }
     const value = it.parse(String(text))
@@ -97,7 +97,7 @@ export function parseConfig(
   if (config.unix !== null && config.port !== options.port.default && !help) {
     throw new UsageError('give --unix or --port, not both (or the variables of their names)')
   }
-  return { config, args, help, passedOver }
+  return { config, args, help, ignoredVariables }
 }
 
 /** The proxies that the environment names; a name in lower case wins. */

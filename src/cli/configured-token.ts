@@ -2,7 +2,7 @@
 
 import { UsageError } from '../errors'
 import type { Log } from '../log'
-import { issueToken, isToken, LONGEST_TOKEN, type Token } from '../token'
+import { issueToken, isToken, MAX_TOKEN, type Token } from '../token/token'
 import type { Config } from './config'
 
 type ReadFile = (path: string) => string
@@ -26,7 +26,7 @@ function readConfiguredToken(config: Config, read: ReadFile): Token | null {
   const source = config.token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
   if (!isToken(text)) {
     throw new UsageError(
-      `${source} must be 16 to ${LONGEST_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
+      `${source} must be 16 to ${MAX_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
     )
   }
   return issueToken(source, 'write', null, 0, text).token

@@ -35,12 +35,12 @@ function wrapParagraph(paragraph: string): string {
 const wrap = (text: string): string => text.replace(/^\S.*(\n\S.*)*$/gm, wrapParagraph)
 
 // A longer flag gets its own line.
-const LONGEST_COLUMN = 24
+const MAX_COLUMN = 24
 
 /** The options of a command, in lines of at most 80 characters. */
 function listOptions({ options, wording }: Command): string {
   const rows = [...options.map((name) => describeOption(name, wording)), helpFlag]
-  const widths = rows.map(({ head }) => head.length).filter((it) => it <= LONGEST_COLUMN)
+  const widths = rows.map(({ head }) => head.length).filter((it) => it <= MAX_COLUMN)
   const width = Math.max(...widths)
   const line = (first: string, second: string) => `  ${first.padEnd(width)}  ${second}`
   return rows

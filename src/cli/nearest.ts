@@ -1,6 +1,6 @@
 // Finds the name that a mistyped word was probably meant to be.
 
-/** Whether so many edits turn one word into another: a letter inserted, deleted, replaced, or swapped with its neighbour. */
+/** True if so many edits turn one word into another: a letter inserted, deleted, replaced, or swapped with its neighbour. */
 function isNear(from: string, to: string, edits: number): boolean {
   if (edits < 0) return false
   if (from === to) return true

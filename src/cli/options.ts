@@ -1,13 +1,13 @@
 // Every option of every command: its flag, its environment variable, its default.
 
+import type { KeepChanges } from '../change-log/change-log'
 import { parseDatabase } from '../engine/database-url'
 import { isEncoding } from '../formats/encoding'
 import { formats } from '../formats/format'
 import { type Level, levels } from '../log'
-import { LONGEST_BODY_BYTES } from '../plant/json'
+import { MAX_BODY_BYTES } from '../plant/json'
 import { type Int64, parseInt64 } from '../plant/plant'
-import type { KeepChanges } from '../store'
-import { parseDuration, type Scope, scopes } from '../token'
+import { parseDuration, type Scope, scopes } from '../token/token'
 
 /** What texts an option takes. */
 type Kind<Value> = {
@@ -137,12 +137,7 @@ const ofDaemon = {
     'keep the change log this long, such as 30d',
     'off',
   ),
-  maxBodyBytes: option(
-    wholeNumber(1, LONGEST_BODY_BYTES),
-    'BYTES',
-    'largest request body',
-    1_048_576,
-  ),
+  maxBodyBytes: option(wholeNumber(1, MAX_BODY_BYTES), 'BYTES', 'largest request body', 1_048_576),
   stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
   logRequests: flag('log every request'),
   logLevel: option<Level>(oneOf(levels), 'LEVEL', 'minimum log level: info, warn or error', 'info'),
@@ -214,7 +209,7 @@ export const daemonOptions = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
 /** What a command needs to open any database. */
 export const databaseOptions = ['database', 'databasePasswordFile', 'databasePassword'] as const
 
-/** Whether an option has a flag. */
+/** True if an option has a flag. */
 export const isFlag = (name: OptionName): boolean => !options[name].isSecret
 
 /** The name of an option's flag, without its dashes. */

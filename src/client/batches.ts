@@ -4,9 +4,9 @@ import { plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
 import type { Created, ListQuery, NewPlant, PlantPage } from './types.ts'
 
-const MOST_PLANTS = 1000
+const MAX_PLANTS = 1000
 // At most three times as many bytes in UTF-8, which fits in a body of the default limit.
-const MOST_CHARACTERS = 300_000
+const MAX_CHARACTERS = 300_000
 const PARTS = 10
 const LEAST_ID = -(2n ** 63n)
 // Errors because of single plants, or of their number: smaller batches find out which plants.
@@ -47,7 +47,7 @@ type Entry<P extends NewPlant = NewPlant> = {
 type Run = Requests & {
   created: number
   known: number
-  /** Whether any were stored of the plants looked up last. Then the next ones are looked up before they are sent. */
+  /** True if any were stored of the plants looked up last. Then the next ones are looked up before they are sent. */
   areStored: boolean
 }
 
@@ -68,9 +68,9 @@ function entryOf<P extends NewPlant>(plant: P): Entry<P> {
   }
 }
 
-/** Whether plants fit into so many requests. */
+/** True if plants fit into so many requests. */
 const fit = (count: number, characters: number, requests: number): boolean =>
-  count <= MOST_PLANTS * requests && characters <= MOST_CHARACTERS * requests
+  count <= MAX_PLANTS * requests && characters <= MAX_CHARACTERS * requests
 
 // Larger ones while plants are looked up: the more plants, the more of them are on a page, in whatever order they come.
 async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: Run) {
@@ -143,7 +143,7 @@ async function lookUp(run: Run, entries: readonly Entry[]) {
   let unread = entries
     .filter(({ id }) => isInt64(id))
     .sort((a, b) => (a.id < b.id ? -1 : Number(a.id > b.id)))
-  const limit = Math.min(MOST_PLANTS, PARTS * entries.length)
+  const limit = Math.min(MAX_PLANTS, PARTS * entries.length)
   for (;;) {
     const from = unread[0]?.id
     if (from === undefined) return { missing, unread }
@@ -161,7 +161,7 @@ async function lookUp(run: Run, entries: readonly Entry[]) {
       else entry.failure = refuse(40902, 409, `id ${entry.id} belongs to a different plant`)
     }
     unread = unread.slice(read.length)
-    if (read.length < Math.min(entries.length, MOST_PLANTS) / PARTS) return { missing, unread }
+    if (read.length < Math.min(entries.length, MAX_PLANTS) / PARTS) return { missing, unread }
   }
 }
 

@@ -173,7 +173,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         ...options,
       }),
 
-    /** Whether the service can write: 50302 if it cannot. Needs no token. */
+    /** True if the service can write: 50302 if it cannot. Needs no token. */
     health: async (options: CallOptions = {}) =>
       call('GET', 'health', { read: toHealth, ...options }),
   }

@@ -92,7 +92,7 @@ export function toCreated(value: unknown): Created | undefined {
   return typeof created === 'number' ? { created } : undefined
 }
 
-/** Whether the service can write; undefined if the value does not say. */
+/** True if the service can write; undefined if the value does not say. */
 export const toHealth = (value: unknown): Health | undefined =>
   fieldsOf(value).status === 'ok' ? { status: 'ok' } : undefined
 

@@ -5,7 +5,7 @@ import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
 
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
-const LONGEST_PAUSE_SECONDS = 30
+const MAX_PAUSE_SECONDS = 30
 /** The service sends events, or a comment every 10 seconds. */
 export const SILENT_MS = 45_000
 const EVENTS = 'text/event-stream'
@@ -33,7 +33,7 @@ export type Call<T> = ReadOptions &
     readonly body?: string
     /** Reads the body of a success; undefined if plantstore never answers such a body. */
     readonly read: (body: unknown, status: number) => T | undefined
-    /** Whether it may be sent again if no answer came. */
+    /** True if it may be sent again if no answer came. */
     readonly isRepeatable?: boolean
     /** The result if a repetition is answered with 40901: an earlier attempt was carried out. */
     readonly landed?: T | undefined
@@ -71,9 +71,9 @@ function pauseBefore(
   const { error, retryAfter } = failure
   const mayRepeat = method === 'GET' || isRepeatable
   const mayPass = PASSING.includes(error) || (mayRepeat && isUnanswered(failure))
-  const unanswered = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, LONGEST_PAUSE_SECONDS)
+  const unanswered = Math.min(FIRST_PAUSE_SECONDS * 2 ** tries, MAX_PAUSE_SECONDS)
   const seconds = retryAfter ?? (error === 0 ? unanswered : BUSY_PAUSE_SECONDS)
-  return mayPass && seconds <= LONGEST_PAUSE_SECONDS ? seconds : undefined
+  return mayPass && seconds <= MAX_PAUSE_SECONDS ? seconds : undefined
 }
 
 /** The seconds before the next try: longer the more there were, and as long as the other side asks for. `random`: from 0 to 1. */

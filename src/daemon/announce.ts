@@ -1,11 +1,12 @@
 // The first lines of a daemon: where it listens, and how to get in.
 
 import { resolve } from 'node:path'
+import { isWildcard, type LocalAddress } from '../address'
 import type { Log } from '../log'
-import { isWildcard, type LocalAddress } from '../sockets/address'
+import { quote } from '../program'
 import type { Store } from '../store'
-import { issueToken } from '../token'
-import { invocation, quote, surroundings } from './invocation'
+import { issueToken } from '../token/token'
+import { invocation, surroundings } from './invocation'
 import type { LogWriter } from './log-writer'
 
 const NAME = 'first'
@@ -18,18 +19,18 @@ type Started = {
   readonly host: string
   /** A path or a URL, without its password. */
   readonly database: string
-  /** Whether it serves the console at `/`. */
+  /** True if it serves the console at `/`. */
   readonly hasConsole: boolean
-  /** Whether a person reads what it prints, and no log keeps it. */
+  /** True if a person reads what it prints, and no log keeps it. */
   readonly isTerminal: boolean
-  /** Whether this start has created the database. */
+  /** True if this start has created the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
-  /** Whether the configuration has a token, so that the store needs none. */
+  /** True if the configuration has a token, so that the store needs none. */
   readonly hasToken: boolean
-  /** Whether nobody can read standard output. */
+  /** True if nobody can read standard output. */
   readonly isDiscarded: boolean
-  /** Whether clients must be told to trust the certificate. */
+  /** True if clients must be told to trust the certificate. */
   readonly needsTrust: boolean
 }
 

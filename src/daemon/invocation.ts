@@ -2,11 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { ownProgram } from '../cli/command'
-
-/** Quotes a word for a shell. */
-export const quote = (word: string): string =>
-  /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+import { ownProgram, quote } from '../program'
 
 /** What an invocation depends on. */
 export type Surroundings = {

@@ -1,8 +1,8 @@
 // The signals that stop a daemon, and how long a stop may take.
 
-import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../cli/command'
 import { IN_DOUBT, messageOf } from '../errors'
 import type { Log } from '../log'
+import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../program'
 
 // By default they would end the process at once.
 const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const

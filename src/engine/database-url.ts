@@ -8,7 +8,7 @@ export type DatabaseSecrets = {
   readonly databasePasswordFile: string | null
 }
 
-/** Whether a database is a PostgreSQL server. */
+/** True if a database is a PostgreSQL server. */
 export const isPostgresUrl = (database: string): boolean => /^postgres(ql)?:\/\//i.test(database)
 
 // Other URLs, and what libpq calls keyword/value strings.

@@ -6,12 +6,12 @@ import type { NewPlant } from '../plant/plant'
 import type { Findings, Store } from '../store'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
 import type { Role } from './role'
-import { copyDatabase } from './sqlite/backup'
-import { checkDatabase } from './sqlite/check'
-import { allPlants } from './sqlite/plants'
-import { readDatabase } from './sqlite/read-only'
-import { restoreDatabase } from './sqlite/restore'
-import { filesOf } from './sqlite/sidecars'
+import { copyDatabase } from './sqlite/copies/backup'
+import { checkDatabase } from './sqlite/copies/check'
+import { readDatabase } from './sqlite/copies/read-only'
+import { restoreDatabase } from './sqlite/copies/restore'
+import { filesOf } from './sqlite/file/sidecars'
+import { allPlants } from './sqlite/reading/plants'
 import { openSqlite } from './sqlite/store'
 
 /** Where a database is. */
@@ -20,7 +20,7 @@ export type Place = {
   readonly name: string
   /** The files that it has or will have; none on a server. */
   readonly files: readonly string[]
-  /** Whether they are still to be made. */
+  /** True if they are still to be made. */
   readonly isNew: boolean
 }
 
@@ -32,7 +32,7 @@ export type PlantParts = Iterable<readonly NewPlant[]> | AsyncIterable<readonly 
  * to do, or with a `UsageError` for a malformed URL.
  */
 type Engine = {
-  /** Whether a database is this engine's; the first that claims it has it. */
+  /** True if a database is this engine's; the first that claims it has it. */
   claims(database: string): boolean
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, role: Role): Promise<Store>
@@ -71,7 +71,7 @@ const sqlite: Engine = {
 
 // Loaded only if it is used.
 const targetOf = async (database: string, secrets: DatabaseSecrets) =>
-  (await import('./postgres/url')).parsePostgresUrl(database, secrets)
+  (await import('./postgres/connecting/url')).parsePostgresUrl(database, secrets)
 
 const postgres: Engine = {
   claims: isPostgresUrl,
@@ -86,7 +86,7 @@ const postgres: Engine = {
   },
   async readAll(database, secrets, _, read) {
     const target = await targetOf(database, secrets)
-    const snapshot = await import('./postgres/snapshot')
+    const snapshot = await import('./postgres/sql/snapshot')
     return snapshot.readSnapshot(target, (ask) => read(snapshot.allPlants(ask)))
   },
 }

@@ -1,8 +1,8 @@
 // Who opens a store: the daemon, which owns it, or a command, which works with or without a daemon beside it.
 
+import type { KeepChanges } from '../change-log/change-log'
 import type { Log } from '../log'
-import type { KeepChanges } from '../store'
-import { isChange, isDone, type Outcome, type Write } from './change'
+import { isChange, isDone, type Outcome, type Write } from './commit/write'
 
 /** What the process that opens a store may do. Made by {@link daemon} or {@link command}, once per process. */
 export type Role = {
@@ -12,7 +12,7 @@ export type Role = {
   readonly makesDatabase: boolean
   /** Waits for failed storage to heal. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
-  /** Begins or ends the journal of the store. */
+  /** Begins or ends the change log of the store. */
   readonly keepChanges: KeepChanges
   /** Aborted when the process is told to stop. A store that is still being opened then gives up, and rejects. */
   readonly stopping: AbortSignal

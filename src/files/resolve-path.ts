@@ -12,12 +12,12 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { codeOf, OpenError, writeError } from '../errors'
 
-const MOST_LINKS = 40
+const MAX_LINKS = 40
 const STICKY = 0o1000
 const OTHERS_WRITE = 0o002
 
 /**
- * Whether another user may have planted a file in a shared folder, such as /tmp, for us to write to: the rule of
+ * True if another user may have planted a file in a shared folder, such as /tmp, for us to write to: the rule of
  * `fs.protected_symlinks` (https://docs.kernel.org/admin-guide/sysctl/fs.html).
  */
 export const isPlanted = (it: Stats, folder: Stats): boolean =>
@@ -52,7 +52,7 @@ export function targetOf(path: string, links = 0): string {
       `${at} is a link that user ${stat.uid} made in a shared folder; not followed`,
     )
   }
-  if (links === MOST_LINKS) throw new OpenError(`${path}: too many links`)
+  if (links === MAX_LINKS) throw new OpenError(`${path}: too many links`)
   return targetOf(resolve(folder, readlinkSync(at)), links + 1)
 }
 

@@ -35,7 +35,7 @@ export class ColumnsError extends OpenError {
   }
 }
 
-const MOST_LISTED = 12
+const MAX_LISTED = 12
 
 /** The text of a header's cell that counts: whatever its case, the space around it, and what cannot be seen in it. */
 export const normalize = (text: string): string =>
@@ -50,7 +50,7 @@ const showColumn = (text: string, place: number): string =>
 
 /** Columns as users read them. */
 export function listColumns(header: readonly string[], places = [...header.keys()]): string {
-  const shown = places.slice(0, MOST_LISTED).map((place) => showColumn(header[place] ?? '', place))
+  const shown = places.slice(0, MAX_LISTED).map((place) => showColumn(header[place] ?? '', place))
   const more = places.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
@@ -145,7 +145,7 @@ export function guessColumns(
   }
 }
 
-/** Whether a header is a row of data: a number is no name. */
+/** True if a header is a row of data: a number is no name. */
 const isData = (header: readonly string[]): boolean =>
   header.some((text) => /^\s*-?[\d.,]*\d\s*$/.test(text))
 

@@ -27,7 +27,7 @@ type Encoding = ConstructorParameters<typeof TextDecoder>[0]
 const createDecoder = (encoding: string, fatal = false): TextDecoder =>
   new TextDecoder(encoding as Encoding, { fatal })
 
-/** Whether a `TextDecoder` knows an encoding of this name (https://encoding.spec.whatwg.org/#names-and-labels). */
+/** True if a `TextDecoder` knows an encoding of this name (https://encoding.spec.whatwg.org/#names-and-labels). */
 export function isEncoding(name: string): boolean {
   try {
     createDecoder(name)

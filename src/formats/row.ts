@@ -33,9 +33,9 @@ export type Entry =
 
 /** A cell as a text that is shown: the first characters, without those that could change how a terminal shows the others. */
 export const showText = (text: string): string =>
-  JSON.stringify(text.slice(0, LONGEST_SHOWN)).replace(INVISIBLE, toEscape)
+  JSON.stringify(text.slice(0, MAX_SHOWN)).replace(INVISIBLE, toEscape)
 
-const LONGEST_SHOWN = 40
+const MAX_SHOWN = 40
 // What JSON leaves as it is: controls, separators, and formats such as a zero-width space or a direction.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const toEscape = (it: string) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -5,7 +5,7 @@ import { concat } from './encoding'
 import type { Line, NumberCell } from './row'
 
 /** The largest workbook that is read: a hundred thousand plants are about 3 MB, and need about 250 MB of memory. */
-export const MOST_WORKBOOK_BYTES = 20_000_000
+export const MAX_WORKBOOK_BYTES = 20_000_000
 
 type Cell = string | NumberCell | boolean | Date | null
 
@@ -39,9 +39,9 @@ async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   let length = 0
   for await (const part of stream) {
     length += part.length
-    if (length > MOST_WORKBOOK_BYTES) {
+    if (length > MAX_WORKBOOK_BYTES) {
       throw new OpenError(
-        `the workbook is larger than ${MOST_WORKBOOK_BYTES / 1_000_000} MB; save the sheet as CSV`,
+        `the workbook is larger than ${MAX_WORKBOOK_BYTES / 1_000_000} MB; save the sheet as CSV`,
       )
     }
     parts.push(part.slice())

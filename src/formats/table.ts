@@ -1,7 +1,7 @@
 // A file of plants, opened: its rows, what their columns are called, and how they were told apart.
 
 import { OpenError } from '../errors'
-import { LONGEST_BODY_BYTES } from '../plant/json'
+import { MAX_BODY_BYTES } from '../plant/json'
 import { readCsv } from './csv'
 import { decodeText, joinFirst, prepend } from './encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
@@ -15,7 +15,7 @@ export type Settings = {
   readonly encoding: string | null
   readonly delimiter: string | null
   readonly sheet: string | null
-  /** Whether the first row names the columns. */
+  /** True if the first row names the columns. */
   readonly hasHeader: boolean
 }
 
@@ -30,7 +30,7 @@ export type Table = {
   readonly format: Format
   /** What the columns are called: by the header, or the keys of the first values; '' for each if there is no header. */
   readonly header: readonly string[]
-  /** Whether the columns have names. */
+  /** True if the columns have names. */
   readonly isNamed: boolean
   /** The first rows, for a guess and a preview. */
   readonly sample: readonly Row[]
@@ -44,7 +44,7 @@ export type Table = {
 }
 
 // A plant's row is about as long as the body that created it.
-const MAX_ROW = LONGEST_BODY_BYTES + 1024
+const MAX_ROW = MAX_BODY_BYTES + 1024
 const SAMPLE_ROWS = 1000
 const SAMPLE_PARTS = 16
 

@@ -5,23 +5,23 @@ import { ApiError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
 import type { Store } from '../store'
-import type { Token } from '../token'
-import { createAnswerBudget } from './answer-budget'
-import { authenticate } from './auth'
-import { createBodies } from './body'
-import { type Caller, caller, createOptionsOf } from './caller'
-import { changes } from './changes'
-import type { Cors } from './cors'
-import { answerError, toApiError } from './errors'
-import { Followers } from './followers'
-import { onePlant } from './one-plant'
+import type { Token } from '../token/token'
+import { authenticate } from './access/auth'
+import type { Cors } from './access/cors'
+import { createRateLimit } from './access/rate-limit'
+import { type Caller, caller, createOptionsOf } from './access/request-context'
+import { createRequestLog } from './access/request-log'
+import { createAnswerBudget } from './answers/answer-budget'
+import { answerError, toApiError } from './answers/errors'
+import { createBodies } from './bodies/body'
+import { createDiscarder } from './bodies/refused-body'
+import { Followers } from './feed/followers'
 import { openapi } from './openapi'
-import { health, metricsPage } from './operations'
-import { type PageFile, pages } from './pages'
-import { plants } from './plants'
-import { createRateLimit } from './rate-limit'
-import { createDiscarder } from './refused-body'
-import { createRequestLog } from './request-log'
+import { changes } from './routes/changes'
+import { onePlant } from './routes/one-plant'
+import { health, metricsPage } from './routes/operations'
+import { type PageFile, pages } from './routes/pages'
+import { plants } from './routes/plants'
 
 export type AppDeps = {
   readonly store: Store
@@ -32,7 +32,7 @@ export type AppDeps = {
   /** The token of the configuration, accepted alongside those of the store. */
   readonly configuredToken: () => Token | null
   readonly maxBodyBytes: number
-  /** Whether each request is logged. */
+  /** True if each request is logged. */
   readonly logRequests: boolean
   /** The address of the client that sent a request; null if it has none. */
   readonly clientOf: (request: Request) => string | null

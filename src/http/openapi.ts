@@ -4,11 +4,11 @@ import * as t from '@sinclair/typebox'
 import { type AnyElysia, type DocumentDecoration, Elysia } from 'elysia'
 import packageJson from '../../package.json'
 import { catalogue, type ErrorNumber } from '../errors'
-import { answerBlob } from './answer'
-import { ACCEPT_ENCODING } from './body'
-import { answers, header, headers } from './describe'
-import { headersOf } from './errors'
-import { ErrorBody } from './schemas'
+import { answerBlob } from './answers/answer'
+import { headersOf } from './answers/errors'
+import { ACCEPT_ENCODING } from './bodies/body'
+import { answers, header, headers } from './routes/describe'
+import { ErrorBody } from './routes/schemas'
 
 type Json = { readonly [key: string]: unknown }
 

@@ -20,11 +20,11 @@ export function entityTagOf(plant: NewPlant): string {
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
 
-/** Whether a condition names an entity tag. */
+/** True if a condition names an entity tag. */
 export const isAmong = (tags: EntityTags, tag: string): boolean =>
   tags === '*' || tags.includes(tag)
 
-/** Whether a stored plant meets a precondition (RFC 9110, section 13.2.2). */
+/** True if a stored plant meets a precondition (RFC 9110, section 13.2.2). */
 export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: NewPlant): boolean {
   const tag = entityTagOf(plant)
   return (

@@ -4,7 +4,7 @@ import { ApiError } from '../errors'
 import { exactNumber, INT64_MAX, INT64_MIN, type Int64, parseInt64 } from './plant'
 
 /** The most bytes of a request's body, whatever its limit. */
-export const LONGEST_BODY_BYTES = 67_108_864
+export const MAX_BODY_BYTES = 67_108_864
 
 // It drops a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
 const UTF8 = new TextDecoder('utf-8', { fatal: true })

@@ -12,7 +12,7 @@ type Rule = {
 type SchemaError = { path: string; value: unknown; schema: Rule }
 export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
-const MOST_FIELDS = 10
+const MAX_FIELDS = 10
 
 // '/plants/3/name' in a body becomes 'plants[3].name (id 7)'. Nothing else that the client sent is in it.
 function nameField(path: string, value: unknown): string {
@@ -29,8 +29,8 @@ function nameField(path: string, value: unknown): string {
 
 /** The first problems, in one line. */
 export function listProblems(problems: readonly string[]): string {
-  const named = problems.slice(0, MOST_FIELDS).join('; ')
-  return problems.length > MOST_FIELDS ? `${named}; and more` : named
+  const named = problems.slice(0, MAX_FIELDS).join('; ')
+  return problems.length > MAX_FIELDS ? `${named}; and more` : named
 }
 
 // The types of JSON, as schemas name them.
@@ -79,7 +79,7 @@ export function listMismatches(validator: Validator, value: unknown): string {
       ? String(error.schema.error)
       : fieldProblem(field, error.value, error.schema)
     if (!problems.has(field)) problems.set(field, problem)
-    if (problems.size > MOST_FIELDS) break
+    if (problems.size > MAX_FIELDS) break
   }
   return listProblems([...problems.values()])
 }

@@ -40,7 +40,7 @@ export const Int64 = t.Unsafe<bigint>({
 })
 export type Int64 = bigint
 
-/** Whether a value is a text that every database stores faithfully: well-formed Unicode without U+0000. */
+/** True if a value is a text that every database stores faithfully: well-formed Unicode without U+0000. */
 export const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 

@@ -113,7 +113,7 @@ test('passes over what Kubernetes sets for a Service named plantstore', async ()
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
 
   expect(daemon.events()[0]).toMatchObject({
-    event: 'variable-passed-over',
+    event: 'variable-ignored',
     level: 'info',
     variable: 'PLANTSTORE_PORT',
   })

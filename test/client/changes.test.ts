@@ -1,4 +1,4 @@
-// Following the journal with the client: over kills, cut connections and a log that begins anew.
+// Following the change log with the client: over kills, cut connections and a log that begins anew.
 import { expect, test } from 'bun:test'
 import {
   type Change,

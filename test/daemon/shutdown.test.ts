@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { StopSignal } from '../../src/cli/command'
 import { shutDown } from '../../src/daemon/shutdown'
 import { createLog } from '../../src/log'
+import type { StopSignal } from '../../src/program'
 
 const never = new Promise<never>(() => {})
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type DatabaseSecrets, withoutPassword } from '../../src/engine/database-url'
-import { addressOf, parsePostgresUrl } from '../../src/engine/postgres/url'
+import { addressOf, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
 import { UsageError } from '../../src/errors'
 import { runProgram, temporaryFolder } from '../harness/daemon'
 

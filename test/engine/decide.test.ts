@@ -1,17 +1,17 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import fc from 'fast-check'
-import { isChange, type Write } from '../../src/engine/change'
-import { decide } from '../../src/engine/decide'
-import type { NewEntry } from '../../src/engine/journal/entry'
-import { growthOf } from '../../src/engine/plant-count'
-import { netOf, overlay } from '../../src/engine/postgres/overlay'
-import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/engine/row'
-import { prepareWrites } from '../../src/engine/sqlite/apply-change'
-import { connect } from '../../src/engine/sqlite/connection'
-import { migrate } from '../../src/engine/sqlite/migrations'
-import { netEffect } from '../../src/engine/sqlite/settle'
+import type { NewEntry } from '../../src/change-log/entry'
+import { decide } from '../../src/engine/commit/decide'
+import { countDelta } from '../../src/engine/commit/plant-count'
+import { isChange, type Write } from '../../src/engine/commit/write'
+import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
+import { prepareWrites } from '../../src/engine/sqlite/committing/apply-write'
+import { migrate } from '../../src/engine/sqlite/file/migrations'
+import { netEffect } from '../../src/engine/sqlite/outages/settle'
+import { connect } from '../../src/engine/sqlite/reading/connection'
 import { entityTagOf } from '../../src/plant/entity-tag'
+import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/plant/row'
 import { PATIENCE_MS } from '../harness/daemon'
 import { temporaryFolder } from '../harness/folder'
 
@@ -66,13 +66,13 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         const before = stored()
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
-        const journal: NewEntry[] = []
-        const outcomes = batch.map((it) => (isChange(it) ? decide(it, state, journal) : null))
+        const changeLog: NewEntry[] = []
+        const outcomes = batch.map((it) => (isChange(it) ? decide(it, state, changeLog) : null))
         const net = netOf(changed, before)
 
         const entries: NewEntry[] = []
         expect(outcomes).toEqual(batch.map((it) => apply(it, entries)))
-        expect(entries).toEqual(journal)
+        expect(entries).toEqual(changeLog)
         const replayed = new Map(before)
         for (const entry of entries) {
           expect(replayed.get(entry.plant) ?? null).toEqual(entry.before)
@@ -92,7 +92,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         }
         for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
         expect(after).toEqual(stored())
-        const growths = batch.map((it, place) => growthOf(it, outcomes[place] ?? null))
+        const growths = batch.map((it, place) => countDelta(it, outcomes[place] ?? null))
         expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(after.size - before.size)
         db.run('ROLLBACK')
         // What is written is no more than what the outcomes say.

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { Outcome } from '../../src/engine/change'
-import { GroupCommit } from '../../src/engine/group-commit'
+import { GroupCommit } from '../../src/engine/commit/group-commit'
+import type { Outcome } from '../../src/engine/commit/write'
 import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
 test('commits the changes of one turn of the event loop together, in their order', async () => {

@@ -1,12 +1,12 @@
 // The last use of tokens: written once per token and hour, whatever the load.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { createUseRecorder } from '../../src/engine/commit/last-use'
 import { openStore } from '../../src/engine/engine'
-import { createUseRecorder } from '../../src/engine/last-use'
 import { daemon } from '../../src/engine/role'
 import { ApiError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
-import { issueToken, type Token } from '../../src/token'
+import { issueToken, type Token } from '../../src/token/token'
 import { configured, serveStore } from '../../tools/service'
 import { temporaryFolder } from '../harness/daemon'
 

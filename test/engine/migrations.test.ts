@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCHEMA_VERSION as ofPostgres } from '../../src/engine/postgres/migrations'
-import { SCHEMA_VERSION as ofSqlite } from '../../src/engine/sqlite/migrations'
+import { SCHEMA_VERSION as ofPostgres } from '../../src/engine/postgres/schema/migrations'
+import { SCHEMA_VERSION as ofSqlite } from '../../src/engine/sqlite/file/migrations'
 import { root } from '../harness/daemon'
 
 test.each([

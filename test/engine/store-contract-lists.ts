@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { NewPlant } from '../../src/plant/plant'
-import { ORDERS, type Order, type PlantQuery, type Store } from '../../src/store'
+import { ORDERS, type Order, type PlantQuery } from '../../src/plant/plants'
+import type { Store } from '../../src/store'
 import { range, type TestedStore } from '../harness/tested-store'
 
 const MIN = -(2n ** 63n)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hashToken, stateOf, type Token } from '../../src/token'
+import { hashToken, stateOf, type Token } from '../../src/token/token'
 import type { TestedStore } from '../harness/tested-store'
 
 const token = (name: string, more: Partial<Token> = {}): Token => ({

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { command, daemon } from '../../src/engine/role'
 import { createLog } from '../../src/log'
-import { hashToken, type Token } from '../../src/token'
+import { hashToken, type Token } from '../../src/token/token'
 import { temporaryFolder } from '../harness/daemon'
 import { testStore } from './store-contract'
 

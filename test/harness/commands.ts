@@ -21,7 +21,7 @@ export const check = (database: string) => runProgram(['check', '--database', da
 /** Runs a command as a user who is not root. */
 export const AS_NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] as const
 
-/** Whether a program can be run on a terminal, by script(1) of util-linux. */
+/** True if a program can be run on a terminal, by script(1) of util-linux. */
 export const hasScript = Bun.spawnSync(['sh', '-c', 'script --version']).stdout.includes(
   'util-linux',
 )
@@ -33,7 +33,7 @@ export function onTerminal(words: readonly string[]) {
   return Bun.spawnSync(script, { stdin: 'ignore' })
 }
 
-/** Whether this machine can be reached by `::1`. */
+/** True if this machine can be reached by `::1`. */
 export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
 )

@@ -1,5 +1,5 @@
 // A follower: the events of a stream, as any reader of server-sent events takes them apart.
-import type { JournalEntry } from '../../src/store'
+import type { ChangeLogEntry } from '../../src/change-log/change-log'
 
 export type Event = { readonly id?: string; readonly event?: string; readonly data?: string }
 
@@ -26,7 +26,7 @@ export async function* readEvents(answer: Response): AsyncGenerator<Event, void,
 export async function take(
   events: AsyncGenerator<Event, void, void>,
   count: number,
-): Promise<(Event & { readonly change: Omit<JournalEntry, 'id'> & { readonly id: number } })[]> {
+): Promise<(Event & { readonly change: Omit<ChangeLogEntry, 'id'> & { readonly id: number } })[]> {
   const found = []
   while (found.length < count) {
     const { value, done } = await events.next()

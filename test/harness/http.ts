@@ -152,7 +152,7 @@ export async function pour(
   return await Promise.race([answer, Bun.sleep(10_000).then(() => undefined)])
 }
 
-/** Whether the connection closes after this answer. */
+/** True if the connection closes after this answer. */
 export const isLast = ({ headers }: Answer): boolean =>
   headers.connection?.toLowerCase() === 'close'
 

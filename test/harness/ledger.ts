@@ -1,5 +1,9 @@
-import type { Outcome } from '../../src/engine/change'
-import { type Clock, GroupCommit, type GroupCommitLimits } from '../../src/engine/group-commit'
+import {
+  type Clock,
+  GroupCommit,
+  type GroupCommitLimits,
+} from '../../src/engine/commit/group-commit'
+import type { Outcome } from '../../src/engine/commit/write'
 
 export const ROOMY = { queuedWrites: 1000, queuedBytes: 1_000_000, batchWrites: 1000 }
 

@@ -1,10 +1,11 @@
 // Stores in databases of a PostgreSQL server of tests.
 
+import type { KeepChanges } from '../../src/change-log/change-log'
 import type { DatabaseSecrets } from '../../src/engine/database-url'
 import { openStore } from '../../src/engine/engine'
-import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/url'
+import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
 import { daemon } from '../../src/engine/role'
-import type { KeepChanges, Store } from '../../src/store'
+import type { Store } from '../../src/store'
 import type { PostgresServer } from '../../tools/postgres/server'
 import type { TestedStore } from './tested-store'
 

@@ -27,7 +27,7 @@ const bodies = wholeNumber(values.bodies)
 const seed = wholeNumber(values.seed)
 const connections = wholeNumber(values.connections)
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 const words = ['Rosa', '苔', 'Ærø', '🌵', '', 'a\tb', "O'Brien", '"quoted"', 'x'.repeat(60)]
 
 using folder = temporaryFolder()
@@ -44,7 +44,7 @@ let next = 0
 function violate(what: string, body: Uint8Array): void {
   const shown = JSON.stringify(Buffer.from(body).toString('latin1')).slice(0, 300)
   violations.push(`${what}: ${shown}`)
-  if (violations.length <= MOST_SHOWN) console.error(violations.at(-1))
+  if (violations.length <= MAX_SHOWN) console.error(violations.at(-1))
 }
 
 // Ids are spread over all of int64, and no two are the same.

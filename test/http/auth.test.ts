@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { hashToken } from '../../src/token'
+import { hashToken } from '../../src/token/token'
 import { TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { startOwnDaemon } from '../harness/own-daemon'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { JournalEntry } from '../../src/store'
+import type { ChangeLogEntry } from '../../src/change-log/change-log'
 import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { request } from '../harness/http'
@@ -10,7 +10,7 @@ import { openStubborn } from '../harness/stubborn'
 const KEEP = ['--keep-changes', '1d']
 const { daemon, folder, createToken, revokeToken } = await startOwnDaemon({ args: KEEP })
 
-type Page = { readonly changes: readonly JournalEntry[]; readonly next: string }
+type Page = { readonly changes: readonly ChangeLogEntry[]; readonly next: string }
 
 async function read(query = '', of = daemon): Promise<Page> {
   const answer = await of.fetch(`/plants/changes${query}`)

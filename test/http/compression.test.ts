@@ -1,6 +1,6 @@
 // Long answers are compressed where the client accepts it (RFC 9110, section 12.5.3).
 import { expect, test } from 'bun:test'
-import { chooseCoding } from '../../src/http/accept-encoding'
+import { chooseCoding } from '../../src/http/answers/accept-encoding'
 import { startOwnDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
-import { issueToken, parseDuration } from '../../src/token'
+import { issueToken, parseDuration } from '../../src/token/token'
 import { serveStore } from '../../tools/service'
 import { temporaryFolder } from '../harness/daemon'
 

@@ -1,12 +1,12 @@
-// The streams of followers over a real store, without the network: how often the journal is read, and their limit.
+// The streams of followers over a real store, without the network: how often the change log is read, and their limit.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ChangeLog } from '../../src/change-log/change-log'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { ApiError } from '../../src/errors'
-import { createAnswerBudget } from '../../src/http/answer-budget'
-import { Followers, type FollowersDeps } from '../../src/http/followers'
-import type { Journal } from '../../src/store'
-import { issueToken } from '../../src/token'
+import { createAnswerBudget } from '../../src/http/answers/answer-budget'
+import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
+import { issueToken } from '../../src/token/token'
 import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 
@@ -28,9 +28,9 @@ afterAll(async () => {
 })
 
 let reads = 0
-const { journal: kept } = store
-if (!kept) throw new Error('no journal is kept')
-const journal: Journal = {
+const { changeLog: kept } = store
+if (!kept) throw new Error('no change log is kept')
+const changeLog: ChangeLog = {
   ...kept,
   read(options) {
     reads++
@@ -40,7 +40,7 @@ const journal: Journal = {
 
 const create = (deps: Partial<FollowersDeps> = {}) =>
   new Followers({
-    store: { findToken: store.findToken, journal },
+    store: { findToken: store.findToken, changeLog },
     configuredToken: () => null,
     now: Date.now,
     answerBudget: createAnswerBudget(() => {}),
@@ -51,7 +51,7 @@ const create = (deps: Partial<FollowersDeps> = {}) =>
 
 const open = async (followers: ReturnType<typeof create>) => {
   const request = new Request('http://localhost/plants/changes')
-  const events = readEvents(await followers.follow(journal, 'now', request, token))
+  const events = readEvents(await followers.follow(changeLog, 'now', request, token))
   await events.next()
   return events
 }
@@ -66,7 +66,7 @@ test('a change is read once, however many follow', async () => {
   await Bun.sleep(100)
 
   expect(new Set(found.map(([event]) => event?.id)).size).toBe(1)
-  // Once for the change, once for what may come after it; a look at the journal may wake all of them once more.
+  // Once for the change, once for what may come after it; a look at the change log may wake all of them once more.
   expect(reads).toBeLessThanOrEqual(4)
   await Promise.all(all.map((events) => events.return()))
 })
@@ -84,11 +84,13 @@ test('of clients that come at the same time, no more than the limit are let in',
 test('a client that is refused, or has gone before it is answered, is not counted', async () => {
   const followers = create()
   const url = 'http://localhost/plants/changes'
-  const refusal = await followers.follow(journal, 'junk', new Request(url), token).catch((it) => it)
-  await followers.follow(journal, 'now', new Request(url, { method: 'HEAD' }), token)
+  const refusal = await followers
+    .follow(changeLog, 'junk', new Request(url), token)
+    .catch((it) => it)
+  await followers.follow(changeLog, 'now', new Request(url, { method: 'HEAD' }), token)
   const gone = new Request(url, { signal: AbortSignal.abort() })
-  await followers.follow(journal, 'now', gone, token)
-  const unread = await followers.follow(journal, 'now', new Request(url), token)
+  await followers.follow(changeLog, 'now', gone, token)
+  const unread = await followers.follow(changeLog, 'now', new Request(url), token)
   await unread.body?.cancel()
 
   expect(refusal).toBeInstanceOf(ApiError)
@@ -117,7 +119,7 @@ test('a follower that takes nothing is disconnected, and so is one whose stream 
   let known: typeof token | null = token
   const followers = create({
     timeOut: (_, limit) => seconds.push(limit),
-    store: { findToken: async () => known, journal },
+    store: { findToken: async () => known, changeLog },
   })
   const events = await open(followers)
   known = null
@@ -130,9 +132,9 @@ test.each([
   ['has a comment from time to time', store.findToken],
   ['has it even while the store does not answer', () => new Promise<null>(() => {})],
 ])('a stream on which nothing happens %s', async (_, findToken) => {
-  const followers = create({ keepAliveMs: 100, store: { findToken, journal } })
+  const followers = create({ keepAliveMs: 100, store: { findToken, changeLog } })
   const request = new Request('http://localhost/plants/changes')
-  const stream = await followers.follow(journal, 'now', request, token)
+  const stream = await followers.follow(changeLog, 'now', request, token)
   let text = ''
   for await (const bytes of stream.body ?? []) {
     text += Buffer.from(bytes).toString()

@@ -1,10 +1,11 @@
 // plantstore changes: prints the change log.
 
 import type { Change } from '../../client/client'
+import { createAsk } from '../../outbound/request'
 import { toJson } from '../../plant/json'
-import { createAsk } from '../../requests/ask'
+import { exitCodes } from '../../program'
 import { openSource, sourceOptions, sourceWording } from '../change-source'
-import { type Command, exitCodes } from '../command'
+import type { Command } from '../command'
 import { readProxies } from '../config'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
 

@@ -2,7 +2,8 @@
 
 import { withoutPassword } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
-import { type Command, exitCodes } from '../command'
+import { exitCodes } from '../../program'
+import type { Command } from '../command'
 import { databaseOptions } from '../options'
 
 export const check: Command = {

@@ -1,7 +1,8 @@
 // plantstore completion: scripts that complete commands, options and files in a shell. They ask `completion for`.
 
 import { UsageError } from '../../errors'
-import { type Command, type CommandContext, exitCodes } from '../command'
+import { exitCodes } from '../../program'
+import type { Command, CommandContext } from '../command'
 import bash from '../completion/plantstore.bash' with { type: 'text' }
 import fish from '../completion/plantstore.fish' with { type: 'text' }
 import zsh from '../completion/plantstore.zsh' with { type: 'text' }

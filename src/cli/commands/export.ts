@@ -8,7 +8,8 @@ import { produceFile } from '../../files/replace-file'
 import { descriptorOf, isPlanted, targetOf } from '../../files/resolve-path'
 import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats/format'
 import { type Writer, writers } from '../../formats/write'
-import { type Command, exitCodes } from '../command'
+import { exitCodes } from '../../program'
+import type { Command } from '../command'
 import { databaseOptions } from '../options'
 import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
@@ -49,7 +50,7 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
   }
 }
 
-/** Whether a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
+/** True if a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
 function isReplaced(path: string, files: readonly string[]): boolean {
   const target = targetOf(path)
   const there = statSync(target, { throwIfNoEntry: false })

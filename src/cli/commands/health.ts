@@ -1,8 +1,9 @@
 // plantstore health: asks the daemon whether it is healthy, for containers and supervisors.
 
-import { createAsk } from '../../requests/ask'
-import { localAddress } from '../../sockets/address'
-import { type Command, exitCodes } from '../command'
+import { localAddress } from '../../address'
+import { createAsk } from '../../outbound/request'
+import { exitCodes } from '../../program'
+import type { Command } from '../command'
 import { readProxies } from '../config'
 
 const PATIENCE_SECONDS = 5

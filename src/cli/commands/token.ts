@@ -3,9 +3,10 @@
 import { openStore } from '../../engine/engine'
 import { command } from '../../engine/role'
 import { UsageError } from '../../errors'
+import { exitCodes } from '../../program'
 import type { Store } from '../../store'
-import { issueToken, isTokenName, stateOf, type Token } from '../../token'
-import { type Command, type CommandContext, exitCodes, onlyArgument } from '../command'
+import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
+import { type Command, type CommandContext, onlyArgument } from '../command'
 import { databaseOptions, options, toFlag } from '../options'
 import { attended } from '../terminal/suspend'
 

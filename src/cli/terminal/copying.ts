@@ -1,6 +1,7 @@
 // A command that copies a database: a bar of what is done, and an end at Ctrl-C.
 
-import { exitCodes, type Output } from '../command'
+import { exitCodes } from '../../program'
+import type { Output } from '../command'
 import { interruptible } from './interrupt'
 import { createProgress, inMegabytes } from './progress'
 

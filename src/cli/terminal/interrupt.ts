@@ -1,6 +1,6 @@
 // Ctrl-C: the first one ends a command cleanly, the second at once.
 
-import { type StopSignal, signalExitCodes, stopSignals } from '../command'
+import { type StopSignal, signalExitCodes, stopSignals } from '../../program'
 
 /** The exit code of a command that was interrupted. */
 export const interruptCode = ({ reason }: AbortSignal): number =>

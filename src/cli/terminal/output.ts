@@ -25,7 +25,7 @@ export function writeAll(fd: number, text: string): boolean {
   return true
 }
 
-/** Whether an open file is /dev/null. */
+/** True if an open file is /dev/null. */
 export const isNullDevice = (fd: number): boolean => fstatSync(fd).rdev === NULL_DEVICE
 
 // Not `process.stdout`: loading Node's streams takes as long as loading everything else.

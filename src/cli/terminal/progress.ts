@@ -3,7 +3,7 @@
 import type { Output } from '../command'
 
 const EVERY_MS = 200
-const LONGEST_BAR = 32
+const MAX_BAR = 32
 const SHORTEST_BAR = 7
 const USUAL_COLUMNS = 80
 // The facts to leave out first if the line is too long: the rate, the count, the time left.
@@ -18,7 +18,7 @@ export function layOut(part: number | null, facts: readonly string[], columns: n
   const text = () => shown.filter(Boolean).join('  ')
   const bar = part === null ? 0 : SHORTEST_BAR + 3
   for (const index of LEAST_NEEDED) if (text().length + bar > columns) shown[index] = ''
-  const room = Math.min(columns - text().length - 1, LONGEST_BAR) - 2
+  const room = Math.min(columns - text().length - 1, MAX_BAR) - 2
   if (part === null || room < SHORTEST_BAR) return text().slice(0, columns)
   return `[${'#'.repeat(Math.round(part * room)).padEnd(room, '.')}] ${text()}`
 }

@@ -1,12 +1,12 @@
 // Batches of group commit as steps of the writer.
 
-import { isDone, type Outcome, type Write } from '../change'
-import type { Committed } from '../group-commit'
+import type { Committed } from '../commit/group-commit'
+import { isDone, type Outcome, type Write } from '../commit/write'
 import { observeCommit, type Role } from '../role'
-import { type Attempted, stepOf, transactionStep } from './apply-changes'
-import { DISCARDED, isDataError, sqlStateOf } from './errors'
-import type { Refusals } from './refusals'
-import type { Writer } from './writer'
+import { DISCARDED, isDataError, sqlStateOf } from './connecting/errors'
+import type { Refusals } from './connecting/refusals'
+import type { Writer } from './lane/writer'
+import { type Attempted, stepOf, transactionStep } from './sql/apply-writes'
 
 const DISCARDS = 'a trigger, rule or policy of the table "plants" discards rows'
 

@@ -3,20 +3,20 @@
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
-import { countProblems } from '../plant-count'
-import { type Ask, connect } from './connection'
-import { indexNamed, sqlStateOf } from './errors'
-import { journalProblems } from './journal'
-import { SCHEMA_VERSION, steps } from './migrations'
-import { countPlants } from './plants'
+import { countProblems } from '../commit/plant-count'
+import { type Ask, connect } from './connecting/connection'
+import { indexNamed, sqlStateOf } from './connecting/errors'
+import { sendAll, texts } from './connecting/statements'
+import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
-import { allPlants, readSnapshot } from './snapshot'
-import { sendAll, texts } from './statements'
-import type { PostgresTarget } from './url'
+import { SCHEMA_VERSION, steps } from './schema/migrations'
+import { changeLogProblems } from './sql/change-log'
+import { countPlants } from './sql/plants'
+import { allPlants, readSnapshot } from './sql/snapshot'
 
 const DEADLINE_MS = 15_000
-// A broken journal could have as many problems as entries.
-const MOST_PROBLEMS = 10
+// A broken change log could have as many problems as entries.
+const MAX_PROBLEMS = 10
 
 const NO_TEMPORARY =
   'the user cannot create temporary tables; run GRANT TEMPORARY ON DATABASE … TO the user'
@@ -26,7 +26,7 @@ type Part = {
   readonly kind: 'column' | 'index' | 'constraint'
   readonly name: string
   readonly detail: string
-  /** Whether it may refuse a row that plantstore inserts. */
+  /** True if it may refuse a row that plantstore inserts. */
   readonly refuses: boolean
 }
 
@@ -146,8 +146,8 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
     if (isCurrent && problems.length === 0) {
       problems.push(...countProblems(await ask(countPlants), plants))
     }
-    for await (const problem of isCurrent ? journalProblems(ask) : []) {
-      if (problems.push(problem) > MOST_PROBLEMS) break
+    for await (const problem of isCurrent ? changeLogProblems(ask) : []) {
+      if (problems.push(problem) > MAX_PROBLEMS) break
     }
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
     return { schemaVersion: version, plants, tokens: Number(row?.count), problems }

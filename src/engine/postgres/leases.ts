@@ -1,6 +1,6 @@
 // A short cache of found tokens, so that not every request asks the server.
 
-import type { Token } from '../../token'
+import type { Token } from '../../token/token'
 
 /** How long a token is cached after it was found. Revoking one takes as long: then no process accepts it any more. */
 export const LEASE_MS = 1000

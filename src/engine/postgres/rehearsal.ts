@@ -2,15 +2,15 @@
 // client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
-import { rehearsal as plants } from './apply-changes'
-import type { Connection } from './connection'
-import { isInDoubt, isReadOnlyServer } from './errors'
-import { rehearsal as lanes } from './lane-row'
-import type { Primary } from './primary'
-import { READER_SILENT_MS } from './readers'
-import type { Refusals } from './refusals'
-import { type Statement, sendAll } from './statements'
-import { rehearsal as tokens } from './tokens'
+import type { Connection } from './connecting/connection'
+import { isInDoubt, isReadOnlyServer } from './connecting/errors'
+import type { Primary } from './connecting/primary'
+import { READER_SILENT_MS } from './connecting/readers'
+import type { Refusals } from './connecting/refusals'
+import { type Statement, sendAll } from './connecting/statements'
+import { rehearsal as lanes } from './lane/lane-row'
+import { rehearsal as plants } from './sql/apply-writes'
+import { rehearsal as tokens } from './sql/tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 

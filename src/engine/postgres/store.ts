@@ -1,26 +1,32 @@
 // Keeps plants in PostgreSQL: each batch of group commit is a step of a lane; reads have connections of their own.
 
+import { removeOldEntries } from '../../change-log/retention'
 import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
+import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
-import { removeOldEntries } from '../journal/retention'
-import { createWrites, WRITE_BYTES } from '../plant-changes'
 import type { Role } from '../role'
 import { createBatches } from './batches'
-import type { Connection } from './connection'
-import { createJournalReader, removeEntries } from './journal'
-import { isJournalKept, keepChanges } from './journal-row'
-import { Lane, type Step } from './lane'
+import type { Connection } from './connecting/connection'
+import { Primary } from './connecting/primary'
+import { Refusals } from './connecting/refusals'
+import { limitWrites } from './connecting/settings'
+import type { PostgresTarget } from './connecting/url'
+import { isChangeLogKept, keepChanges } from './lane/change-log-row'
+import { Lane, type Step } from './lane/lane'
+import { Writer } from './lane/writer'
 import { createLeases, LEASE_MS } from './leases'
-import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
-import { countPlants, listPlants, shareReads } from './plants'
-import { Primary } from './primary'
-import { Refusals } from './refusals'
 import { createRehearsal } from './rehearsal'
-import { limitWrites } from './settings'
-import { createTokenStep, findToken, listTokens, pruneTokensStep, revokeTokenStep } from './tokens'
-import type { PostgresTarget } from './url'
-import { Writer } from './writer'
+import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
+import { createChangeLogReader, removeEntries } from './sql/change-log'
+import { countPlants, listPlants, shareReads } from './sql/plants'
+import {
+  createTokenStep,
+  findToken,
+  listTokens,
+  pruneTokensStep,
+  revokeTokenStep,
+} from './sql/tokens'
 
 // A server that confirms nothing for so long is unhealthy.
 const STALLED_MS = 3000
@@ -52,7 +58,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const lane = new Lane(role)
   const refusals = new Refusals(role)
   let isOpened = false
-  let hasJournal = false
+  let hasChangeLog = false
   async function prepare(connection: Connection): Promise<void> {
     if (isOpened) {
       // Another process may have migrated the schema beyond what this one knows.
@@ -65,11 +71,11 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     isOpened = true
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
-    const hadJournal = hasJournal
-    // Last: if another process begins or ends the journal later, the next step finds its lane changed, and prepares anew.
-    hasJournal = await connection.within(SETTING_MS, isJournalKept(connection.sql))
+    const hadChangeLog = hasChangeLog
+    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares anew.
+    hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
     // Another process did.
-    if (hadJournal && !hasJournal) role.log('warn', 'changes-ended')
+    if (hadChangeLog && !hasChangeLog) role.log('warn', 'changes-ended')
   }
   const primary = new Primary(
     target,
@@ -82,17 +88,17 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
   const writer = new Writer(primary, lane, role)
   const askForPages = primary.reader('pages')
   const askForTokens = primary.reader('tokens')
-  const journalReader = createJournalReader(askForPages)
+  const changeLogReader = createChangeLogReader(askForPages)
   const leases = createLeases(
     (hash) => askForTokens((sql) => findToken(sql, hash)),
     () => performance.now(),
   )
   const { writes, watch, methods } = createWrites(
     createBatches(writer, refusals, role),
-    journalReader.read,
+    changeLogReader.read,
     leases.forget,
   )
-  const journal = { ...journalReader, watch }
+  const changeLog = { ...changeLogReader, watch }
   /** Commits a step that changes tokens, and resolves to their number. The next look-up sees it. */
   async function changeTokens(step: Step<number>): Promise<number> {
     const result = await writer.run(step).catch((error) => {
@@ -120,13 +126,13 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
         setInterval(rehearse, REHEARSED_EVERY_MS),
       ]
     : []
-  const removeExpired = async () => hasJournal && (await askForPages(removeEntries))
+  const removeExpired = async () => hasChangeLog && (await askForPages(removeEntries))
   const endRetention = role.outlivesOutages ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,
-    get journal() {
-      return hasJournal ? journal : undefined
+    get changeLog() {
+      return hasChangeLog ? changeLog : undefined
     },
     readPlant: shareReads(primary.reader('points')),
     listPlants: (query) => askForPages((sql) => listPlants(sql, query)),

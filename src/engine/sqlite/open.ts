@@ -6,15 +6,15 @@ import { closeSync } from 'node:fs'
 import { codeOf, OpenError } from '../../errors'
 import { unlock, watchInode } from '../../files/libc'
 import type { Role } from '../role'
-import { connect, LOCK_PATIENCE_MS } from './connection'
-import { distrustPageCache, isOld, type OpenedFile } from './database-file'
-import { explainFailedOpen } from './errors'
-import { keepChanges } from './journal'
-import { migrate, SCHEMA_VERSION, schemaVersion } from './migrations'
+import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
+import { explainFailedOpen } from './file/errors'
+import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
+import { keepChanges } from './reading/change-log'
+import { connect, LOCK_PATIENCE_MS } from './reading/connection'
 
 const LOCK_PAUSE_MS = 20
 
-/** Migrates the schema, and begins or ends the journal. Throws SQLITE_BUSY if another program locks the database. */
+/** Migrates the schema, and begins or ends the change log. Throws SQLITE_BUSY if another program locks the database. */
 function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   if (!locked && isOld(schemaVersion(db))) {
     throw new OpenError(

@@ -1,18 +1,19 @@
 // Keeps plants in one SQLite file (https://sqlite.org/wal.html): reads in the serving thread, changes by group commit.
 
 import { dirname } from 'node:path'
+import type { ChangeLog } from '../../change-log/change-log'
+import { removeOldEntries } from '../../change-log/retention'
 import { removeLeftovers } from '../../files/private-folder'
-import type { Journal, Store } from '../../store'
+import type { Store } from '../../store'
+import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
-import { removeOldEntries } from '../journal/retention'
-import { createWrites, WRITE_BYTES } from '../plant-changes'
 import type { Role } from '../role'
-import { copyBeforeMigration } from './before-migration'
-import { fileSize, freeBytes, openFile } from './database-file'
-import { SCHEMA_VERSION } from './migrations'
+import { copyBeforeMigration } from './copies/before-migration'
+import { Storage } from './database-handle'
+import { fileSize, freeBytes, openFile } from './file/database-file'
+import { SCHEMA_VERSION } from './file/migrations'
 import { openDatabase } from './open'
-import { countPlants } from './plants'
-import { Storage } from './storage'
+import { countPlants } from './reading/plants'
 
 // A disk that keeps a commit waiting for this long counts as unwritable.
 const STALLED_MS = 10_000
@@ -40,26 +41,27 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
       .catch(({ message }) => role.log('error', 'cannot-write', { detail: message }))
   }
 
-  const readJournal: Journal['read'] = (options) => storage.read((it) => it.journal.read(options))
-  const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readJournal)
-  const journal: Journal = {
-    read: readJournal,
-    history: (id, options) => storage.read((it) => it.journal.history(id, options)),
+  const readChangeLog: ChangeLog['read'] = (options) =>
+    storage.read((it) => it.changeLog.read(options))
+  const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readChangeLog)
+  const changeLog: ChangeLog = {
+    read: readChangeLog,
+    history: (id, options) => storage.read((it) => it.changeLog.history(id, options)),
     watch,
-    stats: () => storage.read((it) => it.journal.stats()),
+    stats: () => storage.read((it) => it.changeLog.stats()),
   }
 
   async function removeExpired(): Promise<boolean> {
-    const time = await storage.read((it) => it.journal.expired(Date.now()))
+    const time = await storage.read((it) => it.changeLog.expired(Date.now()))
     if (time !== null) await writes.submit({ kind: 'removeEntries', before: time }, WRITE_BYTES)
     return time !== null
   }
   const endRetention =
-    role.holdsLock && storage.keepsJournal ? removeOldEntries(removeExpired) : undefined
+    role.holdsLock && storage.keepsChangeLog ? removeOldEntries(removeExpired) : undefined
 
   return {
     ...methods,
-    ...(storage.keepsJournal ? { journal } : {}),
+    ...(storage.keepsChangeLog ? { changeLog } : {}),
     readPlant: (id) => storage.read((it) => it.plants.read(id)),
     listPlants: (query) => storage.read((it) => it.plants.list(query)),
     countPlants: () => storage.read((it) => countPlants(it.db)),

@@ -2,7 +2,7 @@ import type { Console } from './console.ts'
 
 const OLD_MS = 60_000
 
-/** Whether the table follows what others do; else, how old it is if it is older than a minute. */
+/** True if the table follows what others do; else, how old it is if it is older than a minute. */
 export function Age({ console: all }: { readonly console: Console }) {
   if (all.list.isLive.value) return <span>Updates live</span>
   // The metrics are the clock: they come every few seconds.

@@ -16,7 +16,7 @@ import { preparePrinting } from './print.ts'
 import { Samples } from './samples.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Shortcuts } from './shortcuts.tsx'
-import { MOST_SORTED } from './sort.ts'
+import { MAX_SORTED } from './sort.ts'
 import { Status } from './status.tsx'
 import { Toolbar } from './toolbar.tsx'
 import { UndoList } from './undo-list.tsx'
@@ -59,7 +59,7 @@ function countOf({ list, monitor }: Console): string {
 function Reading({ console: { list, monitor } }: { readonly console: Console }) {
   if (!list.isReadingAll.value) return null
   const isAll = Object.keys(list.query.value).length === 0
-  const most = (isAll ? monitor.latest.value?.plants : undefined) ?? MOST_SORTED
+  const most = (isAll ? monitor.latest.value?.plants : undefined) ?? MAX_SORTED
   return (
     <progress
       class="reading"

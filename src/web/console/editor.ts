@@ -24,9 +24,9 @@ const shown = (text: string): string => text.replaceAll('\r\n', '\n').replaceAll
 
 export function createEditor(session: Session, list: PlantList, say: (text: string) => void) {
   const isOpen = signal(false)
-  /** Whether the form is open, and not only the page of the plant. */
+  /** True if the form is open, and not only the page of the plant. */
   const isEditing = signal(false)
-  // Whether the form was opened from the page of the plant, to which it leads back.
+  // True if the form was opened from the page of the plant, to which it leads back.
   let isFromPage = false
   const stored = signal<Stored | null>(null)
   const id = signal('')
@@ -303,7 +303,7 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
       conflict.value = null
     },
 
-    /** Whether closing would lose what was typed. */
+    /** True if closing would lose what was typed. */
     isDirty,
 
     /** A page of what a plant was. */

@@ -7,7 +7,7 @@ type FieldProps = {
   readonly text: Signal<string>
   readonly error: string | undefined
   readonly hint?: string
-  /** Whether it grows with its text; Enter still submits. */
+  /** True if it grows with its text; Enter still submits. */
   readonly isLong?: boolean
   /** The tags to suggest; for a short text. */
   readonly tags?: () => TagCounts

@@ -109,7 +109,7 @@ export function createImporter(session: Session, onChange: () => void) {
       abort.abort()
     },
 
-    /** Whether {@link retry} can do something. */
+    /** True if {@link retry} can do something. */
     canRetry: (): boolean =>
       last !== null &&
       current.value?.reason === null &&

@@ -4,10 +4,10 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 // As in screens.css.
 const PHONE = '(width < 46rem)'
 
-/** Whether the page is as narrow as a phone, where a panel fills it. */
+/** True if the page is as narrow as a phone, where a panel fills it. */
 export const isPhone = (): boolean => matchMedia(PHONE).matches
 
-/** Whether a menu is shown, which Escape hides before anything else. */
+/** True if a menu is shown, which Escape hides before anything else. */
 export const hasMenu = (): boolean => document.querySelector(':popover-open') !== null
 
 type DialogProps = {

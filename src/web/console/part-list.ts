@@ -19,9 +19,9 @@ export type Part = {
   count: number
   /** null if they are not held. */
   rows: NewPlant[] | null
-  /** Whether it was read, so that the count is exact but for what others do. */
+  /** True if it was read, so that the count is exact but for what others do. */
   readonly isRead: boolean
-  /** Whether the plants may have changed. */
+  /** True if the plants may have changed. */
   isStale?: boolean
   /** Where the page after the last one that was read begins; and the page before. */
   readonly forward?: Cursor
@@ -41,7 +41,7 @@ export function createPartList() {
 
   const step = (): bigint => (isDescending ? -1n : 1n)
   const end = (): bigint => (isDescending ? MIN : MAX)
-  /** Whether an id comes before another one. */
+  /** True if an id comes before another one. */
   const isBefore = (a: bigint, b: bigint): boolean => (isDescending ? a > b : a < b)
 
   function use(part: Part): void {

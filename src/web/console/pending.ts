@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 const UNDO_MS = 8000
 const TICK_MS = 250
 // Chromium carries out 256 requests of a page that is left.
-const MOST_ON_LEAVING = 200
+const MAX_ON_LEAVING = 200
 const CHANGED = 'someone changed it'
 const GONE = 'someone deleted it'
 
@@ -73,7 +73,7 @@ export function createPendingChanges(
 ) {
   const waiting = signal<readonly Pending[]>([])
   const running = signal<readonly Pending[]>([])
-  /** Whether the countdown is paused, as someone is about to press Undo. */
+  /** True if the countdown is paused, as someone is about to press Undo. */
   const isPaused = signal(false)
   let timer: number | undefined
   let keys = 0
@@ -278,10 +278,10 @@ export function createPendingChanges(
       putBack(all.flatMap(({ plants }) => plants))
     },
 
-    /** Whether leaving the page would leave something undone. */
+    /** True if leaving the page would leave something undone. */
     isAtRisk: (): boolean =>
       running.value.length > 0 ||
-      waiting.value.reduce((sum, { plants }) => sum + plants.length, 0) > MOST_ON_LEAVING,
+      waiting.value.reduce((sum, { plants }) => sum + plants.length, 0) > MAX_ON_LEAVING,
 
     /** Carries out everything at once, as the page or the token is about to go. Nobody sees the answers. */
     leave(isPageGone = false): void {

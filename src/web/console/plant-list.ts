@@ -11,7 +11,7 @@ import {
   BY_ID,
   type Compare,
   comparatorOf,
-  MOST_SORTED,
+  MAX_SORTED,
   placeAmong,
   pressed,
   type Sort,
@@ -25,7 +25,7 @@ const PART_ROWS = 250
 // Of longer lists, for fewer requests.
 const LONG_PART_ROWS = 1000
 // What others add to the end of the list is put into its last part up to here, and then into another.
-const LONGEST_PART_ROWS = 5000
+const MAX_PART_ROWS = 5000
 // How far from the view rows are read already.
 const MARGIN_ROWS = 125
 const RETRY_MS = 2000
@@ -65,16 +65,16 @@ export function createPlantList(
   const rows = signal(0)
   /** How many plants are known to be there. */
   const found = signal(0)
-  /** Whether those are all. */
+  /** True if those are all. */
   const isComplete = signal(false)
-  /** Whether there are more than the page sorts. */
+  /** True if there are more than the page sorts. */
   const isTooLong = signal(false)
-  /** Whether all plants are being read, for what needs them. */
+  /** True if all plants are being read, for what needs them. */
   const isReadingAll = signal(false)
   const failure = signal<string | null>(null)
   /** When the rows were read that were read first, in milliseconds on a monotonic clock. */
   const readAt = signal(0)
-  /** Whether the rows follow what others change. */
+  /** True if the rows follow what others change. */
   const isLive = signal(false)
 
   /** The tags of all plants, as they were before some were looked for. */
@@ -91,7 +91,7 @@ export function createPlantList(
       rows.value = sorted?.length ?? parts.total()
       found.value = sorted?.length ?? read.reduce((sum, { count }) => sum + count, 0)
       isComplete.value = read.length === parts.all().length
-      if (found.value > MOST_SORTED || (isUnlimited() && (known ?? 0) > MOST_SORTED)) {
+      if (found.value > MAX_SORTED || (isUnlimited() && (known ?? 0) > MAX_SORTED)) {
         isTooLong.value = true
       }
       version.value += 1
@@ -213,7 +213,7 @@ export function createPlantList(
     for (;;) {
       const part = parts.all().find((it) => it.rows === null || it.isStale)
       if (!part) return 'all'
-      if (isTooLong.value || (found.value >= MOST_SORTED && !part.isRead)) {
+      if (isTooLong.value || (found.value >= MAX_SORTED && !part.isRead)) {
         isTooLong.value = true
         return 'too many'
       }
@@ -232,7 +232,7 @@ export function createPlantList(
       if (!page.ok || began !== generation) return
       plants.push(...page.value.plants)
       after = page.value.next ?? undefined
-      isWhole = after === undefined || plants.length >= MOST_SORTED
+      isWhole = after === undefined || plants.length >= MAX_SORTED
       tagsBefore.value = countTags(plants, after !== undefined)
     }
   }
@@ -313,7 +313,7 @@ export function createPlantList(
       const at = parts.placeIn(part.rows, id)
       const isThere = part.rows[at]?.id === id
       // A list that others add to is not held in one part for ever.
-      if (plant && at === part.rows.length && at >= LONGEST_PART_ROWS) {
+      if (plant && at === part.rows.length && at >= MAX_PART_ROWS) {
         const end = part.rows.at(-1)?.id ?? id
         parts.replace(part, [{ ...part, last: end }, pages.read(end, part.last, [plant])])
       } else {
@@ -343,7 +343,7 @@ export function createPlantList(
   }
 
   const tooLong = (by: SortKey): string =>
-    `Sorting by ${by} works up to ${MOST_SORTED.toLocaleString()} plants. Search for something first`
+    `Sorting by ${by} works up to ${MAX_SORTED.toLocaleString()} plants. Search for something first`
 
   return {
     query,
@@ -416,7 +416,7 @@ export function createPlantList(
 
     /** Reads all plants to count their tags, if they are not too many. */
     async readTags(): Promise<void> {
-      if ((known ?? 0) > MOST_SORTED) return
+      if ((known ?? 0) > MAX_SORTED) return
       if (isUnlimited()) await withAll(readAll)
       else if (tagsBefore.value?.isPart !== false) await withAll(readOthers)
     },

@@ -21,7 +21,7 @@ type RowProps = RowActions & {
   readonly plant: NewPlant | undefined
   readonly at: number
   readonly isActive: boolean
-  /** Whether the panel beside the table shows it. */
+  /** True if the panel beside the table shows it. */
   readonly isOpen: boolean
   readonly isReadOnly: boolean
   readonly selection: Selection

@@ -47,7 +47,7 @@ export function textOf({ id, name, tag }: Query): string {
 // As the service does: of A to Z the case is ignored.
 const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Whether a plant is among those that are looked for. */
+/** True if a plant is among those that are looked for. */
 export const matches = (
   query: Query,
   plant: { readonly id: bigint; readonly name: string; readonly tag?: string | undefined },

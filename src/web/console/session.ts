@@ -13,13 +13,13 @@ const RESUME_MS = 1000
 
 const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }
 
-/** Whether the service itself did not answer: it is down, or a proxy answered instead. */
+/** True if the service itself did not answer: it is down, or a proxy answered instead. */
 const isSilence = ({ error, status }: Failure): boolean =>
   error === 0 && (status === 0 || status >= 500)
 
 const isRefusal = ({ error }: Failure): boolean => error === 40101 || error === 40102
 
-/** Whether the page itself cancelled the call. */
+/** True if the page itself cancelled the call. */
 export const isAborted = ({ cause }: Failure): boolean =>
   cause instanceof DOMException && cause.name === 'AbortError'
 
@@ -30,11 +30,11 @@ export function createSession(base: URL) {
   // Counts connects and disconnects, so that an answer to an earlier token is ignored.
   let attempts = 0
   const isConnected = signal(false)
-  /** Whether a token was accepted, even if it no longer is: the page stays while another is entered. */
+  /** True if a token was accepted, even if it no longer is: the page stays while another is entered. */
   const isKnown = signal(false)
   const isReachable = signal(true)
   const isReadOnly = signal(false)
-  /** Whether the tab keeps the token, over a reload too. */
+  /** True if the tab keeps the token, over a reload too. */
   const isKept = signal(keptToken(base) !== '')
   /** Why the service refused the token, in its own words. */
   const refusal = signal<string | null>(null)
@@ -93,7 +93,7 @@ export function createSession(base: URL) {
     }
   }
 
-  /** Whether a token may not write. Asks with a create without a plant: its scope is judged first, and nothing can be stored. */
+  /** True if a token may not write. Asks with a create without a plant: its scope is judged first, and nothing can be stored. */
   async function isRefusedWriting(given: string): Promise<boolean> {
     try {
       const headers = { authorization: `Bearer ${given}` }

@@ -41,7 +41,7 @@ export function createTableScroll(list: PlantList) {
     scroll.value = element.scrollTop
   }
 
-  /** Whether the browser has scrolled and not told of it yet: that must not be undone. */
+  /** True if the browser has scrolled and not told of it yet: that must not be undone. */
   const isScrolled = () => element !== undefined && element.scrollTop !== scroll.value
 
   function setTop(to: number): void {

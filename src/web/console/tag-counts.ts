@@ -6,7 +6,7 @@ export type CountedTags = {
   readonly counts: ReadonlyMap<string, number>
   /** How many plants were counted. */
   readonly plants: number
-  /** Whether there are more plants. */
+  /** True if there are more plants. */
   readonly isPart: boolean
 }
 

@@ -54,7 +54,7 @@ function Coloured({ text, tokens, scrolls }: ColouredProps) {
 type Props = {
   readonly text: string
   readonly label: string
-  /** Whether a long text scrolls in its own box. */
+  /** True if a long text scrolls in its own box. */
   readonly scrolls?: boolean
 }
 

@@ -27,7 +27,7 @@ function useCurrentSection(): string {
   return current.value
 }
 
-/** Whether the list starts open: beside the reference, but not above it on a phone. */
+/** True if the list starts open: beside the reference, but not above it on a phone. */
 function useIsWide(): boolean {
   const query = useRef(matchMedia('(min-width: 52.01rem)')).current
   const isWide = useSignal(query.matches)

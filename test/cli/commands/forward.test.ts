@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
-import { pauseAfter } from '../../../src/requests/webhook'
+import { pauseAfter } from '../../../src/outbound/webhook'
 import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { quote } from '../../../src/daemon/invocation'
+import { quote } from '../../../src/program'
 import { runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { databaseAt } from '../../harness/server-database'

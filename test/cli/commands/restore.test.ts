@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { restoreMarker } from '../../../src/engine/sqlite/restore-marker'
+import { restoreMarker } from '../../../src/engine/sqlite/file/restore-marker'
 import { tryLock } from '../../../src/files/libc'
 import { AS_NOBODY, check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
 import { command } from '../../../src/engine/role'
-import { hashToken, type Token } from '../../../src/token'
+import { hashToken, type Token } from '../../../src/token/token'
 import { importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { hashToken } from '../../../src/token'
+import { hashToken } from '../../../src/token/token'
 import { program, runProgram, temporaryFolder } from '../../harness/daemon'
 import { startOwnDaemon } from '../../harness/own-daemon'
 import { expectError, storedPlants } from '../../harness/plants'

@@ -1,7 +1,7 @@
 // Leases of tokens: how long a token that was found may count, once it is revoked.
 import { expect, test } from 'bun:test'
 import { createLeases, LEASE_MS } from '../../../src/engine/postgres/leases'
-import { hashToken, type Token } from '../../../src/token'
+import { hashToken, type Token } from '../../../src/token/token'
 
 const token: Token = {
   name: 'x',

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { copyDatabase } from '../../../src/engine/sqlite/backup'
+import { copyDatabase } from '../../../src/engine/sqlite/copies/backup'
 import { importLines } from '../../harness/commands'
 import { temporaryFolder } from '../../harness/daemon'
 

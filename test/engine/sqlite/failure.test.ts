@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
-import { toClientError, toCommandError, toFailure } from '../../../src/engine/sqlite/errors'
+import { toClientError, toCommandError, toFailure } from '../../../src/engine/sqlite/file/errors'
 import { catalogue } from '../../../src/errors'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 

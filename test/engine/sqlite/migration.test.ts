@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
 import { command, daemon as daemonRole } from '../../../src/engine/role'
-import { SCHEMA_VERSION } from '../../../src/engine/sqlite/migrations'
+import { SCHEMA_VERSION } from '../../../src/engine/sqlite/file/migrations'
 import { messageOf } from '../../../src/errors'
 import { tryLock } from '../../../src/files/libc'
 import { fingerprint } from '../../harness/commands'

@@ -13,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { APPLICATION_ID } from '../../../src/engine/sqlite/migrations'
+import { APPLICATION_ID } from '../../../src/engine/sqlite/file/migrations'
 import { fingerprint, importLines, lines } from '../../harness/commands'
 import {
   PATIENCE_MS,

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
 import { command } from '../../../src/engine/role'
-import { preparePlants } from '../../../src/engine/sqlite/plants'
+import { preparePlants } from '../../../src/engine/sqlite/reading/plants'
 import { temporaryFolder } from '../../harness/folder'
 
 test('reads every page by an index in its order, and sorts nothing', async () => {

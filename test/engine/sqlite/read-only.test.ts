@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { readDatabase } from '../../../src/engine/sqlite/read-only'
-import { excludeConnections } from '../../../src/engine/sqlite/sidecars'
+import { readDatabase } from '../../../src/engine/sqlite/copies/read-only'
+import { excludeConnections } from '../../../src/engine/sqlite/file/sidecars'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { unprivileged } from '../../harness/unprivileged'

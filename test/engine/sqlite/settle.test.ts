@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { Outcome, Write } from '../../../src/engine/change'
-import type { Row } from '../../../src/engine/row'
-import { netEffect } from '../../../src/engine/sqlite/settle'
+import type { Outcome, Write } from '../../../src/engine/commit/write'
+import { netEffect } from '../../../src/engine/sqlite/outages/settle'
+import type { Row } from '../../../src/plant/row'
 
 const asked = { precondition: null, origin: null }
 const create = (row: Row): Write => ({ kind: 'create', row, origin: null })

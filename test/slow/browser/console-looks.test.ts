@@ -65,7 +65,7 @@ const views: readonly (readonly [name: string, options: ConsoleOptions])[] = [
 const shoot = (page: Page, name: string) =>
   page.screenshot({ path: join(pictures, `console-${name}.png`) })
 
-/** Whether everything is as wide as the page at most. */
+/** True if everything is as wide as the page at most. */
 const isNarrow = (page: Page): Promise<boolean> =>
   page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
 

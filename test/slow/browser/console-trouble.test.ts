@@ -226,7 +226,7 @@ describe('two people at one plant', () => {
   })
 })
 
-describe('with a journal', () => {
+describe('with a change log', () => {
   const withLog = async () => {
     const folder = temporaryFolder()
     const kept = await startDaemon({

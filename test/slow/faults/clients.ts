@@ -35,7 +35,7 @@ const megabytes = 160
 async function withFewFiles(
   folder: string,
   about: string,
-  /** Whether it has stored something before the crowd comes. */
+  /** True if it has stored something before the crowd comes. */
   warm: boolean,
   meanwhile: (daemon: Daemon, database: string) => Promise<void>,
 ): Promise<Outcome> {

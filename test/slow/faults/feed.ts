@@ -1,4 +1,4 @@
-// Whether a journal tells what clients were told: each acknowledged change once, none that was refused, in the order of
+// Whether a change log tells what clients were told: each acknowledged change once, none that was refused, in the order of
 // their answers; and whether it makes the plants that are stored.
 import { type Answer, connect, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
@@ -41,7 +41,7 @@ async function ask(daemon: Daemon, after: string | undefined): Promise<Answer | 
   return answer
 }
 
-/** Follows the journal of whichever daemon there is, from its beginning, until it is stopped. */
+/** Follows the change log of whichever daemon there is, from its beginning, until it is stopped. */
 export function followLog(current: () => Daemon | undefined) {
   const seen: Entry[] = []
   const problems: string[] = []
@@ -61,7 +61,7 @@ export function followLog(current: () => Daemon | undefined) {
       return PAGE
     }
     if (answer.status !== 200) {
-      problems.push(`the journal: ${answer.status} ${answer.body}`)
+      problems.push(`the change log: ${answer.status} ${answer.body}`)
       isStopped = true
       return null
     }
@@ -90,7 +90,7 @@ export function followLog(current: () => Daemon | undefined) {
       for (let found: number | null = PAGE; found !== 0; ) {
         found = await turn(daemon)
         if (found === null) {
-          problems.push('the journal cannot be read')
+          problems.push('the change log cannot be read')
           break
         }
       }

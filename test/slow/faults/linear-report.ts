@@ -40,7 +40,7 @@ export function explainVerdict(verdict: Verdict, operations: Operation[]): strin
 const ENOUGH_CHANGES = 1000
 const ENOUGH_SWAPS = 50
 
-/** Whether so many changes were made that their answers say something. */
+/** True if so many changes were made that their answers say something. */
 export const isEnough = (load: LinearLoad): boolean =>
   load.changes() >= ENOUGH_CHANGES && load.swaps() >= ENOUGH_SWAPS
 

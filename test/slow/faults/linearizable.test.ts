@@ -342,7 +342,7 @@ function perform(request: Request, plants: Map<number, string>): Outcome {
   }
 }
 
-/** Whether the outcome of an operation is what the store would have told. */
+/** True if the outcome of an operation is what the store would have told. */
 function isShown({ request, outcome }: Operation, told: Outcome, plants: Map<number, string>) {
   if (outcome.is !== 'exists' || request.kind !== 'batch') return Bun.deepEquals(outcome, told)
   // Of those that are taken, the checker lets a batch name any.

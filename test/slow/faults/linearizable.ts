@@ -52,7 +52,7 @@ const keyOf = (ids: number[], plants: Plants, done: Step[]): string =>
 function createStateSet({ ids }: Pick<Group, 'ids'>, budget: Budget) {
   const states = new Map<string, State[]>()
   return {
-    /** Whether it allows anything new. */
+    /** True if it allows anything new. */
     add(state: State): boolean {
       const certain = [...state.done].filter(({ isOptional }) => !isOptional)
       const key = keyOf(ids, state.plants, certain)

@@ -113,7 +113,7 @@ const tools = ['nbdkit', 'nbdfuse', 'fusermount3', 'mkfs.ext4', 'losetup', 'xfs_
 
 const CONTROL_TRIES = 4
 
-// Whether what fails is just what is trusted later is chance too: the control gets several tries to be hurt.
+// True if what fails is just what is trusted later is chance too: the control gets several tries to be hurt.
 async function controlSuffers(folder: string, suffering: Omit<Suffering, 'program'>) {
   const program = control('--trust-page-cache')
   for (let tries = 1; ; tries++) {

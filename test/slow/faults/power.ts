@@ -10,7 +10,7 @@ interface FileSystem {
   name: string
   size: string
   make: string[]
-  /** Whether a journal is kept: as of --keep-changes. */
+  /** True if a change log is kept: as of --keep-changes. */
   keepChanges: string
 }
 

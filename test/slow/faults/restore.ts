@@ -73,7 +73,7 @@ type Case = {
   readonly about: string
   /** What is done to the store of a daemon that was killed, with acknowledged plants in its log. */
   readonly harm: (database: string) => void
-  /** Whether the old database can be served. */
+  /** True if the old database can be served. */
   readonly isSound: boolean
   /** Holds what is held beside the restore; returns what releases it. */
   readonly beside: (database: string) => () => void

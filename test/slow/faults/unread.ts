@@ -98,7 +98,7 @@ type Unread = {
   readonly names?: string[]
   readonly request: (daemon: Daemon) => string
   readonly times?: number
-  /** Whether the answers are long. */
+  /** True if the answers are long. */
   readonly isCounted?: boolean
 }
 

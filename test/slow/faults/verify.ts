@@ -56,7 +56,7 @@ export function compare(database: string, ledger: Ledger): Verdict {
   return { ...judge(rows, ledger), integrity }
 }
 
-/** Whether the journal, if one is kept from the beginning, makes the plants that are stored: "ok", or what is wrong. */
+/** True if the change log, if one is kept from the beginning, makes the plants that are stored: "ok", or what is wrong. */
 function compareLog(db: Database, rows: ReadonlyMap<bigint, StoredPlant>): string {
   const isKept =
     db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get() !== null &&
@@ -68,16 +68,17 @@ function compareLog(db: Database, rows: ReadonlyMap<bigint, StoredPlant>): strin
     'SELECT number, plant, after FROM changes ORDER BY number',
   )
   for (const { number, plant, after } of entries.iterate()) {
-    if (number !== last + 1n) return `entry ${number} of the journal comes after ${last}`
+    if (number !== last + 1n) return `entry ${number} of the change log comes after ${last}`
     last = number
     if (after === null) made.delete(plant)
     else made.set(plant, after)
   }
   for (const { id, name, tag } of rows.values()) {
     const after = JSON.parse(made.get(id) ?? '{}')
-    if (after.name !== name || (after.tag ?? null) !== tag) return `the journal lacks plant ${id}`
+    if (after.name !== name || (after.tag ?? null) !== tag)
+      return `the change log lacks plant ${id}`
   }
-  return made.size === rows.size ? 'ok' : 'the journal has plants that are not stored'
+  return made.size === rows.size ? 'ok' : 'the change log has plants that are not stored'
 }
 
 /** Compares plants by their ids, all that there are, with what the clients were told. */

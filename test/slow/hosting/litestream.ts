@@ -18,8 +18,8 @@ const PAUSE_MS = 8
 const MIB = 1024 * 1024
 const WRITTEN_BYTES = 256 * MIB
 // Litestream lets the log be used again about once a second.
-const LONGEST_LOG_BYTES = WRITTEN_BYTES / 2
-// What plantstore cuts the log to, once nobody reads it (engine/sqlite/checkpoint.ts).
+const MAX_LOG_BYTES = WRITTEN_BYTES / 2
+// What plantstore cuts the log to, once nobody reads it (engine/sqlite/committing/checkpoint.ts).
 const IDLE_LOG_BYTES = 32 * MIB
 const PATIENCE_MS = 60_000
 
@@ -121,7 +121,7 @@ export const litestream: Case = {
     }
 
     await more(WRITTEN_BYTES / NAME.length)
-    expect(longest < LONGEST_LOG_BYTES, `a write-ahead log of ${Math.round(longest / MIB)} MiB`)
+    expect(longest < MAX_LOG_BYTES, `a write-ahead log of ${Math.round(longest / MIB)} MiB`)
     await shipped()
 
     // Either may go and come back.

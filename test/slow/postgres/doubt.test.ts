@@ -1,9 +1,10 @@
 // Commits whose answer is lost: whether they were made, and that nobody is told before that is known.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { KeepChanges } from '../../../src/change-log/change-log'
 import { messageOf } from '../../../src/errors'
-import type { KeepChanges, Store } from '../../../src/store'
+import type { Store } from '../../../src/store'
 import type { PostgresServer } from '../../../tools/postgres/server'
-import { follow, replay } from '../../engine/journal-contract'
+import { follow, replay } from '../../engine/change-log-contract'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { turns } from '../../harness/ledger'
@@ -70,12 +71,13 @@ const expected = {
   mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
 }
 
-/** Where the journal of a store ends, if it has one. */
-const endOf = async ({ journal }: Store) => (await journal?.read({ after: 'now', limit: 1 }))?.next
+/** Where the change log of a store ends, if it has one. */
+const endOf = async ({ changeLog }: Store) =>
+  (await changeLog?.read({ after: 'now', limit: 1 }))?.next
 
-/** Expects a journal to have begun anew, so that nobody follows from commits that are gone. */
-async function expectNewJournal({ journal }: Store, after = ''): Promise<void> {
-  await expect(journal?.read({ after, limit: 1 })).rejects.toHaveProperty('error', 41001)
+/** Expects a change log to have begun anew, so that nobody follows from commits that are gone. */
+async function expectNewChangeLog({ changeLog }: Store, after = ''): Promise<void> {
+  await expect(changeLog?.read({ after, limit: 1 })).rejects.toHaveProperty('error', 41001)
 }
 
 const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServer>) => {
@@ -210,11 +212,11 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     await it.store.createPlant({ id: 9n, name: 'nine' })
 
     expect(it.events).toContainEqual({ event: 'acknowledged-lost', commits: 3 })
-    if (keep !== null) await expectNewJournal(it.other, before)
+    if (keep !== null) await expectNewChangeLog(it.other, before)
     expect(it.store.stats().server?.lostCommits).toBe(3)
   })
 
-  test('begins a new journal on another timeline of the server, and only there', async () => {
+  test('begins a new change log on another timeline of the server, and only there', async () => {
     await using it = await openCuttable(await started(), keep)
     if (keep === null) return
     const [before] = await it.query('SELECT timeline FROM change_log')
@@ -228,7 +230,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     it.proxy.cut()
     await it.store.deletePlant(9n)
 
-    await expectNewJournal(it.other, cursor)
+    await expectNewChangeLog(it.other, cursor)
     expect(await it.query('SELECT timeline FROM change_log')).toEqual([before])
   })
 
@@ -238,7 +240,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     await it.query('DELETE FROM lanes')
 
     await it.store.createPlant({ id: 9n, name: 'nine' })
-    if (keep !== null) await expectNewJournal(it.other, before)
+    if (keep !== null) await expectNewChangeLog(it.other, before)
     await it.store.deletePlant(9n)
 
     expect(it.events.map(({ event }) => event)).toContain('lane-gone')
@@ -326,4 +328,4 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
 }
 
 describeServers('a lost answer of %s', lostAnswers(null))
-describeServers('a lost answer of %s, with a journal', lostAnswers(1e9))
+describeServers('a lost answer of %s, with a change log', lostAnswers(1e9))

@@ -2,19 +2,19 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
-import type { Write } from '../../../src/engine/change'
-import { stepOf } from '../../../src/engine/postgres/apply-changes'
-import { connect } from '../../../src/engine/postgres/connection'
-import { keepChanges } from '../../../src/engine/postgres/journal-row'
+import type { Write } from '../../../src/engine/commit/write'
+import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { commit } from '../../../src/engine/postgres/connecting/statements'
+import type { PostgresTarget } from '../../../src/engine/postgres/connecting/url'
+import { keepChanges } from '../../../src/engine/postgres/lane/change-log-row'
 import {
   beginStep,
   fence,
   makeLane,
   removeLane,
   sequenceOf,
-} from '../../../src/engine/postgres/lane-row'
-import { commit } from '../../../src/engine/postgres/statements'
-import type { PostgresTarget } from '../../../src/engine/postgres/url'
+} from '../../../src/engine/postgres/lane/lane-row'
+import { stepOf } from '../../../src/engine/postgres/sql/apply-writes'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
@@ -42,7 +42,7 @@ async function openLane(server: PostgresServer) {
   const target = targetOf(url)
   const old = await connect(target)
   const current = await connect(target)
-  const { lane, hasJournal } = await makeLane(old.sql)
+  const { lane, hasChangeLog } = await makeLane(old.sql)
   return {
     store,
     old,
@@ -50,9 +50,9 @@ async function openLane(server: PostgresServer) {
     target,
     lane,
     create: (id: number, seq: number) =>
-      stepOf([createOf(id)]).send(old.sql, { lane, seq, hasJournal }),
+      stepOf([createOf(id)]).send(old.sql, { lane, seq, hasChangeLog }),
     remove: (id: number, seq: number) =>
-      stepOf([deleteOf(id)]).send(old.sql, { lane, seq, hasJournal }),
+      stepOf([deleteOf(id)]).send(old.sql, { lane, seq, hasChangeLog }),
     async [Symbol.asyncDispose]() {
       await old.close()
       await current.close()
@@ -96,14 +96,14 @@ describeServers('the fence of %s', (started) => {
 
     const found = await fence(it.current.sql, top)
 
-    expect(found).toEqual({ made: 2, refused: '1', hasJournal: false })
+    expect(found).toEqual({ made: 2, refused: '1', hasChangeLog: false })
     expect(await fence(it.current.sql, top)).toEqual(found)
   })
 
   test('finds a step that was under way when it came', async () => {
     const server = await started()
     await using it = await openLane(server)
-    const at = { lane: it.lane, seq: 1, hasJournal: false }
+    const at = { lane: it.lane, seq: 1, hasChangeLog: false }
     await beginStep(it.old.sql, at, [])
 
     const finding = fence(it.current.sql, at)
@@ -155,7 +155,7 @@ describeServers('the fence of %s', (started) => {
     expect(await sequenceOf(old.sql, lane)).toBeNull()
   })
 
-  test('keeps a step from being made that does not know that a journal is kept, or is not', async () => {
+  test('keeps a step from being made that does not know that a change log is kept, or is not', async () => {
     await using it = await openLane(await started())
     const create = stepOf([createOf(1)])
     const remove = stepOf([deleteOf(1)])
@@ -163,16 +163,16 @@ describeServers('the fence of %s', (started) => {
     const { sql } = it.current
 
     for (const step of [create, remove]) {
-      expect(await step.send(sql, { ...at, hasJournal: true })).toBe('elsewhere')
+      expect(await step.send(sql, { ...at, hasChangeLog: true })).toBe('elsewhere')
     }
     await keepChanges(sql, 1000)
     for (const step of [create, remove]) {
-      expect(await step.send(sql, { ...at, hasJournal: false })).toBe('elsewhere')
+      expect(await step.send(sql, { ...at, hasChangeLog: false })).toBe('elsewhere')
     }
     expect(await it.store.readPlant(1n)).toBeNull()
-    expect(await create.send(sql, { ...at, hasJournal: true })).toMatchObject({ refused: '' })
-    expect((await makeLane(sql)).hasJournal).toBeTrue()
+    expect(await create.send(sql, { ...at, hasChangeLog: true })).toMatchObject({ refused: '' })
+    expect((await makeLane(sql)).hasChangeLog).toBeTrue()
     await keepChanges(sql, 'off')
-    expect((await makeLane(sql)).hasJournal).toBeFalse()
+    expect((await makeLane(sql)).hasChangeLog).toBeFalse()
   })
 })

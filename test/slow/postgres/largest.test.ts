@@ -1,7 +1,7 @@
 // The largest batches that share a commit: they end long before their deadline, on a network that is fit for them.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, createServer, type Socket } from 'node:net'
-import { LIMITS } from '../../../src/engine/plant-changes'
+import { LIMITS } from '../../../src/engine/commit/plant-writes'
 import { freePort } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'

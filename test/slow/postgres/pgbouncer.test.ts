@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connection'
-import { startupOf } from '../../../src/engine/postgres/settings'
+import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { startupOf } from '../../../src/engine/postgres/connecting/settings'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { hasPgBouncer, startPgBouncer } from '../../harness/pgbouncer'

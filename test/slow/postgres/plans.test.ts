@@ -2,9 +2,9 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'
-import { connect } from '../../../src/engine/postgres/connection'
-import { listPlants } from '../../../src/engine/postgres/plants'
-import { ORDERS } from '../../../src/store'
+import { connect } from '../../../src/engine/postgres/connecting/connection'
+import { listPlants } from '../../../src/engine/postgres/sql/plants'
+import { ORDERS } from '../../../src/plant/plants'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'

@@ -1,6 +1,6 @@
 // What a role or a database sets for its sessions, and plantstore does not rely on.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { connect } from '../../../src/engine/postgres/connection'
+import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { statementsOf } from '../../../src/engine/postgres/rehearsal'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'

@@ -1,7 +1,7 @@
 // An error of a server with lc_messages in another language, as Bun's driver reads it.
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { isInDoubt, sqlStateOf } from '../../../src/engine/postgres/errors'
+import { isInDoubt, sqlStateOf } from '../../../src/engine/postgres/connecting/errors'
 
 /** A server that answers everything with an error, and hangs up; its fields are in PostgreSQL's order. */
 function startRefusing(localized: string, severity: string) {

@@ -1,6 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
-import { connect } from '../../../src/engine/postgres/connection'
+import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
 import { PATIENCE_MS, root, temporaryFolder } from '../../harness/daemon'
@@ -27,7 +27,7 @@ describeServers(
     const expired = serverWith(-1)
     afterAll(() => folder[Symbol.dispose]())
 
-    /** Whether the session is encrypted, or why there is none. */
+    /** True if the session is encrypted, or why there is none. */
     async function tryOut(url: string): Promise<string> {
       try {
         const connection = await connect(targetOf(url))

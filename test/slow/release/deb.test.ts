@@ -140,11 +140,11 @@ test.skipIf(!isBootable)(
     await it.run('dpkg', '-i', '/root/older.deb')
     await it.until('the daemon is healthy', () => isUp())
     expect(await it.run('systemctl', 'is-enabled', 'plantstore')).toBe('enabled')
-    const journal = await it.run('journalctl', '-u', 'plantstore', '-o', 'cat')
-    const token = /pst_[\w-]{43}/.exec(journal)?.[0] ?? 'none'
+    const changeLog = await it.run('journalctl', '-u', 'plantstore', '-o', 'cat')
+    const token = /pst_[\w-]{43}/.exec(changeLog)?.[0] ?? 'none'
     expect(await it.request(token, '/plants', '{"id":1,"name":"Rose"}')).toBe('{"name":"Rose"} 200')
     // As an administrator pastes it.
-    const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(journal) ?? []
+    const [, hint = 'none'] = /^to make another token: (.*)$/m.exec(changeLog) ?? []
     const second = /pst_[\w-]{43}/.exec(await it.run('sh', '-c', hint))?.[0] ?? 'none'
     expect(await it.request(second, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
     const [, withSettings = 'none'] = /\nsudo (systemd-run [^`]+)/.exec(configuration) ?? []

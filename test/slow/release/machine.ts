@@ -17,7 +17,7 @@ const controlGroups = (): string | undefined =>
 const kinds = ['pid', 'mount', 'uts', 'ipc', 'cgroup', 'net']
 const namespaces = ['unshare', '--fork', '--kill-child', ...kinds.map((kind) => `--${kind}`)]
 
-/** Whether this machine allows namespaces and control groups of version 2. */
+/** True if this machine allows namespaces and control groups of version 2. */
 export async function canBoot(): Promise<boolean> {
   const { code } = await run([...namespaces, 'true'])
   return code === 0 && controlGroups() !== undefined
@@ -72,8 +72,8 @@ export async function boot(root: string) {
       if (await holds()) return
       await Bun.sleep(100)
     }
-    const journal = await inside('journalctl', '-b', '--no-pager', '-p', 'notice')
-    throw new Error(`not within a minute: ${what}: ${child.err()}${journal.out}${journal.err}`)
+    const changeLog = await inside('journalctl', '-b', '--no-pager', '-p', 'notice')
+    throw new Error(`not within a minute: ${what}: ${child.err()}${changeLog.out}${changeLog.err}`)
   }
 
   async function end() {

@@ -61,9 +61,9 @@ async function isAnyStored(table: Header, columns: Columns): Promise<boolean> {
 
 export type Proposal = {
   readonly choice: Omit<Choice, 'numberFrom'>
-  /** Whether the columns have their usual names. */
+  /** True if the columns have their usual names. */
   readonly isUsual: boolean
-  /** Whether the first row names the columns. */
+  /** True if the first row names the columns. */
   readonly hasHeader: boolean
 }
 

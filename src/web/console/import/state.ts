@@ -22,6 +22,6 @@ export type Import = {
   readonly notRead: string | null
   /** Why it was not begun. */
   readonly reason: string | null
-  /** Whether it failed because of what is in the file. */
+  /** True if it failed because of what is in the file. */
   readonly isOfFile: boolean
 }

@@ -1,0 +1,191 @@
+// The entries of the change log, and the cursors that name places in it; for every engine. The life of an entry:
+// - add: the commit that makes a change adds its entry, so that neither is ever without the other (sqlite/change-log.ts,
+//   postgres/change-log.ts).
+// - watch: listeners are told that there may be new entries (watch.ts).
+// - read: pages of entries after a cursor, or of the history of one plant before a cursor.
+// - remove: entries that are older than is kept go, the oldest first (retention.ts). Their cursors are refused from then on.
+
+import { ApiError } from '../errors'
+import type { Text } from '../plant/plant'
+import type { Origin } from '../plant/plants'
+import { fieldsOf, type Row, type RowId, toRow } from '../plant/row'
+import { type Action, type ChangeLogEntry, type ChangeLogPage, NOW } from './change-log'
+
+/** An entry before it has a number. */
+export type NewEntry = {
+  readonly action: Action
+  readonly plant: RowId
+  readonly before: Row | null
+  readonly after: Row | null
+  readonly origin: Origin | null
+}
+
+/** The columns of an entry. `before` and `after` are the fields of the plant, in JSON. */
+export type EntryRow = {
+  readonly number: bigint
+  /** Milliseconds since 1970. */
+  readonly at: bigint
+  readonly action: Action
+  readonly plant: bigint
+  readonly before: string | null
+  readonly after: string | null
+  readonly token: string | null
+  readonly address: string | null
+  readonly request: string | null
+}
+
+export const ENTRY_COLUMNS = 'number, at, action, plant, before, after, token, address, request'
+
+const toJson = (row: Row | null): string | null => row && JSON.stringify(fieldsOf(row))
+const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
+
+/** The values of an entry from `action` on. */
+export type EntryTexts = readonly [
+  action: Action,
+  before: string | null,
+  after: string | null,
+  token: string | null,
+  address: string | null,
+  request: string | null,
+]
+
+export const entryTexts = ({ action, before, after, origin }: NewEntry): EntryTexts => [
+  action,
+  toJson(before),
+  toJson(after),
+  origin?.token ?? null,
+  origin?.address ?? null,
+  origin?.request ?? null,
+]
+
+/** A change log and the numbers of its oldest and its last entry. If it is empty, `first` is `last` + 1. */
+export type ChangeLogState = {
+  readonly name: string
+  readonly first: number
+  readonly last: number
+}
+
+/** The name of the change log, null if none is kept, and the numbers of its entries; `first` is null if it is empty. */
+export type ChangeLogRow = {
+  readonly log: string | null
+  readonly first: bigint | null
+  readonly last: bigint
+}
+
+/** The change log that a row says is kept; 40403 if none is. */
+export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLogState {
+  if (!row || row.log === null) throw new ApiError(40403)
+  const last = Number(row.last)
+  return { name: row.log, first: row.first === null ? last + 1 : Number(row.first), last }
+}
+
+/** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
+export const MAX_ENTRIES = 500
+
+const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
+
+/** A random name for a new change log. */
+export const newChangeLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
+
+const toCursor = (changeLog: string, number: number | bigint): string => `${changeLog}-${number}`
+
+/** The number that a cursor names; 40002, or 41001 if it is of another change log or beyond the end of this one. */
+function numberOf(cursor: string, { name, last }: ChangeLogState, orElse = ''): number {
+  const [, changeLog, digits] = CURSOR.exec(cursor) ?? []
+  if (digits === undefined) throw new ApiError(40002, `after: expected a cursor${orElse}`)
+  const number = Number(digits)
+  if (changeLog !== name || number > last) throw expired(name, last)
+  return number
+}
+
+const expired = (changeLog: string, last: number) =>
+  new ApiError(
+    41001,
+    `this cursor has expired; list the plants again, then follow from ${toCursor(changeLog, last)}`,
+  )
+
+/** The number after which a read begins. */
+export function placeOf(after: string | undefined, state: ChangeLogState): number {
+  const { name, first, last } = state
+  if (after === undefined) return first - 1
+  if (after === NOW) return last
+  const number = numberOf(after, state, ', or "now"')
+  if (number < first - 1) throw expired(name, last)
+  return number
+}
+
+/** The number before which a page of a history ends. What was removed meanwhile is not missed. */
+export const endOf = (after: string | undefined, state: ChangeLogState): number =>
+  after === undefined ? state.last + 1 : numberOf(after, state)
+
+export const toChangeLogEntry = (changeLog: string, row: EntryRow): ChangeLogEntry => ({
+  cursor: toCursor(changeLog, row.number),
+  at: new Date(Number(row.at)).toISOString(),
+  action: row.action,
+  id: row.plant,
+  before: fromJson(row.before),
+  after: fromJson(row.after),
+  token: row.token,
+  address: row.address,
+  request: row.request,
+})
+
+/** The page of the rows that were found after a place. 41001 if there is a gap: the entries between were removed meanwhile. */
+export function pageAfter(
+  place: number,
+  rows: readonly EntryRow[],
+  { name, last }: ChangeLogState,
+  after: string | undefined,
+): ChangeLogPage {
+  const end = rows.at(-1)?.number ?? place
+  if (after !== undefined && Number(end) !== place + rows.length) throw expired(name, last)
+  return { entries: rows.map((row) => toChangeLogEntry(name, row)), next: toCursor(name, end) }
+}
+
+/** The characters of what an entry has of a plant. */
+export const entryLength = ({ before, after }: EntryRow): number =>
+  (before?.length ?? 0) + (after?.length ?? 0)
+
+/** The number of the last entry, and of those that are found: the least, the greatest, and how many there are. */
+export type FoundNumbers = {
+  readonly last: bigint
+  readonly first: bigint | null
+  readonly top: bigint | null
+  readonly count: bigint
+}
+
+/** True if the numbers of a change log have no gap up to the last. */
+export const isWhole = (it: FoundNumbers): boolean =>
+  it.first === null ||
+  it.top === null ||
+  (it.top === it.last && it.top - it.first + 1n === it.count)
+
+export const LACKS_ENTRIES = 'the change log lacks entries'
+
+/** An entry, and the plant that is stored now. */
+export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> & {
+  readonly [Name in Text]: string | null
+}
+
+/** Checks all entries, in the order of plants and then of numbers: each begins where the one before it on the plant ended. */
+export function createLinkCheck() {
+  let last: Link | undefined
+
+  function* end(): Generator<string> {
+    if (!last) return
+    const { plant, name, tag } = last
+    const stored = toJson(name === null ? null : toRow({ id: plant, name, tag }))
+    if (stored !== last.after) yield `plant ${plant} differs from its last entry in the change log`
+  }
+
+  return {
+    end,
+    *see(link: Link): Generator<string> {
+      if (last?.plant !== link.plant) yield* end()
+      else if (last.after !== link.before) {
+        yield `change ${link.number} of plant ${link.plant} does not follow from the one before it`
+      }
+      last = link
+    },
+  }
+}

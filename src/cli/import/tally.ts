@@ -1,0 +1,65 @@
+// The account of an import: what became of each row, and what was not read.
+
+import type { Entry } from '../../formats/row'
+import type { Result } from './importing'
+
+/** How many refused rows are shown. */
+export const REFUSED_SHOWN = 20
+
+const count = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`)
+
+export type Tally = {
+  readonly counts: Readonly<Record<'created' | 'skipped' | 'replaced' | 'refused', number>>
+  /** The rows read so far. */
+  rows(): number
+  /** Why rows were not read; null: all were. */
+  notRead(): string | null
+  /** Says that rows were not read, and why; the first reason counts. */
+  stop(why: string): void
+  account(entry: Entry, result: Result): void
+  /** Says how many refused rows were not shown. */
+  end(): void
+}
+
+/** Counts the results of rows, reports the first refused ones, and keeps them all in a file if there is one. */
+export function createTally(
+  report: (line: string) => void,
+  keep: (entry: Entry, problem: string, place: bigint) => void,
+): Tally {
+  const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
+  let place = 0n
+  let notRead: string | null = null
+  return {
+    counts,
+    rows: () => Number(place),
+    notRead: () => notRead,
+    stop(why: string): void {
+      notRead ??= why
+    },
+    account(entry: Entry, result: Result): void {
+      if ('stop' in entry) {
+        notRead ??= `from line ${entry.line} on: ${entry.stop}`
+        return
+      }
+      if (typeof result === 'string') counts[result] += 1
+      else {
+        counts.refused += 1
+        if (counts.refused <= REFUSED_SHOWN) report(`line ${entry.line}: ${result.problem}`)
+        keep(entry, result.problem, place)
+      }
+      place += 1n
+    },
+    end(): void {
+      const more = counts.refused - REFUSED_SHOWN
+      if (more > 0) report(`${more} more ${more === 1 ? 'row was' : 'rows were'} refused`)
+    },
+  }
+}
+
+/** What was done, in one line; `isDry`: what would be done. */
+export function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
+  const { created, skipped, replaced, refused } = counts
+  const done = `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+  const rest = notRead()
+  return `${isDry ? 'nothing stored; it would be: ' : ''}${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
+}

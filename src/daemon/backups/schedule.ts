@@ -1,0 +1,192 @@
+// Makes backups while the daemon serves, each with `plantstore backup` as a separate process, which checks and syncs its
+// copy before it gets its name. The newest backup in the folder says when the next is due, even after a restart.
+
+import { stat, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { messageOf, OpenError, UsageError } from '../../errors'
+import { removeLeftovers } from '../../files/private-folder'
+import { checkFolder } from '../../files/resolve-path'
+import type { Log } from '../../log'
+import { type Child, type ChildOptions, startChild } from './child'
+import { type Backup, backupName, listBackups } from './folder'
+
+const DAY_MS = 86_400_000
+const KEEP = 7
+// The clock may be changed meanwhile; and no timer can exceed 2^31 ms.
+const MAX_WAIT_MS = 60_000
+const RETRY_MS = 3_600_000
+// NAME_MAX of Linux's file systems.
+const MAX_NAME_BYTES = 255
+
+/** Options of the daemon. Times are in milliseconds; null: the default. */
+type BackupOptions = {
+  readonly database: string
+  readonly backupFolder: string | null
+  readonly backupEvery: number | null
+  readonly backupKeep: number | null
+}
+
+type Plan = {
+  readonly database: string
+  readonly folder: string
+  readonly every: number
+  readonly keep: number
+}
+
+function planOf({ database, backupFolder, backupEvery, backupKeep }: BackupOptions): Plan {
+  if (backupFolder === null) {
+    throw new UsageError('--backup-every and --backup-keep need --backup-folder')
+  }
+  return {
+    database: resolve(database),
+    folder: resolve(backupFolder),
+    every: backupEvery ?? DAY_MS,
+    keep: backupKeep ?? KEEP,
+  }
+}
+
+/**
+ * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if it cannot be written.
+ */
+export function scheduleBackups(
+  options: BackupOptions,
+  log: Log,
+  now: () => number,
+  childOptions: ChildOptions = {},
+): BackupSchedule {
+  const plan = planOf(options)
+  checkFolder(plan.folder)
+  if (Buffer.byteLength(backupName(plan.database, now())) > MAX_NAME_BYTES) {
+    throw new OpenError(
+      `the name of the database is too long for backups, whose names add 20 bytes to it; at most ${MAX_NAME_BYTES} in all`,
+    )
+  }
+  return new BackupSchedule(plan, log, now, childOptions)
+}
+
+/** Makes a backup whenever one is due, and removes old ones. */
+export class BackupSchedule {
+  /** Times are in milliseconds since 1970; 0: there is no backup. */
+  readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
+  readonly #plan: Plan
+  readonly #log: Log
+  readonly #now: () => number
+  readonly #childOptions: ChildOptions
+  #child: Child | undefined
+  #timer: Timer | undefined
+  #isStopped = false
+  #hasFuture = false
+
+  constructor(plan: Plan, log: Log, now: () => number, childOptions: ChildOptions) {
+    this.#plan = plan
+    this.#log = log
+    this.#now = now
+    this.#childOptions = childOptions
+  }
+
+  start(): void {
+    removeLeftovers(this.#plan.folder)
+    this.#begin()
+  }
+
+  /** Ends a backup in progress, and removes what it has written. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    if (!this.#child) return
+    await this.#child.kill()
+    await removeLeftovers(this.#plan.folder)
+  }
+
+  /** Counts the last backup before the start, so that an alert on its age survives a restart. */
+  async #begin(): Promise<void> {
+    const [newest] = await this.#listPast().catch(() => [])
+    if (newest) {
+      this.stats.lastAt = newest.at
+      this.stats.lastBytes = await stat(newest.path).then(
+        ({ size }) => size,
+        () => 0,
+      )
+    }
+    await this.#look()
+  }
+
+  async #look(): Promise<void> {
+    let wait: number
+    try {
+      wait = await this.#backUpIfDue()
+    } catch (error) {
+      if (this.#isStopped) return
+      this.stats.failures += 1
+      wait = Math.min(this.#plan.every, RETRY_MS)
+      const detail = messageOf(error)
+      this.#log('error', 'backup-failed', { detail, retrySeconds: wait / 1000 })
+    }
+    if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), wait)
+  }
+
+  /** Makes a backup if one is due; returns the milliseconds until it has to look again. */
+  async #backUpIfDue(): Promise<number> {
+    const [newest] = await this.#listPast()
+    const wait = newest ? newest.at + this.#plan.every - this.#now() : 0
+    if (wait > 0) return Math.min(wait, MAX_WAIT_MS)
+    if (!this.#isStopped) await this.#backUp()
+    return 0
+  }
+
+  async #backUp(): Promise<void> {
+    const { database, folder } = this.#plan
+    const at = Math.floor(this.#now() / 1000) * 1000
+    const path = join(folder, backupName(database, at))
+    const started = performance.now()
+    if (!(await this.#runBackup(path))) return
+    const { size } = await stat(path)
+    this.stats.lastAt = at
+    this.stats.lastBytes = size
+    const ms = Math.round(performance.now() - started)
+    this.#log('info', 'backup-made', { file: path, bytes: size, ms })
+    await this.#removeOld(path).catch((error) =>
+      this.#log('warn', 'old-backup-not-removed', { detail: messageOf(error) }),
+    )
+  }
+
+  /** Runs the command in a child process. Resolves to false if the schedule was stopped meanwhile; rejects if it fails. */
+  async #runBackup(path: string): Promise<boolean> {
+    const { database, folder } = this.#plan
+    // On a disk that hangs, a process may outlive SIGKILL.
+    if (this.#child) {
+      throw new Error(`the process of an earlier backup does not end: ${this.#child.pid}`)
+    }
+    const child = startChild(['backup', path, '--database', database], this.#childOptions)
+    this.#child = child
+    const ended = child.exited.then(() => {
+      this.#child = undefined
+    })
+    const problem = await child.problem
+    if (this.#isStopped) return false
+    if (problem) {
+      ended.then(() => removeLeftovers(folder))
+      throw new Error(problem)
+    }
+    await ended
+    return true
+  }
+
+  async #removeOld(made: string): Promise<void> {
+    for (const { path } of (await this.#listPast()).slice(this.#plan.keep)) {
+      if (path !== made) await unlink(path)
+    }
+  }
+
+  /** The backups, the newest first, without those from the future: they were named while the clock was wrong. */
+  async #listPast(): Promise<readonly Backup[]> {
+    const all = await listBackups(this.#plan.folder, this.#plan.database)
+    const past = all.filter(({ at }) => at <= this.#now())
+    const count = all.length - past.length
+    if (count > 0 && !this.#hasFuture) {
+      this.#log('warn', 'backups-from-future', { count, newest: all[0]?.path })
+    }
+    this.#hasFuture = count > 0
+    return past
+  }
+}

@@ -1,0 +1,217 @@
+// The daemon: puts its parts together, serves until a signal, and stops in order.
+
+import { readFileSync } from 'node:fs'
+import packageJson from '../../package.json'
+import { localAddress, localHost, unmapped } from '../address'
+import type { Config } from '../cli/config'
+import { watchToken } from '../cli/configured-token'
+import { SERVER_BACKUPS, worksOnFiles } from '../engine/database-url'
+import { engineOf, openStore } from '../engine/engine'
+import { daemon as owner } from '../engine/role'
+import { createCors } from '../http/access/cors'
+import { createApp } from '../http/app'
+import { createLog, formatEvent, type Log } from '../log'
+import { createMetrics } from '../metrics'
+import type { Store } from '../store'
+import type { Token } from '../token/token'
+import { loadPages } from '../web/built'
+import { announce } from './announce'
+import { openClients, openServer, openTls } from './listening/listen'
+import { watchOpenFiles } from './listening/open-files'
+import { checkAddress, type Server } from './listening/server'
+import { createLogWriter } from './log-writer'
+import { shutDown, watchSignals } from './shutdown'
+
+const STDOUT = 1
+const STDERR = 2
+// How long a stop waits for a store that is still being opened. Nothing was acknowledged yet.
+const OPENED_WITHIN_MS = 500
+// How long writing the last lines of the log may take.
+const LAST_LINES_MS = 500
+
+/** How the process was started. */
+export type Started = {
+  readonly config: Config
+  /** Variables that are ignored: see `parseConfig`. */
+  readonly ignoredVariables: readonly string[]
+  /** True if a person reads standard error. */
+  readonly isTerminal: boolean
+  /** True if nobody can read standard output. */
+  readonly isDiscarded: boolean
+}
+
+/** The log on standard error, which waits for no reader. */
+function openLog({ config, isTerminal }: Started) {
+  const format = isTerminal ? 'text' : 'json'
+  const lines = createLogWriter(STDERR, (count) =>
+    formatEvent(format, Date.now(), 'warn', 'log-dropped', { lines: count }),
+  )
+  return { lines, log: createLog(lines.write, format, Date.now, config.logLevel) }
+}
+
+/** The schedule of backups; null: none are made. */
+async function openBackups(config: Config, log: Log) {
+  const { backupFolder, backupEvery, backupKeep } = config
+  if (backupFolder === null && backupEvery === null && backupKeep === null) return null
+  if (!engineOf(config.database).backup) throw worksOnFiles('--backup-folder', SERVER_BACKUPS)
+  return (await import('./backups/schedule')).scheduleBackups(config, log, Date.now)
+}
+
+/** Warns if the token of the configuration is one of the store: then its scope, its expiry and its revocation do not count. */
+async function warnOfStoredToken(store: Store, configured: Token | null, log: Log): Promise<void> {
+  const stored = configured && (await store.findToken(configured.hash).catch(() => null))
+  if (stored) log('warn', 'token-also-stored', { token: stored.name, source: configured.name })
+}
+
+/** Opens what needs no database, and refuses what cannot be served. */
+async function prepare(started: Started) {
+  const { config, ignoredVariables } = started
+  const { lines, log } = openLog(started)
+  for (const variable of ignoredVariables) log('info', 'variable-ignored', { variable })
+  const token = watchToken(config, (path) => readFileSync(path, 'utf8'), log)
+  const place = engineOf(config.database).locate(config.database)
+  // A killed daemon may hold the port of an existing database briefly; the start then retries.
+  if (config.unix === null) checkAddress(config.host, place.isNew ? config.port : 0)
+  const tls = await openTls(config, log)
+  const backups = await openBackups(config, log)
+  const metrics = createMetrics({
+    version: packageJson.version,
+    droppedLogLines: lines.dropped,
+    backups: backups?.stats ?? null,
+    certificateExpiry: tls && (() => tls.current().expiresAt),
+  })
+  const findClient = await openClients(config)
+  const cors = config.corsOrigin === null ? null : createCors(config.corsOrigin)
+  return { ...started, lines, log, token, place, tls, backups, metrics, findClient, cors }
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>
+
+class Daemon {
+  readonly #it: Prepared
+  readonly #stop = new AbortController()
+  readonly #opening: Promise<Store>
+  #server: Server | undefined
+
+  constructor(prepared: Prepared) {
+    this.#it = prepared
+    const { config, log, metrics } = prepared
+    const role = owner(log, metrics.committed, config.keepChanges, this.#stop.signal)
+    this.#opening = openStore(config.database, role, config)
+  }
+
+  /** Reads the token and the certificate again. */
+  reload(): void {
+    this.#it.token.reload()
+    this.#it.tls?.reload((certificate) => this.#server?.renew(certificate))
+  }
+
+  /** Serves, and says so. Rejects if the store cannot be opened, or the address not be listened on. */
+  async start(): Promise<void> {
+    const { config, log, token, tls, backups } = this.#it
+    const store = await this.#opening
+    await warnOfStoredToken(store, token.current(), log)
+    const countFiles = await watchOpenFiles(log)
+    if (this.#stop.signal.aborted) return
+    this.#server = await openServer(this.#app(store, countFiles), config, log, tls)
+    backups?.start()
+    await this.#announce(store, this.#server)
+  }
+
+  /** Answers what is in flight, commits it, and closes the store. Resolves to the exit code. */
+  async stop(second: Parameters<typeof shutDown>[0]['second']): Promise<number> {
+    const { config, log, lines, backups } = this.#it
+    this.#stop.abort()
+    const ended = backups?.stop()
+    const opened = Promise.race([
+      this.#opening.catch(() => null),
+      Bun.sleep(OPENED_WITHIN_MS).then(() => null),
+    ])
+    const code = await shutDown({
+      drain: async (milliseconds) => this.#server?.drain(milliseconds),
+      close: async () => {
+        await ended
+        await (await opened)?.close()
+      },
+      second,
+      milliseconds: config.stopSeconds * 1000,
+      log,
+    })
+    await lines.flush(LAST_LINES_MS)
+    return code
+  }
+
+  /** Releases everything after a start that failed. It may have begun to listen. */
+  async abandon(): Promise<void> {
+    this.#stop.abort()
+    await this.#server?.drain(0)
+    await this.#it.backups?.stop()
+    const store = await this.#opening.catch(() => null)
+    await store?.close()
+  }
+
+  #app(store: Store, countFiles: Awaited<ReturnType<typeof watchOpenFiles>>) {
+    const { config, log, token, metrics, findClient, cors } = this.#it
+    const { maxBodyBytes, logRequests, rateLimit, hsts } = config
+    return createApp({
+      store,
+      metrics,
+      log,
+      now: Date.now,
+      configuredToken: token.current,
+      maxBodyBytes,
+      logRequests,
+      rateLimit,
+      countFiles,
+      cors,
+      hsts,
+      loadPages: config.console ? loadPages : null,
+      clientOf: (request) => {
+        const peer = this.#server?.peerOf(request) ?? null
+        return findClient(peer && unmapped(peer), request.headers.get('x-forwarded-for'))
+      },
+      timeOut: (request, seconds) => this.#server?.timeOut(request, seconds),
+      stopping: this.#stop.signal,
+    })
+  }
+
+  async #announce(store: Store, server: Server): Promise<void> {
+    const { config, log, token, tls, place, isTerminal, isDiscarded } = this.#it
+    const started = {
+      version: packageJson.version,
+      at: localAddress({ ...config, port: server.port ?? config.port }),
+      host: config.host,
+      database: place.name,
+      hasConsole: config.console,
+      isTerminal,
+      isNew: place.isNew,
+      passwordFile: place.files.length > 0 ? null : config.databasePasswordFile,
+      hasToken: token.current() !== null,
+      isDiscarded,
+      needsTrust: tls?.current().needsTrustAt(localHost(config.host)) ?? false,
+    }
+    await announce(
+      store,
+      started,
+      createLogWriter(STDOUT, () => ''),
+      log,
+    )
+  }
+}
+
+/** Runs the daemon until a signal stops it. Resolves to the exit code; rejects if it cannot start. */
+export async function runDaemon(started: Started): Promise<number> {
+  const prepared = await prepare(started)
+  // Before the store is opened: a signal may come while the disk hangs.
+  const signals = watchSignals(() => daemon.reload())
+  const daemon = new Daemon(prepared)
+  try {
+    const running = daemon.start()
+    const signal = await Promise.race([running.then(() => signals.first), signals.first])
+    prepared.log('info', 'stopping', { signal })
+    return await daemon.stop(signals.second)
+  } catch (error) {
+    await daemon.abandon()
+    throw error
+  }
+}

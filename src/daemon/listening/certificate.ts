@@ -1,0 +1,64 @@
+// A certificate for TLS and its private key, read from files and checked.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { OpenError } from '../../errors'
+import { readText } from '../../files/input'
+import type { Log } from '../../log'
+
+const formatTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
+function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
+  const text = readText(file)
+  try {
+    return [text, parseFile(text)] as const
+  } catch {
+    throw new OpenError(`${file} does not contain ${what} in PEM`)
+  }
+}
+
+/** Reads a certificate chain and the key of its first certificate, both in PEM. Throws an {@link OpenError} if they cannot be used. */
+function readCertificate(certFile: string, keyFile: string) {
+  const [cert, leaf] = parse(certFile, 'a certificate', (text) => new X509Certificate(text))
+  const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw new OpenError(`the key ${keyFile} does not belong to the certificate ${certFile}`)
+  }
+  const isSelfSigned = leaf.checkIssued(leaf)
+  return {
+    cert,
+    key,
+    /** Milliseconds since 1970. */
+    expiresAt: leaf.validToDate.getTime(),
+    /** True if clients that connect to this host must be told to trust it: `curl --insecure`. */
+    needsTrustAt: (host: string): boolean =>
+      isSelfSigned || !(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)),
+  }
+}
+
+/** The certificate in two files, which can be read again. Throws an {@link OpenError} if they cannot be used. */
+export function watchCertificate(certFile: string, keyFile: string, log: Log) {
+  const readValid = () => {
+    const certificate = readCertificate(certFile, keyFile)
+    const { expiresAt } = certificate
+    if (expiresAt < Date.now()) {
+      log('warn', 'certificate-expired', { file: certFile, expired: formatTime(expiresAt) })
+    }
+    return certificate
+  }
+  let current = readValid()
+  return {
+    current: () => current,
+    /** Reads the files again and passes the pair to `take`. If either fails, the old pair stays. */
+    reload(take: (certificate: typeof current) => void): void {
+      try {
+        const next = readValid()
+        take(next)
+        current = next
+        log('info', 'certificate-read', { file: certFile, expires: formatTime(next.expiresAt) })
+      } catch (error) {
+        log('error', 'certificate-refused', { detail: (error as Error).message })
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+// Listens where the configuration says: on a port, with TLS or without, or on a unix socket.
+
+import type { AnyElysia } from 'elysia'
+import { messageOf, UsageError } from '../../errors'
+import type { Log } from '../../log'
+import { listen, type Server } from './server'
+
+/** Options of the daemon. */
+export type ListeningOptions = {
+  readonly host: string
+  readonly port: number
+  readonly unix: string | null
+  readonly unixMode: string
+  readonly tlsCert: string | null
+  readonly tlsKey: string | null
+  readonly hsts: number | null
+  readonly trustedProxies: string | null
+}
+
+/** The certificate of the configuration, and the port that servers with newer ones take over; null: plain HTTP. */
+export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions, log: Log) {
+  if (tlsCert === null && hsts !== null) throw new UsageError('--hsts needs --tls-cert')
+  if (tlsCert === null && tlsKey === null) return null
+  if (tlsCert === null || tlsKey === null) {
+    throw new UsageError('--tls-cert and --tls-key need each other')
+  }
+  if (unix !== null) throw new UsageError('--tls-cert needs a port: leave --unix out')
+  // Loaded only if it is used.
+  const { watchCertificate } = await import('./certificate')
+  const { createSharedPort } = await import('./shared-port')
+  return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
+}
+
+export type Tls = Awaited<ReturnType<typeof openTls>>
+
+/** Returns the function that finds a client's address, from its peer's and `X-Forwarded-For`. */
+export async function openClients({ trustedProxies }: ListeningOptions) {
+  if (trustedProxies === null) return (peer: string | null): string | null => peer
+  const { createTrustedProxies } = await import('./trusted-proxies')
+  return createTrustedProxies(trustedProxies)
+}
+
+/** Listens on the socket or the port of the options. */
+export async function openServer(
+  app: AnyElysia,
+  { host, port, unix, unixMode }: ListeningOptions,
+  log: Log,
+  tls: Tls,
+): Promise<Server> {
+  if (unix === null) {
+    const pair = tls && { pair: tls.current(), sharedPort: tls.sharedPort }
+    return listen(app, { host, port }, log, pair)
+  }
+  const { listenAtPath } = await import('./unix-socket')
+  const { listener, removeSocket } = await listenAtPath(
+    unix,
+    Number.parseInt(unixMode, 8),
+    (path) => listen(app, { unix: path }, log),
+  )
+  const drain: Server['drain'] = async (milliseconds) => {
+    await removeSocket().catch((error) =>
+      log('warn', 'socket-not-removed', { detail: messageOf(error) }),
+    )
+    await listener.drain(milliseconds)
+  }
+  return { ...listener, drain }
+}

@@ -1,0 +1,79 @@
+// The files and connections that this process has open, and how many it may have.
+
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { codeOf } from '../../errors'
+import type { Log } from '../../log'
+import type { OpenFiles } from '../../metrics'
+
+/** The folder that lists the open files of this process. */
+export const OPEN_FILES = '/proc/self/fd'
+
+const LIMIT = /^Max open files +(\d+)/m
+// Looking at a file takes about a microsecond: requests have their turn in between.
+const AT_ONCE = 500
+const LOOK_EVERY_MS = 1000
+const REPEAT_AFTER_MS = 60_000
+
+/** True if an open file of this process is a socket. */
+export function isSocket(fd: string): boolean {
+  try {
+    return fstatSync(Number(fd)).isSocket()
+  } catch {
+    // It was closed meanwhile.
+    return false
+  }
+}
+
+const isExhausted = (error: unknown): boolean => ['EMFILE', 'ENFILE'].includes(codeOf(error))
+
+async function count(): Promise<{ readonly open: number; readonly sockets: number }> {
+  const all = await readdir(OPEN_FILES)
+  let sockets = 0
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    sockets += all.slice(from, from + AT_ONCE).filter(isSocket).length
+    await Bun.sleep(0)
+  }
+  return { open: all.length, sockets }
+}
+
+/**
+ * Logs, at most once a minute, that no more can be opened; returns what counts, once for all who ask meanwhile. To be called
+ * before the daemon listens: its own sockets are those open now, and the one it will listen on. Without `/proc`, as in a
+ * chroot, nothing is counted.
+ */
+export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles | null>> {
+  if (!existsSync(OPEN_FILES)) return async () => null
+  const limit = Number(LIMIT.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1])
+  const own = (await count()).sockets + 1
+  let nextLine = 0
+  const look = () => {
+    try {
+      closeSync(openSync('/dev/null', 'r'))
+    } catch (error) {
+      if (!isExhausted(error) || performance.now() < nextLine) return
+      nextLine = performance.now() + REPEAT_AFTER_MS
+      log('error', 'too-many-open-files', { limit })
+    }
+  }
+  setInterval(look, LOOK_EVERY_MS).unref()
+
+  async function countNow(): Promise<OpenFiles> {
+    try {
+      const { open, sockets } = await count()
+      return { open, limit, connections: Math.max(0, sockets - own) }
+    } catch (error) {
+      if (isExhausted(error)) return { open: limit, limit, connections: null }
+      throw error
+    }
+  }
+
+  // Each count takes a few hundred bytes a connection: one for each of 4000 clients would take a gigabyte.
+  let counting: Promise<OpenFiles> | undefined
+  return () => {
+    counting ??= countNow().finally(() => {
+      counting = undefined
+    })
+    return counting
+  }
+}

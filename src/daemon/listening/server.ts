@@ -1,0 +1,202 @@
+// The server's socket: opens it, and closes it without losing a request.
+import type { AnyElysia } from 'elysia'
+import { OpenError } from '../../errors'
+import { type Handler, routesOf } from '../../http/adapter'
+import { UNREAD_SECONDS } from '../../http/answers/answer-budget'
+import { answerError, toApiError } from '../../http/answers/errors'
+import type { Log } from '../../log'
+
+// Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
+const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
+// Bun counts from the first byte of a request to the last, then until the answer, and while nothing is sent.
+const REQUEST_SECONDS = 60
+// Clients send their next request within this time, even if they pause for some 10 ms, or the machine is busy.
+const SETTLED_MS = 100
+const MAX_HOLD_MS = 500
+const POLL_MS = 5
+const QUIET_MS = 100
+// By then Bun has closed every idle connection; it checks every 4 seconds.
+const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
+
+/** An address and a port of this machine, 0 for a free one; or the path of a unix socket. */
+type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
+
+/** A certificate chain and the private key of its first certificate, in PEM. */
+type KeyPair = { readonly cert: string; readonly key: string }
+
+/** What lets a new listener take a port over from an older one (`daemon/listening/shared-port.ts`). */
+type SharedPort = {
+  open<T>(
+    listen: (isShared: boolean) => T,
+    stop: (listener: T) => void,
+  ): { readonly listener: T; close(): void }
+}
+
+type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
+
+export type Server = {
+  /** null: it listens on a unix socket. */
+  readonly port: number | null
+  /** The address of the peer that sent a request in flight; null if it came through a unix socket. */
+  peerOf(request: Request): string | null
+  /** Closes the connection of a request in flight once it makes no progress for so many seconds; not on a unix socket. */
+  timeOut(request: Request, seconds: number): void
+  /** Serves new connections with another pair; open ones end with their next answer. */
+  renew(pair: KeyPair): void
+  /** Stops accepting, answers requests in flight for at most this many milliseconds, then closes every connection. */
+  drain(milliseconds: number): Promise<void>
+}
+
+async function closing(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer
+  response.headers.set('connection', 'close')
+  return response
+}
+
+/** Throws an {@link OpenError} if the daemon could not listen there: to be called before a database is made. Port 0: any. */
+export function checkAddress(host: string, port: number): void {
+  try {
+    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
+  } catch (error) {
+    throw listenError(error as NodeJS.ErrnoException, host, port)
+  }
+}
+
+/** Serves an app at an address. Throws an {@link OpenError} if it cannot listen there. */
+export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
+  // The servers that still have open connections.
+  const servers = new Set<Bun.Server<unknown>>()
+  let held: Promise<void> | undefined
+
+  function open(pair: KeyPair | null, isShared: boolean, address: Address): Bun.Server<unknown> {
+    const answering =
+      (handle: Handler): Handler =>
+      (request) => {
+        if (held) return held.then(() => handle(request))
+        return server === newest.listener ? handle(request) : closing(handle(request))
+      }
+    const server = serve(app, answering, log, address, pair, isShared)
+    servers.add(server)
+    return server
+  }
+
+  const stop = (server: Bun.Server<unknown>) =>
+    void server.stop(false).then(() => servers.delete(server))
+
+  let newest = tls
+    ? tls.sharedPort.open((isShared) => open(tls.pair, isShared, at), stop)
+    : { listener: open(null, false, at), close: () => {} }
+  const port = newest.listener.port ?? null
+
+  function renew(pair: KeyPair): void {
+    if (!tls || 'unix' in at) return
+    const before = newest
+    const address = { host: at.host, port: port ?? at.port }
+    newest = tls.sharedPort.open((isShared) => open(pair, isShared, address), stop)
+    // Not at once: Bun would reset a connection that is about to send a request.
+    setTimeout(before.close, RETIRED_MS).unref()
+  }
+
+  function peerOf(request: Request): string | null {
+    for (const server of servers) {
+      const peer = server.requestIP(request)
+      if (peer) return peer.address
+    }
+    return null
+  }
+
+  const timeOut = (request: Request, seconds: number): void => {
+    for (const server of servers) server.timeout(request, seconds)
+  }
+
+  const pendingRequests = () =>
+    [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
+
+  // Resolves once no more requests come in: clients that wait for an answer send none.
+  async function untilQuiet(): Promise<void> {
+    const started = performance.now()
+    let most = 0
+    let grown = started
+    for (let now = started; now < grown + SETTLED_MS && now < started + MAX_HOLD_MS; ) {
+      await Bun.sleep(1)
+      now = performance.now()
+      const pending = pendingRequests()
+      if (pending > most) grown = now
+      most = Math.max(most, pending)
+    }
+  }
+
+  async function drain(milliseconds: number): Promise<void> {
+    const deadline = performance.now() + milliseconds
+    // When Bun stops, it closes idle connections, and resets one whose next request has just arrived. So all requests are
+    // held until every busy client has sent its own: then no connection is idle, and all are answered.
+    const release = Promise.withResolvers<void>()
+    held = release.promise
+    await untilQuiet()
+    let isStopped = false
+    Promise.all([...servers].map((server) => server.stop(false))).then(() => {
+      isStopped = true
+    })
+    held = undefined
+    release.resolve()
+    // A connection with half of a request's head is not waited for.
+    let quiet = 0
+    while (!isStopped && quiet < QUIET_MS && performance.now() < deadline) {
+      await Bun.sleep(POLL_MS)
+      quiet = pendingRequests() === 0 ? quiet + POLL_MS : 0
+    }
+    await Promise.all([...servers].map((server) => server.stop(true)))
+  }
+
+  return { port, peerOf, timeOut, renew, drain }
+}
+
+function serve(
+  app: AnyElysia,
+  answering: (handle: Handler) => Handler,
+  log: Log,
+  at: Address,
+  pair: KeyPair | null,
+  isShared: boolean,
+): Bun.Server<unknown> {
+  const routes = Object.entries(routesOf(app)).map(([path, handle]) => [path, answering(handle)])
+  try {
+    return Bun.serve({
+      ...('unix' in at
+        ? { unix: at.unix }
+        : // A second daemon must not share the port silently.
+          { hostname: at.host, port: at.port, reusePort: isShared }),
+      ...(pair ? { tls: pair } : {}),
+      maxRequestBodySize: BACKSTOP_BODY_BYTES,
+      // Bun's types have none for a unix socket. There it is the only limit: `timeout` does nothing (oven-sh/bun#43816).
+      idleTimeout: ('unix' in at ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
+      development: false,
+      error: (error) => answerError(toApiError(error, log)),
+      routes: Object.fromEntries(routes),
+    })
+  } catch (error) {
+    if ('unix' in at) throw error
+    throw listenError(error as NodeJS.ErrnoException, at.host, at.port)
+  }
+}
+
+function listenError({ code, message }: NodeJS.ErrnoException, host: string, port: number) {
+  switch (code) {
+    case 'EADDRINUSE':
+      return new OpenError(
+        `${host}:${port} is already in use; choose another --port, or stop the other program`,
+      )
+    case 'EACCES':
+      return new OpenError(`no permission to listen on port ${port}; choose a --port above 1023`)
+    case 'EADDRNOTAVAIL':
+      return new OpenError(`${host} is not an address of this machine; choose another --host`)
+    // Bun's codes for a name without an address: whatever came before, or none.
+    case 'ENOENT':
+    case 'ENOTFOUND':
+    case 'EINVAL':
+    case undefined:
+      return new OpenError(`cannot resolve host ${host}`)
+    default:
+      return new OpenError(`cannot listen on ${host}:${port}: ${message}`)
+  }
+}

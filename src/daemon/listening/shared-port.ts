@@ -1,0 +1,84 @@
+// Hands a port over from one listening socket to the next, without refusing or resetting a connection. Linux only. Without
+// it, a reload under load would reset connections, or still serve the old certificate (`test/daemon/listening/tls.test.ts`).
+
+import { ptr } from 'bun:ffi'
+import { readdirSync } from 'node:fs'
+import { openLibc } from '../../files/libc'
+import { isSocket, OPEN_FILES } from './open-files'
+
+const SOL_SOCKET = 1
+const SO_REUSEPORT = 15
+const SO_ATTACH_REUSEPORT_CBPF = 51
+// BPF_RET | BPF_K: a program that returns a constant.
+const RETURN_CONSTANT = 6
+
+/** Calls a function that opens a socket, and finds the descriptor, which Bun does not expose. */
+function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: number } {
+  const before = new Set(readdirSync(OPEN_FILES).filter(isSocket))
+  const opened = open()
+  const fd = readdirSync(OPEN_FILES).find((it) => !before.has(it) && isSocket(it))
+  return { opened, fd: Number(fd ?? -1) }
+}
+
+/**
+ * The listeners of this process on one port. The first takes the port exclusively, and fails if another program has it.
+ * After that, the newest gets every new connection, and the others keep the ones they have.
+ */
+export function createSharedPort() {
+  const { setsockopt } = openLibc({
+    setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
+  })
+  // struct sock_filter { u16 code; u8 jt, jf; u32 k } and struct sock_fprog { u16 len; struct sock_filter *filter }. Here,
+  // not where they are used: the second has the address of the first, which must stay.
+  const filter = new DataView(new ArrayBuffer(8))
+  filter.setUint16(0, RETURN_CONSTANT, true)
+  const program = new DataView(new ArrayBuffer(16))
+  program.setUint16(0, 1, true)
+  program.setBigUint64(8, BigInt(ptr(filter.buffer)), true)
+  // In the kernel's order: new ones are added at the end; the last one replaces one that closes (sock_reuseport.c).
+  const fds: number[] = []
+  let newest = -1
+
+  function setOption(fd: number, name: number, value: Uint8Array): void {
+    if (setsockopt(fd, SOL_SOCKET, name, value, value.length) === 0) return
+    throw new Error('this system cannot hand the port over; restart to use the new certificate')
+  }
+
+  function directToNewest(): void {
+    filter.setUint32(4, fds.indexOf(newest), true)
+    setOption(newest, SO_ATTACH_REUSEPORT_CBPF, new Uint8Array(program.buffer))
+  }
+
+  function forget(fd: number): void {
+    const last = fds.pop()
+    if (last !== undefined && last !== fd) fds[fds.indexOf(fd)] = last
+  }
+
+  return {
+    /**
+     * Opens a listener with `listen`, which is told whether to share the port. Returns it, and a function that closes it
+     * with `stop`. Throws, and opens none, if the system cannot share a port.
+     */
+    open<T>(listen: (isShared: boolean) => T, stop: (listener: T) => void) {
+      for (const fd of fds) setOption(fd, SO_REUSEPORT, new Uint8Array([1, 0, 0, 0]))
+      const { opened: listener, fd } = openingSocket(() => listen(fds.length > 0))
+      const before = newest
+      fds.push(fd)
+      newest = fd
+      try {
+        if (fds.length > 1) directToNewest()
+      } catch (error) {
+        stop(listener)
+        forget(fd)
+        newest = before
+        throw error
+      }
+      const close = () => {
+        stop(listener)
+        forget(fd)
+        if (fds.length > 1) directToNewest()
+      }
+      return { listener, close }
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// Finds the client behind proxies: `--trusted-proxies` says which proxies to believe.
+
+import { BlockList, isIP } from 'node:net'
+import { unmapped } from '../../address'
+import { UsageError } from '../../errors'
+
+const BITS = { ipv4: 32, ipv6: 128 } as const
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6')
+
+function parse(text: string): BlockList {
+  const trusted = new BlockList()
+  for (const cidr of text.split(',').map((it) => it.trim())) {
+    const [address = '', length, ...rest] = cidr.split('/')
+    const family = familyOf(address)
+    const bits = length === undefined ? BITS[family] : /^\d{1,3}$/.test(length) ? +length : -1
+    const isSound = isIP(address) && !address.includes('%') && rest.length === 0
+    if (!isSound || bits < 0 || bits > BITS[family]) {
+      throw new UsageError(
+        `--trusted-proxies takes addresses and CIDRs, such as 127.0.0.1,10.0.0.0/8; not "${cidr}"`,
+      )
+    }
+    trusted.addSubnet(address, bits, family)
+  }
+  return trusted
+}
+
+/** The address in an entry, without the port that some proxies add; undefined if there is none. */
+function toAddress(entry: string): string | undefined {
+  const [, host] = /^\[([^\]]*)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
+  const address = unmapped(host ?? entry)
+  return isIP(address) && !address.includes('%') ? address : undefined
+}
+
+/**
+ * Makes the function that finds a client: if the peer is trusted, the rightmost address in `X-Forwarded-For` that is
+ * not. A peer without an address, on a unix socket, is trusted. Throws a {@link UsageError} for a bad list.
+ */
+export function createTrustedProxies(text: string) {
+  const trusted = parse(text)
+  const isTrusted = (address: string): boolean => {
+    const plain = address.replace(/%.*$/, '')
+    return trusted.check(plain, familyOf(plain))
+  }
+
+  return function findClient(peer: string | null, forwarded: string | null): string | null {
+    let client = peer
+    const entries = forwarded?.split(',') ?? []
+    // Anything to the left of an untrusted or malformed address may be forged.
+    while (client === null || isTrusted(client)) {
+      const entry = entries.pop()
+      const address = entry === undefined ? undefined : toAddress(entry.trim())
+      if (address === undefined) return client
+      client = address
+    }
+    return client
+  }
+}

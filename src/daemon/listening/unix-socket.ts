@@ -1,0 +1,93 @@
+// Listens on a unix socket: takes over one that a daemon has left behind, never one on which a program still listens.
+
+import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { codeOf, OpenError } from '../../errors'
+import { tryLock, watchInode } from '../../files/libc'
+import { makePrivateFolder } from '../../files/private-folder'
+import { placeNew } from '../../files/replace-file'
+
+const LOCK_TRIES = 50
+const LOCK_PAUSE_MS = 20
+
+// Only one daemon at a time may look for a stale socket and remove it.
+async function waitForLock(path: string): Promise<Disposable> {
+  const fd = openSync(dirname(path), 'r')
+  for (let tries = 1; !tryLock(fd); tries++) {
+    if (tries === LOCK_TRIES) {
+      closeSync(fd)
+      throw new OpenError(`another program has locked ${dirname(path)}; try again`)
+    }
+    await Bun.sleep(LOCK_PAUSE_MS)
+  }
+  return { [Symbol.dispose]: () => closeSync(fd) }
+}
+
+async function isListening(path: string): Promise<boolean> {
+  try {
+    const socket = await Bun.connect({ unix: path, socket: { data() {} } })
+    socket.end()
+    return true
+  } catch (error) {
+    // Any other error, such as a lack of permission, does not mean that nobody listens.
+    return codeOf(error) !== 'ECONNREFUSED'
+  }
+}
+
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (!found) return
+  if (!found.isSocket()) {
+    throw new OpenError(`${path} exists and is not a socket; choose another --unix`)
+  }
+  if (await isListening(path)) {
+    throw new OpenError(`another program listens on ${path}; stop it, or choose another --unix`)
+  }
+  unlinkSync(path)
+}
+
+function explain(error: unknown, path: string): OpenError {
+  if (error instanceof OpenError) return error
+  switch (codeOf(error)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new OpenError(`the folder ${dirname(path)} does not exist; create it first`)
+    case 'EACCES':
+    case 'EPERM':
+      return new OpenError(`no permission to create the socket ${path} in its folder`)
+    case 'ENAMETOOLONG':
+      return new OpenError(`the path of a socket may have at most 107 bytes: ${path}`)
+    default:
+      return new OpenError(`cannot listen on ${path}: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Calls `listen` with the path of a socket, which gets `mode` and then its name. Rejects with an {@link OpenError} if it
+ * cannot listen there.
+ */
+export async function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
+  const full = resolve(path)
+  const inode = watchInode(full)
+  try {
+    using _lock = await waitForLock(full)
+    await removeStale(full)
+    // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
+    await using own = await makePrivateFolder(dirname(full))
+    const made = join(own.path, basename(full))
+    const listener = listen(made)
+    chmodSync(made, mode)
+    placeNew(made, full)
+    const bound = inode()
+    return {
+      listener,
+      /** To be called before it stops listening: until then, no other file can have the socket's inode. */
+      async removeSocket() {
+        using _lock = await waitForLock(full)
+        if (inode() === bound) unlinkSync(full)
+      },
+    }
+  } catch (error) {
+    throw explain(error, full)
+  }
+}

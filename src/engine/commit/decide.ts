@@ -1,0 +1,106 @@
+// Decides how a change ends and what it writes, for every engine.
+
+import type { NewEntry } from '../../change-log/entry'
+import { holds } from '../../plant/entity-tag'
+import type { Origin } from '../../plant/plants'
+import { isSame, patchRow, type Row, type RowId, toPlant } from '../../plant/row'
+import type { Change, ChangeOfStored, Outcome, Refusal } from './write'
+
+/** The stored rows, as the changes before have left them. */
+export type State = {
+  read(id: RowId): Row | null
+  /** Adds a row; false, and nothing changes, if its id is taken. */
+  insert(row: Row): boolean
+  update(row: Row): void
+  remove(id: RowId): void
+  /** Undoes what `act` has changed if it ends with a refusal. */
+  allOrNone(act: (state: State) => Refusal | null): Refusal | null
+}
+
+/** Why a row is not created, given the row that has its id. */
+export const refuseCreate = (row: Row, stored: Row | null): Refusal => ({
+  error: stored && isSame(row, stored) ? 40901 : 40902,
+})
+
+const create = (row: Row, state: State): Refusal | null =>
+  state.insert(row) ? null : refuseCreate(row, state.read(row[0]))
+
+function createAll(rows: readonly Row[], state: State): Refusal | null {
+  for (const [index, row] of rows.entries()) {
+    const refusal = create(row, state)
+    if (!refusal) continue
+    const { error } = refusal
+    const reason =
+      error === 40901 ? 'is already stored, with the same fields' : 'belongs to a different plant'
+    return { error, message: `nothing was created: plants[${index}], id ${row[0]} ${reason}` }
+  }
+  return null
+}
+
+/** The plant that a change is of. */
+export const idOf = (change: ChangeOfStored): RowId =>
+  change.kind === 'replace' ? change.row[0] : change.id
+
+function rowAfter(change: ChangeOfStored, before: Row): Row | null {
+  switch (change.kind) {
+    case 'replace':
+      return change.row
+    case 'patch':
+      return patchRow(before, change.patch)
+    case 'delete':
+      return null
+  }
+}
+
+function changeStored(change: ChangeOfStored, state: State, changeLog?: NewEntry[]): Outcome {
+  const { kind, precondition, origin } = change
+  const plant = idOf(change)
+  const before = state.read(plant)
+  // A missing plant has no entity tag, so this comes first.
+  if (!before) return { error: 40402 }
+  if (precondition && !holds(precondition, toPlant(before))) return { error: 41201 }
+  const after = rowAfter(change, before)
+  if (after) state.update(after)
+  else state.remove(plant)
+  changeLog?.push({ action: kind, plant, before, after, origin })
+  return after && kind === 'patch' ? { row: after } : null
+}
+
+/** The entry of a plant that was created. */
+export const creation = (after: Row, origin: Origin | null): NewEntry => ({
+  action: 'create',
+  plant: after[0],
+  before: null,
+  after,
+  origin,
+})
+
+/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `changeLog`. */
+export function decide(change: Change, state: State, changeLog?: NewEntry[]): Outcome {
+  switch (change.kind) {
+    case 'create': {
+      const refusal = create(change.row, state)
+      if (!refusal) changeLog?.push(creation(change.row, change.origin))
+      return refusal
+    }
+    case 'createAll': {
+      const refusal = state.allOrNone((within) => createAll(change.rows, within))
+      if (!refusal) for (const row of change.rows) changeLog?.push(creation(row, change.origin))
+      return refusal
+    }
+    default:
+      return changeStored(change, state, changeLog)
+  }
+}
+
+/** The ids of the rows that a change reads or writes. */
+export function idsOf(change: Change): readonly RowId[] {
+  switch (change.kind) {
+    case 'create':
+      return [change.row[0]]
+    case 'createAll':
+      return change.rows.map(([id]) => id)
+    default:
+      return [idOf(change)]
+  }
+}

@@ -1,0 +1,25 @@
+// Records when tokens are used, to the hour; knows no database.
+
+import { hourOf, type Token } from '../../token/token'
+
+/**
+ * Returns a function that records the use of a token: once per token and hour, even if the write fails, so that many
+ * requests never cause many writes.
+ */
+export function createUseRecorder(write: (hash: string, hour: number) => Promise<void>) {
+  let latest = 0
+  // The tokens whose use in the latest hour was passed to `write`.
+  const seen = new Set<string>()
+
+  return ({ hash, lastUsedAt }: Token, now: number): void => {
+    const hour = hourOf(now)
+    if (hour > latest) {
+      latest = hour
+      seen.clear()
+    }
+    if ((lastUsedAt !== null && lastUsedAt >= hour) || seen.has(hash)) return
+    seen.add(hash)
+    // Nobody waits for it, and the storage reports its own failures.
+    write(hash, hour).catch(() => {})
+  }
+}

@@ -1,0 +1,28 @@
+// The number of plants: each commit adds what it made of it, in its own transaction.
+
+import { isDone, type Outcome, type Write } from './write'
+
+/** How many more plants there are after a write that ended so. */
+export function countDelta(write: Write, outcome: Outcome): number {
+  if (!isDone(outcome)) return 0
+  switch (write.kind) {
+    case 'create':
+      return 1
+    case 'createAll':
+      return write.rows.length
+    case 'delete':
+      return -1
+    default:
+      return 0
+  }
+}
+
+/** What is wrong with the number that is kept, given that of the plants. Only another program can have made it wrong. */
+export function countProblems(kept: number | null, plants: number): string[] {
+  if (kept === plants) return []
+  if (kept === null) return ['table plant_count must have one row']
+  const by = plants < kept ? `- ${kept - plants}` : `+ ${plants - kept}`
+  return [
+    `the recorded number of plants is ${kept}, but ${plants} are stored; run UPDATE plant_count SET plants = plants ${by}`,
+  ]
+}

@@ -1,0 +1,69 @@
+// The writes of a store, which share commits: the methods that change plants, and the records of uses of tokens. The same in
+// every engine.
+
+import type { ChangeLog } from '../../change-log/change-log'
+import { createChangeLogWatch } from '../../change-log/watch'
+import { type ChangedTexts, charactersOf } from '../../plant/plant'
+import { toPlant, toRow, toRowId } from '../../plant/row'
+import type { Store } from '../../store'
+import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
+import { createUseRecorder } from './last-use'
+import type { Write } from './write'
+
+/** How much may wait for a commit, and share one. */
+export const LIMITS: GroupCommitLimits = {
+  queuedWrites: 16_384,
+  queuedBytes: 8 * 1024 * 1024,
+  batchWrites: 4096,
+}
+
+/** The approximate size of a write without its texts. */
+export const WRITE_BYTES = 100
+
+const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fields)
+
+type PlantChanges = Pick<
+  Store,
+  'createPlant' | 'createPlants' | 'replacePlant' | 'patchPlant' | 'deletePlant'
+>
+
+/** The methods that change plants, through a group commit. */
+export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
+  createPlant: (plant, { signal, origin = null } = {}) =>
+    writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal),
+  createPlants: (plants, { signal, origin = null } = {}) => {
+    const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
+    return writes.submit({ kind: 'createAll', rows: plants.map(toRow), origin }, bytes, signal)
+  },
+  replacePlant: (plant, { signal, precondition = null, origin = null } = {}) => {
+    const change = { kind: 'replace', row: toRow(plant), precondition, origin } as const
+    return writes.submit(change, sizeOf(plant), signal)
+  },
+  async patchPlant(id, patch, { signal, precondition = null, origin = null } = {}) {
+    const change = { kind: 'patch', id: toRowId(id), patch, precondition, origin } as const
+    return toPlant(await writes.submitForRow(change, sizeOf(patch), signal))
+  },
+  deletePlant: (id, { signal, precondition = null, origin = null } = {}) => {
+    const change = { kind: 'delete', id: toRowId(id), precondition, origin } as const
+    return writes.submit(change, WRITE_BYTES, signal)
+  },
+})
+
+/** Makes the group commit of a store. `readChangeLog` reads its change log; `onUsed` is called when the use of a token is recorded. */
+export function createWrites(
+  commit: Commit<Write>,
+  readChangeLog: ChangeLog['read'],
+  onUsed: (hash: string) => void = () => {},
+) {
+  const { wake, watch } = createChangeLogWatch(readChangeLog)
+  const writes = new GroupCommit<Write>(async (batch) => {
+    const committed = await commit(batch)
+    wake()
+    return committed
+  }, LIMITS)
+  const recordUse = createUseRecorder(async (hash, hour) => {
+    await writes.submit({ kind: 'recordUse', hash, hour }, WRITE_BYTES)
+    onUsed(hash)
+  })
+  return { writes, watch, methods: { ...plantChanges(writes), recordUse } }
+}

@@ -1,0 +1,61 @@
+// What waits for a commit, and how it ends. Every engine shares it; nothing here knows a database.
+
+import type { ErrorNumber } from '../../errors'
+import type { Precondition } from '../../plant/entity-tag'
+import type { ChangedTexts } from '../../plant/plant'
+import type { Origin } from '../../plant/plants'
+import type { Row, RowId } from '../../plant/row'
+
+/** What every change has. All of a change survives JSON. */
+type Requested = {
+  /** null: no change log is kept. */
+  readonly origin: Origin | null
+}
+
+export type Create = Requested & { readonly kind: 'create'; readonly row: Row }
+export type CreateAll = Requested & { readonly kind: 'createAll'; readonly rows: readonly Row[] }
+
+/** A change of one plant that is stored. */
+export type ChangeOfStored = Requested & { readonly precondition: Precondition | null } & (
+    | { readonly kind: 'replace'; readonly row: Row }
+    | { readonly kind: 'patch'; readonly id: RowId; readonly patch: ChangedTexts }
+    | { readonly kind: 'delete'; readonly id: RowId }
+  )
+
+/** A change of plants, as a client asks for it. */
+export type Change = Create | CreateAll | ChangeOfStored
+
+/** A write of the store's own, which changes no plant. */
+export type Chore =
+  /** Records when a token was last used. */
+  | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
+  /** Removes some entries of the change log that are older than a time. */
+  | { readonly kind: 'removeEntries'; readonly before: number }
+  /** Writes to the disk what is there already, to see whether that succeeds. */
+  | { readonly kind: 'probe' }
+
+/** What waits for a commit. */
+export type Write = Change | Chore
+
+const CHORES: readonly Write['kind'][] = [
+  'recordUse',
+  'removeEntries',
+  'probe',
+] satisfies Chore['kind'][]
+
+/** True if a client asked for a write. */
+export const isChange = (write: Write): write is Change => !CHORES.includes(write.kind)
+
+/** Why nothing of a write was stored; `detail` is for the log. */
+export type Refusal = {
+  readonly error: ErrorNumber
+  readonly message?: string
+  readonly detail?: string
+}
+
+/** How a write ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
+export type Outcome = Refusal | { readonly row: Row } | null
+
+/** True if a write was made. */
+export const isDone = (outcome: Outcome | undefined): outcome is { readonly row: Row } | null =>
+  outcome === null || (outcome !== undefined && 'row' in outcome)

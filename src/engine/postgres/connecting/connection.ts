@@ -1,0 +1,145 @@
+// A connection to the host that accepts writes. Every query has a deadline, because Bun's SQL has none.
+
+import { readFileSync } from 'node:fs'
+import { SQL } from 'bun'
+import { OpenError } from '../../../errors'
+import { deadlineError, explainFailedConnection, noServerError } from './errors'
+import { checkSettings, startupOf } from './settings'
+import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
+
+/** One session. Once lost, it stays lost: no query moves to another session. */
+export interface Connection {
+  /** Bun's SQL on this session: queries are pipelined, and BEGIN applies to those after it. */
+  readonly sql: SQL
+  readonly host: Host
+  readonly isLost: boolean
+  /**
+   * Resolves as the query does. If the server answers nothing for so long, closes the connection and rejects: the query may
+   * or may not have been executed. It is never cancelled: PostgreSQL confirms a commit whose wait for a standby is cancelled.
+   */
+  within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
+  close(): Promise<void>
+}
+
+/** Sends a query, with a deadline. */
+export type Ask = <T>(query: (sql: SQL) => PromiseLike<T>) => Promise<T>
+
+function readPem(parameter: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OpenError(`cannot read ${parameter} ${path}: ${(error as Error).message}`)
+  }
+}
+
+// Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the check of
+// certificates.
+function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
+  if (sslmode === 'disable' || isSocket(host)) return 'disable'
+  const own = client && {
+    cert: readPem('sslcert', client.certFile),
+    key: readPem('sslkey', client.keyFile),
+  }
+  if (sslmode === 'require') return { rejectUnauthorized: false, ...own }
+  return {
+    ...own,
+    rejectUnauthorized: true,
+    ...(caFile === null ? {} : { ca: readPem('sslrootcert', caFile) }),
+    ...(sslmode === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+  }
+}
+
+async function connectTo(
+  host: Host,
+  target: PostgresTarget,
+  ended: AbortSignal | undefined,
+): Promise<Connection> {
+  let isLost = false
+  const pool = new SQL({
+    adapter: 'postgres',
+    hostname: isSocket(host) ? 'localhost' : host.host,
+    port: host.port,
+    ...(isSocket(host) ? { path: addressOf(host) } : {}),
+    username: target.user,
+    password: target.readPassword(),
+    database: target.database,
+    tls: tlsOf(target, host),
+    connection: startupOf(target),
+    prepare: target.prepare,
+    bigint: true,
+    max: 1,
+    onclose: () => {
+      isLost = true
+    },
+  })
+
+  const end = () => void close().catch(() => {})
+  ended?.addEventListener('abort', end)
+  async function close(): Promise<void> {
+    isLost = true
+    ended?.removeEventListener('abort', end)
+    await pool.close({ timeout: 0 })
+  }
+
+  // Queries are answered in order, so one that waits behind others is not stuck.
+  let answeredAt = 0
+  async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    let timer: Timer | undefined
+    const wait = (left: number) => {
+      timer = setTimeout(() => {
+        const more = answeredAt + milliseconds - performance.now()
+        if (more > 0 && !isLost) return wait(more)
+        reject(deadlineError(milliseconds))
+        end()
+      }, left)
+    }
+    wait(milliseconds)
+    try {
+      return await Promise.race([query, promise])
+    } finally {
+      answeredAt = performance.now()
+      clearTimeout(timer)
+    }
+  }
+
+  try {
+    // A pool replaces a lost session with a new one; a reserved session is never replaced.
+    const open = async () => {
+      const sql = await pool.reserve()
+      await checkSettings(sql, target)
+      return sql
+    }
+    const sql = await within(target.connectMs, open())
+    return {
+      sql,
+      host,
+      get isLost() {
+        return isLost
+      },
+      within,
+      close,
+    }
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+/**
+ * Connects to the first host that accepts writes and keeps what it confirms. Rejects with an `OpenError`: what is wrong with
+ * each host. Once `ended` is aborted, it rejects with the reason, and the connection is closed.
+ */
+export async function connect(target: PostgresTarget, ended?: AbortSignal): Promise<Connection> {
+  const failures: { host: Host; reason: string }[] = []
+  for (const host of target.hosts) {
+    ended?.throwIfAborted()
+    try {
+      return await connectTo(host, target, ended)
+    } catch (error) {
+      ended?.throwIfAborted()
+      failures.push({ host, reason: await explainFailedConnection(error, host, target) })
+    }
+  }
+  throw noServerError(failures)
+}

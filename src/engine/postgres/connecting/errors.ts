@@ -1,0 +1,143 @@
+// What an error of PostgreSQL, or of the connection to it, means.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+
+import { lookup } from 'node:dns/promises'
+import { codeOf, type ErrorNumber, messageOf, OpenError } from '../../../errors'
+import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
+
+/** A missed deadline: the query may or may not have been executed. */
+export const deadlineError = (milliseconds: number): Error =>
+  Object.assign(new Error(`no answer within ${milliseconds / 1000} s`), {
+    code: 'PLANTSTORE_DEADLINE',
+  })
+
+/** The SQLSTATE of a server's answer; empty for any other error. */
+export function sqlStateOf(error: unknown): string {
+  if (codeOf(error) !== 'ERR_POSTGRES_SERVER_ERROR') return ''
+  const { errno } = error as { errno?: unknown }
+  return typeof errno === 'string' ? errno : ''
+}
+
+/** True if the connection is lost: the query may or may not have been executed. */
+export function isInDoubt(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  // PostgreSQL sends it twice: S, translated, then V, which is not. Bun keeps the last.
+  const severity = (error as { severity?: unknown } | null)?.severity
+  // A server that cannot write its WAL panics. The commit may be in the WAL, and is applied by the recovery then.
+  if (severity === 'FATAL' || severity === 'PANIC') return true
+  // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: the protocol is violated.
+  return state === '' || /^(57P|08|25P03|25P04)/.test(state)
+}
+
+/** True if the server has become read-only, as after a failover: look for another host. */
+export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
+
+/** The name of an index without the "_ccnew" or "_ccold" that REINDEX CONCURRENTLY adds for a while. */
+export const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
+
+// Another process inserted the plant after this one had looked for it. A unique index of another program fails every retry.
+function isIdTaken(error: unknown): boolean {
+  const { constraint } = error as { constraint?: unknown }
+  return typeof constraint === 'string' && indexNamed(constraint) === 'plants_pkey'
+}
+
+/** True if the transaction conflicted with another, and may succeed if retried. */
+export function isRetried(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  if (state === '23505') return isIdTaken(error)
+  return state === '40P01' || state === '40001'
+}
+
+/** True if the server rejects a value: one change is at fault, not the server. */
+export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
+
+/** The SQLSTATE of a write that found fewer rows written than it sent: `division_by_zero`, see apply-changes.ts. */
+export const DISCARDED = '22012'
+
+/** The error number of what the server answered. */
+export function errorNumberOf(error: unknown): ErrorNumber {
+  const state = sqlStateOf(error)
+  if (state === '53100') return 50701
+  if (state.startsWith('53') || state === '55P03') return 50301
+  return 50302
+}
+
+// Codes of OpenSSL, as Bun names them.
+const UNTRUSTED =
+  /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
+
+/** True if a host name resolves; true if no name server answers. */
+async function isResolved({ host }: Host): Promise<boolean> {
+  try {
+    await lookup(host)
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ENOTFOUND'
+  }
+}
+
+const NO_PASSWORD =
+  ': none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)'
+
+/** Why a host cannot be used, and how to fix it: what follows its address and a colon. */
+export async function explainFailedConnection(
+  error: unknown,
+  host: Host,
+  { user, database, prepare, readPassword }: PostgresTarget,
+): Promise<string> {
+  const [code, state, message] = [codeOf(error), sqlStateOf(error), messageOf(error)]
+  if (UNTRUSTED.test(code)) {
+    return 'its certificate is not signed by a trusted CA; add the CA to the URL: sslrootcert=FILE'
+  }
+  switch (state || code) {
+    case 'ERR_POSTGRES_CONNECTION_REFUSED':
+      if (isSocket(host)) return 'no such unix socket, or nothing is listening on it'
+      return (await isResolved(host)) ? 'connection refused' : `cannot resolve host ${host.host}`
+    case 'ERR_POSTGRES_CONNECTION_CLOSED':
+      return 'the server closed the connection'
+    case 'ERR_POSTGRES_TLS_NOT_AVAILABLE':
+      return 'the server has no TLS; set ssl=on on the server, or sslmode=disable in the URL if the network is private'
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `its certificate is not for ${host.host}; connect by a name in the certificate, or set sslmode=verify-ca in the URL`
+    case 'CERT_HAS_EXPIRED':
+      return 'its certificate has expired'
+    case '28P01':
+      return `wrong password for user ${JSON.stringify(user)}${readPassword() ? '' : NO_PASSWORD}`
+    case '3D000':
+      return `database ${JSON.stringify(database)} does not exist; create it: CREATE DATABASE … ENCODING 'UTF8'`
+    case '53300':
+      return 'too many connections; raise max_connections, or end other clients'
+    case '57P03':
+      return `not ready: ${message}`
+    case '08P01':
+      return prepare && message.includes('startup parameter')
+        ? 'connected through a pooler: add prepare=false to the URL'
+        : message
+    default:
+      return state ? `${message} (${state})` : message
+  }
+}
+
+/** Why no host can be used, in one line. */
+export function noServerError(
+  failures: readonly { readonly host: Host; readonly reason: string }[],
+): OpenError {
+  const [first, ...others] = failures
+  if (first && others.length === 0) {
+    return new OpenError(
+      `cannot connect to PostgreSQL at ${addressOf(first.host)}: ${first.reason}`,
+    )
+  }
+  const all = failures.map(({ host, reason }) => `${addressOf(host)}: ${reason}`)
+  return new OpenError(`no writable PostgreSQL server: ${all.join('; ')}`)
+}
+
+/** Why a server cannot be used that was connected, and then lost or refused. */
+export async function explainUnusableServer(
+  error: unknown,
+  host: Host,
+  target: PostgresTarget,
+): Promise<unknown> {
+  if (error instanceof OpenError) return error
+  return noServerError([{ host, reason: await explainFailedConnection(error, host, target) }])
+}

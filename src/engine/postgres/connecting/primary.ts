@@ -1,0 +1,233 @@
+// The primary: the server that accepts writes, and the connections to it, all to one host. When one is lost, all are closed,
+// and the hosts are tried in turn until one accepts writes again.
+
+import type { SQL } from 'bun'
+import { ApiError, CANNOT_READ, codeOf, messageOf } from '../../../errors'
+import type { Role } from '../../role'
+import { type Ask, type Connection, connect } from './connection'
+import { explainUnusableServer, isInDoubt, isReadOnlyServer } from './errors'
+import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
+import type { Refusals } from './refusals'
+import { addressOf, type PostgresTarget } from './url'
+
+/** How long a read may take, a lost server included. */
+const READ_MS = 5000
+/** How long a read waits while the server is lost. */
+const READ_PATIENCE_MS = 2000
+
+const FIRST_PAUSE_MS = 50
+const MAX_PAUSE_MS = 1000
+// How often the log repeats why the server is not found.
+const LOGGED_EVERY_MS = 10_000
+
+export class Primary {
+  readonly counts = { reconnects: 0, failovers: 0 }
+  #current: Connections | null = null
+  /** When the server was lost, and why it is not found. */
+  #lostAt = 0
+  #reason = ''
+  /** Aborted when it is closed: ends its connections, and the search for a server. */
+  readonly #end = new AbortController()
+  #waiting: (() => void)[] = []
+  /** The hosts, in the order in which they are tried next. */
+  #hosts: PostgresTarget['hosts']
+
+  /**
+   * `prepare` is called with each new writing connection, and to {@link renew} it; if it rejects, the next host is tried.
+   * `prove` rejects unless a reading connection is to the same server. `found` is called when all connections can be used.
+   */
+  constructor(
+    private readonly target: PostgresTarget,
+    private readonly role: Role,
+    private readonly refusals: Refusals,
+    private readonly prepare: (connection: Connection) => Promise<void>,
+    private readonly prove: (reader: Connection) => Promise<void>,
+    private readonly found: () => void,
+  ) {
+    this.#hosts = target.hosts
+  }
+
+  /** Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is to stop. */
+  async open(): Promise<void> {
+    const { stopping } = this.role
+    stopping.throwIfAborted()
+    const giveUp = () => this.close()
+    stopping.addEventListener('abort', giveUp)
+    await this.#openFirst().finally(() => stopping.removeEventListener('abort', giveUp))
+  }
+
+  async #openFirst(): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const writer = await this.#findWriter()
+      try {
+        this.#begin(await this.#equip(writer))
+        return
+      } catch (error) {
+        this.#end.signal.throwIfAborted()
+        // It accepts writes and cannot confirm them; the next host may.
+        if (tries >= this.#hosts.length)
+          throw await explainUnusableServer(error, writer.host, this.target)
+      }
+    }
+  }
+
+  /** Why nothing can be committed for now; null if it can. */
+  problem(): ApiError | null {
+    if (this.#current) return null
+    const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
+    return new ApiError(50302, `no connection to the database server for ${seconds} s`)
+  }
+
+  /**
+   * The connections. If the server is lost, waits until it has been lost for `patience` milliseconds, then rejects with 50302
+   * and this message.
+   */
+  async ready(patience: number, message?: string): Promise<Connections> {
+    for (;;) {
+      const connections = this.#current
+      if (connections) {
+        if (!Object.values(connections).some((it) => it.isLost)) return connections
+        this.lose(connections, new Error('the server closed the connection'))
+      }
+      const left = this.#lostAt + patience - performance.now()
+      if (this.#end.signal.aborted || left <= 0) throw this.#refusal(message)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.push(resolve)
+      const timer = setTimeout(resolve, left)
+      await promise
+      clearTimeout(timer)
+    }
+  }
+
+  /** Reads on one of the connections; once more if the server is lost meanwhile. Rejects after {@link READ_MS}. */
+  reader(kind: keyof Connections): Ask {
+    return async (query) => {
+      const { promise, reject } = Promise.withResolvers<never>()
+      const timer = setTimeout(() => reject(new ApiError(50302, CANNOT_READ)), READ_MS)
+      try {
+        return await Promise.race([this.#read(kind, query), promise])
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+  }
+
+  /** Prepares the writing connection again, after another process has changed the lane. */
+  async renew(connections: Connections): Promise<void> {
+    if (this.#current !== connections) return
+    await this.prepare(connections.writer).catch((error) => this.lose(connections, error))
+  }
+
+  /** Closes the connections, and looks for the server. */
+  lose(connections: Connections, error: unknown): void {
+    if (this.#current !== connections) return
+    this.#current = null
+    this.#lostAt = performance.now()
+    this.#reason = messageOf(error)
+    closeAll(Object.values(connections))
+    // A server that has become read-only is tried last.
+    if (isReadOnlyServer(error)) this.#rotate()
+    const host = addressOf(connections.writer.host)
+    this.role.log('warn', 'server-lost', { host, detail: this.#reason })
+    this.#reopen(host)
+  }
+
+  /** Closes the connections, if there are any. */
+  async close(): Promise<void> {
+    this.#end.abort()
+    const connections = this.#current
+    this.#current = null
+    this.#announce()
+    if (connections) await closeAll(Object.values(connections))
+  }
+
+  async #read<T>(kind: keyof Connections, query: (sql: SQL) => PromiseLike<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const connections = await this.ready(READ_PATIENCE_MS, CANNOT_READ)
+      const connection = connections[kind]
+      try {
+        const answer = await connection.within(READER_SILENT_MS, query(connection.sql))
+        this.refusals.answered(kind)
+        return answer
+      } catch (error) {
+        if (!isInDoubt(error)) throw this.refusals.refuse(error, [kind], CANNOT_READ)
+        // An error of this program says nothing about the server.
+        if (codeOf(error) === '' && !connection.isLost) throw error
+        this.lose(connections, error)
+        if (tries === 2) throw this.#refusal(CANNOT_READ)
+      }
+    }
+  }
+
+  /** `message`: for clients, who do not learn the reason. */
+  #refusal(message?: string): ApiError {
+    if (this.role.outlivesOutages) return new ApiError(50302, message)
+    return new ApiError(50302, `the connection to the database server was lost: ${this.#reason}`)
+  }
+
+  #announce(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #rotate(): void {
+    const [first, ...others] = this.#hosts
+    if (first) this.#hosts = [...others, first]
+  }
+
+  #begin(connections: Connections): void {
+    this.#current = connections
+    this.#announce()
+    this.found()
+  }
+
+  #findWriter = (): Promise<Connection> =>
+    connect({ ...this.target, hosts: this.#hosts }, this.#end.signal)
+
+  async #equip(writer: Connection): Promise<Connections> {
+    try {
+      await this.prepare(writer)
+      const target = { ...this.target, hosts: [writer.host] }
+      const readers = this.role.outlivesOutages
+        ? await openReaders(target, this.prove, this.#end.signal)
+        : { points: writer, pages: writer, tokens: writer }
+      this.#end.signal.throwIfAborted()
+      return { writer, ...readers }
+    } catch (error) {
+      closeAll([writer])
+      // It cannot confirm; the next host may.
+      this.#rotate()
+      throw error
+    }
+  }
+
+  async #reopen(from: string): Promise<void> {
+    const { log } = this.role
+    let logged = { at: Number.NEGATIVE_INFINITY, reason: '' }
+    for (let pause = 0; ; ) {
+      await Bun.sleep(pause)
+      try {
+        const connections = await this.#equip(await this.#findWriter())
+        this.counts.reconnects += 1
+        const host = addressOf(connections.writer.host)
+        const milliseconds = Math.round(performance.now() - this.#lostAt)
+        log('info', 'server-found', { host, milliseconds })
+        if (host !== from) {
+          this.counts.failovers += 1
+          log('warn', 'server-moved', { from, to: host })
+        }
+        // Last: it sends what waits, and may lose the connections again.
+        this.#begin(connections)
+        return
+      } catch (error) {
+        if (this.#end.signal.aborted) return
+        this.#reason = messageOf(error)
+        const isNew = this.#reason !== logged.reason
+        if (isNew || performance.now() - logged.at >= LOGGED_EVERY_MS) {
+          logged = { at: performance.now(), reason: this.#reason }
+          log('warn', 'server-still-lost', { detail: this.#reason })
+        }
+        pause = Math.min(Math.max(pause * 2, FIRST_PAUSE_MS), MAX_PAUSE_MS)
+      }
+    }
+  }
+}

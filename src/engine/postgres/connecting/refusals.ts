@@ -1,0 +1,99 @@
+// What the server refuses though the data is not at fault: a privilege, a table or disk space is missing. It is logged, and
+// the store is unhealthy until the same succeeds. A create that succeeds says nothing about deletes, nor about reads: so
+// refusals are kept by kind of statement, and a rehearsal, which tries all kinds, is one of its own. A rehearsal sees no
+// full disk and no policy, because it writes nothing.
+
+import { ApiError, codeOf, messageOf } from '../../../errors'
+import type { Role } from '../../role'
+import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
+
+// Each SQLSTATE is logged once, then from time to time.
+const LOGGED_EVERY_MS = 60_000
+// How long a refusal counts, if nobody tries the same again.
+const COUNTS_MS = 10_000
+// A lock that was not released, and a statement that took too long: the next one may succeed.
+const PASSING = ['55P03', '57014']
+const REHEARSAL = 'rehearsal'
+
+type Refused = { readonly problem: ApiError; readonly at: number }
+
+export class Refusals {
+  /** The last refusal of each kind: the name of a change, of a reading connection, or {@link REHEARSAL}. */
+  readonly #refused = new Map<string, Refused>()
+  readonly #loggedAt = new Map<string, number>()
+  #provedAt = Number.NEGATIVE_INFINITY
+
+  constructor(private readonly role: Role) {}
+
+  /** The error that a client, or the user of a command, gets for what the server answered to statements of these kinds. */
+  refuse(error: unknown, kinds: Iterable<string>, message?: string): ApiError {
+    if (error instanceof ApiError) return error
+    const number = errorNumberOf(error)
+    const state = sqlStateOf(error)
+    if (state !== '' && !isRetried(error) && !isDataError(error)) {
+      if (!PASSING.includes(state)) this.#note(error, kinds)
+      this.#log(error)
+    }
+    if (!this.role.outlivesOutages) {
+      return new ApiError(number, `the database server answered: ${messageOf(error)}`)
+    }
+    return new ApiError(number, number === 50302 ? message : undefined)
+  }
+
+  /** Notes that reads of this kind succeed. */
+  answered(kind: string): void {
+    if (this.#refused.size > 0) this.#refused.delete(kind)
+  }
+
+  /** Notes that changes of these kinds are stored. */
+  committed(kinds: Iterable<string>): void {
+    if (this.#refused.size === 0) return
+    for (const kind of kinds) this.#refused.delete(kind)
+    this.#provedAt = performance.now()
+  }
+
+  /** Notes what a whole rehearsal came to: its errors, or none. */
+  rehearsed(errors: readonly unknown[]): void {
+    this.#refused.delete(REHEARSAL)
+    for (const error of errors) {
+      this.#note(error, [REHEARSAL])
+      this.#log(error)
+    }
+  }
+
+  /** True if a change was stored since this time although something counted as refused: a rehearsal from before may be wrong. */
+  isOutdated(time: number): boolean {
+    return this.#provedAt >= time
+  }
+
+  /** What the server has refused lately; null: nothing. */
+  problem(): ApiError | null {
+    const after = performance.now() - COUNTS_MS
+    const counting = [...this.#refused.values()].filter(({ at }) => at > after)
+    return counting.at(-1)?.problem ?? null
+  }
+
+  #note(error: unknown, kinds: Iterable<string>): void {
+    const reason = `the database server refuses statements (SQLSTATE ${stateOf(error)}); see the log`
+    const problem = isDiskFull(error) ? new ApiError(50701) : new ApiError(50302, reason)
+    const at = performance.now()
+    for (const kind of kinds) {
+      // The newest is last.
+      this.#refused.delete(kind)
+      this.#refused.set(kind, { problem, at })
+    }
+  }
+
+  #log(error: unknown): void {
+    const sqlstate = stateOf(error)
+    const now = performance.now()
+    if (now < (this.#loggedAt.get(sqlstate) ?? Number.NEGATIVE_INFINITY) + LOGGED_EVERY_MS) return
+    this.#loggedAt.set(sqlstate, now)
+    const detail = messageOf(error)
+    if (isDiskFull(error)) this.role.log('error', 'disk-full', { detail })
+    else this.role.log('error', 'statement-refused', { sqlstate, detail })
+  }
+}
+
+const stateOf = (error: unknown): string => sqlStateOf(error) || codeOf(error)
+const isDiskFull = (error: unknown): boolean => errorNumberOf(error) === 50701

@@ -1,0 +1,115 @@
+// The session settings that plantstore relies on, whatever those of the role, the database or the server are.
+
+import type { SQL } from 'bun'
+import { OpenError } from '../../../errors'
+import { sendAll } from './statements'
+import type { PostgresTarget } from './url'
+
+const OLDEST_VERSION = 150_000
+const TRANSACTION_TIMEOUT_SINCE = 170_000
+
+// Durability depends on these: the value that is set, and others that are accepted. A commit that a timeout cancels while it
+// waits for the standby would be confirmed.
+const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  synchronous_commit: ['on', 'remote_apply'],
+  statement_timeout: ['0'],
+  default_transaction_isolation: ['read committed'],
+}
+
+// plantstore has its own deadlines; an export or an index may take as long as it needs.
+const UNLIMITED = {
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
+}
+
+// A session keeps its plans: one made for a small table would read all of it when it has grown. Without sequential scans,
+// servers before 18 find such plans expensive enough to compile them each time.
+const PLANS = { enable_seqscan: 'off', jit: 'off' }
+
+// How long a commit waits for a locked row or table, and when a session that is idle in a transaction is ended.
+const LOCK_MS = 3000
+const IDLE_MS = 2000
+// Time limit of a read on the server, waits for locks included.
+const READ_MS = 4000
+
+/** Settings sent at the start of a session. They override those of the role and the database; a pooler drops them. */
+export const startupOf = (target: PostgresTarget): Record<string, string> => ({
+  application_name: target.applicationName,
+  ...(target.options === null ? {} : { options: target.options }),
+  ...(target.prepare
+    ? {
+        ...Object.fromEntries(Object.entries(REQUIRED).map(([name, [value]]) => [name, value])),
+        ...UNLIMITED,
+        ...PLANS,
+        'plantstore.session': 'own',
+        ...(target.searchPath === null ? {} : { search_path: target.searchPath }),
+      }
+    : {}),
+})
+
+const CHECKED = [
+  'server_version_num',
+  'server_encoding',
+  'fsync',
+  'search_path',
+  'plantstore.session',
+  'transaction_read_only',
+  ...Object.keys(REQUIRED),
+]
+const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
+
+/** Throws an `OpenError` if the server may lose what it confirms, or accepts no writes. */
+export async function checkSettings(
+  sql: SQL,
+  { prepare, searchPath }: PostgresTarget,
+): Promise<void> {
+  // Not prepared, as a pooler may be between.
+  const [it = {}]: Record<string, string | null>[] = await sql.unsafe(SETTINGS).simple()
+  const version = Number(it.server_version_num)
+  if (version < OLDEST_VERSION) {
+    throw new OpenError(
+      `PostgreSQL ${Math.floor(version / 10_000)} is too old; plantstore needs ${OLDEST_VERSION / 10_000} or newer`,
+    )
+  }
+  if (it.server_encoding !== 'UTF8') {
+    throw new OpenError(
+      `the encoding of the database is ${it.server_encoding}; create one with ENCODING 'UTF8'`,
+    )
+  }
+  if (it.fsync !== 'on') {
+    throw new OpenError('fsync is off: a power loss would lose data; set fsync=on')
+  }
+  // A pooler's clients would execute one another's prepared statements.
+  if (prepare && it['plantstore.session'] !== 'own') {
+    throw new OpenError('connected through a pooler: add prepare=false to the URL')
+  }
+  if (it.transaction_read_only !== 'off') throw new OpenError('read-only, like a standby')
+  for (const [name, values] of Object.entries(REQUIRED)) {
+    const found = it[name] ?? ''
+    if (values.includes(found)) continue
+    throw new OpenError(`${name} is ${found}: run ALTER ROLE … SET ${name} = '${values[0]}'`)
+  }
+  if (!prepare && searchPath !== null && it.search_path !== searchPath) {
+    throw new OpenError(
+      `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
+    )
+  }
+  // Older servers refuse it at the start of a session.
+  if (prepare && version >= TRANSACTION_TIMEOUT_SINCE) {
+    await sql.unsafe('SET transaction_timeout = 0')
+  }
+}
+
+/** Limits how long the transactions of a writing session wait, except for a standby. */
+export async function limitWrites(sql: SQL): Promise<void> {
+  await sendAll(sql, [
+    [`SET lock_timeout = ${LOCK_MS}`],
+    [`SET idle_in_transaction_session_timeout = ${IDLE_MS}`],
+  ])
+}
+
+/** Limits the statements of a session that only reads. */
+export async function limitReads(sql: SQL): Promise<void> {
+  await sendAll(sql, [[`SET statement_timeout = ${READ_MS}`]])
+}

@@ -1,0 +1,242 @@
+// The URL of a PostgreSQL server, as libpq reads it: several hosts, unix sockets, TLS.
+// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
+import { UsageError } from '../../../errors'
+import { type DatabaseSecrets, withoutPassword } from '../../database-url'
+
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const
+export type SslMode = (typeof sslModes)[number]
+
+/** A server; a host that begins with a slash is the folder of a unix socket. */
+export type Host = { readonly host: string; readonly port: number }
+
+/** A database, and how to connect to it. */
+export type PostgresTarget = {
+  readonly hosts: readonly Host[]
+  readonly database: string
+  readonly user: string
+  /** The password; empty for none. A file is read again each time, so that the password can be changed. */
+  readonly readPassword: () => string
+  readonly sslmode: SslMode
+  /** A PEM file of trusted CAs; null: those that Bun trusts. */
+  readonly caFile: string | null
+  /** PEM files that prove who the client is; null: a password does. */
+  readonly client: { readonly certFile: string; readonly keyFile: string } | null
+  readonly applicationName: string
+  /** Settings for the server's command line, such as `-c work_mem=64MB`. */
+  readonly options: string | null
+  readonly searchPath: string | null
+  /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
+  readonly prepare: boolean
+  /** Time limit for connecting to each host. */
+  readonly connectMs: number
+  /** The URL for logs and messages, without a password. */
+  readonly redacted: string
+}
+
+const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^@/?#]+)(?:\?([^#]*))?$/i
+const PORT = 5432
+const CONNECT_SECONDS = 5
+
+const known = [
+  'host',
+  'port',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'channel_binding',
+  'application_name',
+  'options',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'tcp_user_timeout',
+  'search_path',
+  'prepare',
+  'connect_timeout',
+  'target_session_attrs',
+] as const
+type Parameter = (typeof known)[number]
+type Parameters = Partial<Record<Parameter, string>>
+
+// Shows no part of the URL: any of them may hold an unescaped password.
+const malformed = () =>
+  new UsageError(
+    'the database URL must look like postgres://user@host:5432/name; write @ : / ? # % within a part as %40 %3A %2F %3F %23 %25',
+  )
+
+function decode(text: string): string {
+  try {
+    const decoded = decodeURIComponent(text)
+    if (!decoded.includes('\0')) return decoded
+  } catch {}
+  throw malformed()
+}
+
+function readParameters(query: string): Parameters {
+  const parameters: Parameters = {}
+  for (const pair of query.split('&').filter(Boolean)) {
+    const [name = '', value = '', ...rest] = pair.split('=')
+    const parameter = known.find((it) => it === name)
+    if (parameter === undefined) {
+      const shown = /^[a-z_]{1,40}$/i.test(name) ? ` ${name}` : ''
+      throw new UsageError(
+        `unsupported parameter${shown} in the database URL; supported: ${known.join(', ')}`,
+      )
+    }
+    if (parameters[parameter] !== undefined || rest.length > 0) throw malformed()
+    parameters[parameter] = decode(value)
+  }
+  return parameters
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port < 1 || port > 65_535) {
+    throw new UsageError('the database URL: a port must be a whole number from 1 to 65535')
+  }
+  return port
+}
+
+/** `host`, `host:port`, `[::1]:port` or `%2Fpath`. */
+function readHost(text: string): Host {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(.*))?$/.exec(text) ?? []
+  const host = bracketed ?? decode(plain ?? '')
+  if (!host || (bracketed !== undefined && isIP(bracketed) !== 6)) throw malformed()
+  return { host, port: port ? readPort(port) : PORT }
+}
+
+/** The hosts of the authority; or those of `?host=` with the ports of `?port=`, one for all or one for each. */
+function readHosts(authority: string, { host, port }: Parameters): Host[] {
+  const ports = port?.split(',').map(readPort) ?? []
+  if (authority !== '') {
+    if (host !== undefined || port !== undefined) {
+      throw new UsageError('the database URL names its host twice')
+    }
+    return authority.split(',').map(readHost)
+  }
+  const hosts = host?.split(',') ?? []
+  if (hosts.length === 0 || hosts.includes('')) {
+    throw new UsageError('the database URL names no host; for a unix socket: ?host=/run/postgresql')
+  }
+  if (ports.length > 1 && ports.length !== hosts.length) {
+    throw new UsageError('the database URL needs one port, or one for each host')
+  }
+  return hosts.map((it, index) => ({ host: it, port: ports[index] ?? ports[0] ?? PORT }))
+}
+
+export const isSocket = ({ host }: Host): boolean => host.startsWith('/')
+
+const isNear = (it: Host): boolean =>
+  isSocket(it) || it.host === 'localhost' || it.host === '::1' || /^127\.[\d.]+$/.test(it.host)
+
+/** `h1:5432`, `[::1]:5432`, or the path of a unix socket. */
+export const addressOf = (it: Host): string =>
+  isSocket(it)
+    ? `${it.host}/.s.PGSQL.${it.port}`
+    : `${it.host.includes(':') ? `[${it.host}]` : it.host}:${it.port}`
+
+function oneOf<Value extends string>(
+  name: Parameter,
+  value: string | undefined,
+  values: readonly Value[],
+): Value | undefined {
+  if (value === undefined) return undefined
+  const found = values.find((it) => it === value)
+  if (found === undefined) {
+    throw new UsageError(`the database URL: ${name} must be ${values.join(' or ')}`)
+  }
+  return found
+}
+
+function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode {
+  // By default, a password crosses a network only to a verified server.
+  const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
+  if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, sslModes) ?? usual
+  // They encrypt only if the server does: allowed where nobody can listen.
+  if (usual === 'disable') return usual
+  throw new UsageError(
+    `the database URL: sslmode=${text} may send a password unencrypted; use verify-full, or require`,
+  )
+}
+
+function readTls(hosts: readonly Host[], parameters: Parameters) {
+  const { sslrootcert, sslcert, sslkey, channel_binding } = parameters
+  const mode = readSslMode(hosts, parameters.sslmode)
+  const name = ['sslrootcert', 'sslcert', 'sslkey'].find((it) => it in parameters)
+  if (mode === 'disable' && name) {
+    throw new UsageError(`the database URL: ${name} needs sslmode=verify-full or verify-ca`)
+  }
+  if (!sslcert !== !sslkey) throw new UsageError('the database URL: sslcert needs sslkey')
+  if (channel_binding === 'require') {
+    throw new UsageError(
+      'the database URL: channel_binding=require is not supported; remove it, and use sslmode=verify-full',
+    )
+  }
+  oneOf('channel_binding', channel_binding, ['disable', 'prefer'])
+  const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
+  const client = sslcert && sslkey ? { certFile: sslcert, keyFile: sslkey } : null
+  // Like libpq: a CA that is named is checked.
+  const sslmode = mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode
+  return { sslmode, caFile, client } as const
+}
+
+/** The password in a file, without the line break at its end. */
+function readPasswordFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+  } catch (error) {
+    const { message } = error as Error
+    throw new UsageError(`cannot read PLANTSTORE_DATABASE_PASSWORD_FILE: ${message}`)
+  }
+}
+
+function passwordOf(inUrl: string | undefined, secrets: DatabaseSecrets): () => string {
+  const { databasePassword, databasePasswordFile } = secrets
+  if (inUrl !== undefined && databasePasswordFile !== null) {
+    throw new UsageError(
+      'the database URL has a password: remove it, or PLANTSTORE_DATABASE_PASSWORD_FILE',
+    )
+  }
+  const password = inUrl === undefined ? (databasePassword ?? '') : decode(inUrl)
+  if (databasePasswordFile === null) return () => password
+  // At the start an unreadable file is a usage error; later, connecting is retried.
+  readPasswordFile(databasePasswordFile)
+  return () => readPasswordFile(databasePasswordFile)
+}
+
+/** Reads the URL of a server. Throws a {@link UsageError} that never shows a password. */
+export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): PostgresTarget {
+  const [, userInfo = '', authority = '', name = '', query = ''] = URL_FORM.exec(url) ?? []
+  if (name === '') throw malformed()
+  const [userText = '', ...passwords] = userInfo.split(':')
+  if (passwords.length > 1) throw malformed()
+  const [user, database] = [decode(userText), decode(name)]
+  if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
+  const parameters = readParameters(query)
+  const hosts = readHosts(authority, parameters)
+  // With any other value, the server might accept no writes.
+  oneOf('target_session_attrs', parameters.target_session_attrs, ['read-write', 'primary'])
+  const seconds = parameters.connect_timeout ?? String(CONNECT_SECONDS)
+  if (!/^[1-9]\d{0,2}$/.test(seconds)) {
+    throw new UsageError('the database URL: connect_timeout must be 1 to 999 seconds')
+  }
+  return {
+    hosts,
+    database,
+    user,
+    readPassword: passwordOf(passwords[0], secrets),
+    ...readTls(hosts, parameters),
+    applicationName: parameters.application_name || `plantstore@${hostname()}`,
+    options: parameters.options || null,
+    searchPath: parameters.search_path || null,
+    prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',
+    connectMs: Number(seconds) * 1000,
+    redacted: withoutPassword(url),
+  }
+}

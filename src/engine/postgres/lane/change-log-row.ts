@@ -1,0 +1,73 @@
+// The row that says whether a change log is kept, and that numbers its entries: see change-log.ts.
+
+import type { SQL } from 'bun'
+import type { KeepChanges } from '../../../change-log/change-log'
+import { newChangeLogName } from '../../../change-log/entry'
+import { sqlStateOf } from '../connecting/errors'
+import { commit, type Statement } from '../connecting/statements'
+
+const MAX_TRIES = 10
+
+/** True if a change log is kept. */
+export async function isChangeLogKept(sql: SQL): Promise<boolean> {
+  const [row] = await sql<{ log: string | null }[]>`SELECT log FROM change_log`
+  return row?.log != null
+}
+
+const TIMELINE = `SELECT (SELECT system_identifier FROM pg_control_system())
+    || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`
+
+/** Changes with each promotion, point-in-time recovery and new server; empty where the server does not tell. */
+async function timelineOf(sql: SQL): Promise<string> {
+  try {
+    const [row] = await sql.unsafe<{ timeline: string }[]>(TIMELINE)
+    return row?.timeline ?? ''
+  } catch (error) {
+    if (sqlStateOf(error) === '') throw error
+    return ''
+  }
+}
+
+/**
+ * Gives the change log another name if commits may have been lost, so that no cursor leads on from them: the caller knows it, or
+ * the server is not the one that the change log was on. Even a server that lost no confirmed commit may lack what a reader has seen.
+ */
+export async function renameChangeLog(sql: SQL, hasLost: boolean): Promise<void> {
+  await sql.unsafe(
+    `UPDATE change_log SET log = $1, timeline = $2
+     WHERE log IS NOT NULL AND (timeline <> $2 OR $3::boolean)`,
+    [newChangeLogName(), await timelineOf(sql), hasLost],
+  )
+}
+
+const DEADLOCK = '40P01'
+
+const BEGIN_CHANGE_LOG = (keepMs: number): readonly Statement[] => [
+  [
+    'UPDATE change_log SET log = coalesce(log, $1), keep_ms = $2::bigint',
+    newChangeLogName(),
+    keepMs,
+  ],
+  // Waits for the steps under way; the next step of each process finds its lane changed, and starts again with the change log.
+  ['UPDATE lanes SET logs = true WHERE NOT logs'],
+]
+const END_CHANGE_LOG: readonly Statement[] = [
+  ['TRUNCATE changes'],
+  ['UPDATE change_log SET log = NULL, keep_ms = NULL'],
+  ['UPDATE lanes SET logs = false WHERE logs'],
+]
+
+/** Begins or ends the change log, or changes how long it is kept, for every process that writes. Resolves to whether it was ended. */
+export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<boolean> {
+  if (keep === null) return false
+  const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
+  if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return false
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await commit(sql, ['BEGIN', ...(keep === 'off' ? END_CHANGE_LOG : BEGIN_CHANGE_LOG(keep))])
+      return keep === 'off'
+    } catch (error) {
+      if (sqlStateOf(error) !== DEADLOCK || tries === MAX_TRIES) throw error
+    }
+  }
+}

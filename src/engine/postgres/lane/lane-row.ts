@@ -1,0 +1,134 @@
+// The SQL of lanes: see lane.ts.
+
+import type { SQL } from 'bun'
+import {
+  type Answer,
+  commit,
+  rollBack,
+  rowsOf,
+  type Statement,
+  sendAll,
+} from '../connecting/statements'
+import { SCHEMA_VERSION } from '../schema/migrations'
+
+const KEPT_DAYS = 30
+// The fence waits in parts for a backend that still locks the row: each part shows that the server answers.
+const FENCE_LOCK_MS = 1000
+
+/** A step of a lane: the sequence number that a commit sets, one above that of the commit before. */
+export type LaneStep = {
+  readonly lane: string
+  readonly seq: number
+  /** True if the step adds to the change log. The lane must say the same, or the step is not made. */
+  readonly hasChangeLog: boolean
+}
+
+/** What a fence found. */
+export type Fence = {
+  /** The last step that was made. */
+  readonly made: number
+  /** The refusals of that step. */
+  readonly refused: string
+  /** True if a change log is kept. */
+  readonly hasChangeLog: boolean
+}
+
+// Waits for a process that begins or ends the change log, or makes it wait, so that the new lane has the right `logs`. None is made in a schema that
+// another process has migrated since.
+const MAKE = `INSERT INTO lanes (lane, seq, logs)
+  SELECT $1, 0, log IS NOT NULL FROM change_log
+  WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = ${SCHEMA_VERSION})
+  FOR SHARE OF change_log RETURNING logs`
+
+/** Removes lanes, and adds their counts to the number of plants. */
+const removeWhere = (
+  where: string,
+): string => `WITH gone AS (DELETE FROM lanes WHERE ${where} RETURNING added)
+  UPDATE plant_count SET plants = plants + (SELECT sum(added) FROM gone) WHERE (SELECT sum(added) FROM gone) <> 0`
+
+const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
+
+/** Inserts a lane with a random name, and removes those that were not used for {@link KEPT_DAYS}. */
+export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'hasChangeLog'>> {
+  const lane = crypto.randomUUID()
+  const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
+  return { lane, hasChangeLog: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
+}
+
+// Found by its key, past the older versions that a snapshot keeps; max() may read them all. `>=`: a step under way may move it.
+const NEWEST = `lane = $1 AND
+  seq >= (SELECT seq FROM lanes WHERE lane = $1 ORDER BY seq DESC LIMIT 1)`
+
+const REMOVE = removeWhere(NEWEST)
+
+export async function removeLane(sql: SQL, lane: string): Promise<void> {
+  await sql.unsafe(REMOVE, [lane])
+}
+
+/** The last step of a lane; null if there is none. */
+export async function sequenceOf(sql: SQL, lane: string): Promise<number | null> {
+  const [row] = await sql.unsafe<{ seq: bigint }[]>(`SELECT seq FROM lanes WHERE ${NEWEST}`, [lane])
+  return row ? Number(row.seq) : null
+}
+
+const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
+  WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = $3::boolean RETURNING seq`
+
+/**
+ * Begins the transaction of a step, and resolves to the answers of the statements after it. null: the lane is elsewhere, and
+ * the transaction was rolled back.
+ */
+export async function beginStep(
+  sql: SQL,
+  { lane, seq, hasChangeLog }: LaneStep,
+  statements: readonly Statement[],
+): Promise<readonly Answer[] | null> {
+  const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq, hasChangeLog], ...statements]
+  try {
+    const [, advanced, ...answers] = await sendAll(sql, all)
+    if (advanced?.length === 1) return answers
+  } catch (error) {
+    await rollBack(sql)
+    throw error
+  }
+  await rollBack(sql)
+  return null
+}
+
+const ADD = 'UPDATE lanes SET added = added + $3::bigint WHERE lane = $1 AND seq = $2::bigint'
+
+/** Counts the plants that a step adds; within its transaction. */
+export const addPlants = ({ lane, seq }: LaneStep, growth: number): Statement => [
+  ADD,
+  lane,
+  seq,
+  growth,
+]
+
+const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint + 1),
+  fenced_from = CASE WHEN seq <= $2::bigint THEN seq ELSE fenced_from END
+  WHERE ${NEWEST} RETURNING fenced_from, refused, logs`
+
+/**
+ * Moves a lane past a step, whether it was made or not; if it was not, it never will be. If it is sent again, it finds the
+ * same. It is also a barrier: once it is confirmed, so is every commit before it. Resolves to null if the row is gone.
+ */
+export async function fence(
+  sql: SQL,
+  { lane, seq }: Omit<LaneStep, 'hasChangeLog'>,
+): Promise<Fence | null> {
+  const limit = `SET LOCAL lock_timeout = ${FENCE_LOCK_MS}`
+  const [, , moved] = await commit(sql, ['BEGIN', [limit], [FENCE, lane, seq]])
+  const [row] = rowsOf<{ fenced_from: bigint; refused: string; logs: boolean }>(moved)
+  if (!row) return null
+  return { made: Number(row.fenced_from), refused: row.refused, hasChangeLog: row.logs }
+}
+
+/** The statements on lanes, with nothing to do. Each fails if a privilege, a table or a column is missing. */
+export const rehearsal: readonly Statement[] = [
+  [ADVANCE, '', 0, false],
+  [ADD, '', 0, 0],
+  [FENCE, '', 0],
+  [MAKE, ''],
+  [REMOVE, ''],
+]

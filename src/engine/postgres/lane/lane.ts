@@ -1,0 +1,158 @@
+// A lane: the row of one writing process, with a sequence number that each of its commits increments. Phases:
+// - enter: a new connection moves the number on. It shows whether a commit in doubt was made, and fences it: if it was not made
+//   by then, it never will be.
+// - advance: each step is sent with the next number.
+// - leave: the row is removed.
+
+import type { SQL } from 'bun'
+import { OpenError } from '../../../errors'
+import { Confirmations } from '../../health'
+import type { Role } from '../../role'
+import type { Ask, Connection } from '../connecting/connection'
+import { isInDoubt } from '../connecting/errors'
+import { renameChangeLog } from './change-log-row'
+import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } from './lane-row'
+
+/** A commit of the writer. It can be sent again if it was not made. */
+export type Step<Result> = {
+  /**
+   * Sends it. Resolves to its refusals, which the lane keeps too; 'elsewhere': the lane had another number, and nothing was
+   * stored.
+   */
+  send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'elsewhere'>
+  /** The result of a step that was made. `ask` reads on another connection than the writer's. */
+  finish(refused: string, ask: Ask): Promise<Result>
+}
+
+/** What became of a step whose answer was lost; if it was made, the refusals that the lane kept. */
+export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
+
+// If a commit takes longer, the connection is closed: the commit is in doubt, and the next connection settles it.
+const DEADLINE_MS = 5000
+// The table was emptied, an older backup restored, or a standby promoted that never had the row.
+const GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
+
+const TWO_SERVERS =
+  'its address leads to two servers, and one lacks what was written to the other; name each host in the URL'
+
+/** The lane of one process. At most one step is under way. */
+export class Lane {
+  readonly confirmations = new Confirmations()
+  readonly counts = { inDoubtMade: 0, inDoubtNotMade: 0, lostCommits: 0 }
+  #name: string | null = null
+  /** True if the steps add to the change log. */
+  #hasChangeLog = false
+  /** True if the server may have lost commits, and the change log still has its old name. */
+  #hasLost = false
+  /** The connection that entered the lane last. No other may write. */
+  #entered: Connection | null = null
+  /** The last step that was confirmed. */
+  #confirmed = 0
+  /** True if a step was sent and is not settled. */
+  #isInDoubt = false
+  #verdict: Verdict = 'not made'
+
+  constructor(private readonly role: Role) {}
+
+  /** Settles the step in doubt. Called with each new connection before it writes anything. */
+  async enter(connection: Connection): Promise<void> {
+    if (this.#name !== null) await this.#fence(connection, this.#name)
+    // A command that only reads needs no lane.
+    if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
+    this.#entered = connection
+  }
+
+  /** Rejects with an `OpenError` unless a connection sees what the writing one has written. */
+  async prove({ sql, within }: Connection): Promise<void> {
+    const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name ?? ''))
+    if (seq === null || seq < this.#confirmed) throw new OpenError(TWO_SERVERS)
+  }
+
+  /**
+   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and a connection has to enter the lane again.
+   * If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
+   */
+  async advance(
+    connection: Connection,
+    send: Step<unknown>['send'],
+  ): Promise<{ readonly refused: string } | 'elsewhere'> {
+    if (connection !== this.#entered) return 'elsewhere'
+    this.#verdict = 'not made'
+    if (this.#name === null) await this.#make(connection)
+    const seq = this.#confirmed + 1
+    this.#isInDoubt = true
+    this.confirmations.sent()
+    try {
+      const at = { lane: this.#name ?? '', seq, hasChangeLog: this.#hasChangeLog }
+      const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
+      if (connection !== this.#entered) throw new Error('the answer came after the fence')
+      this.#isInDoubt = false
+      if (sent === 'elsewhere') return sent
+      this.confirmations.confirmed()
+      this.#confirmed = seq
+      return sent
+    } catch (error) {
+      if (connection === this.#entered && !isInDoubt(error)) this.#isInDoubt = false
+      throw error
+    } finally {
+      this.confirmations.answered()
+    }
+  }
+
+  /** How the last step in doubt was settled, once a connection has entered the lane and until another step is sent. */
+  get verdict(): Verdict {
+    return this.#verdict
+  }
+
+  /** Removes the row. */
+  async leave({ sql, within }: Connection): Promise<void> {
+    if (this.#name !== null) await within(DEADLINE_MS, removeLane(sql, this.#name))
+  }
+
+  async #make(connection: Connection): Promise<void> {
+    const { lane, hasChangeLog } = await connection.within(DEADLINE_MS, makeLane(connection.sql))
+    this.#hasChangeLog = hasChangeLog
+    this.#confirmed = 0
+    this.confirmations.confirmed()
+    await this.#renameChangeLog(connection)
+    this.#name = lane
+  }
+
+  async #renameChangeLog({ sql, within }: Connection): Promise<void> {
+    if (this.#hasChangeLog) await within(DEADLINE_MS, renameChangeLog(sql, this.#hasLost))
+    this.#hasLost = false
+  }
+
+  async #fence(connection: Connection, lane: string): Promise<void> {
+    const { log } = this.role
+    // No later step was ever sent.
+    const top = this.#confirmed + 1
+    const found = await connection.within(DEADLINE_MS, fence(connection.sql, { lane, seq: top }))
+    this.confirmations.confirmed()
+    if (this.#isInDoubt) this.#verdict = this.#settle(found, top)
+    this.#isInDoubt = false
+    if (!found) {
+      this.#name = null
+      this.#hasLost = true
+      log('error', 'lane-gone', { detail: GONE })
+      return
+    }
+    const lost = this.#confirmed - found.made
+    if (lost > 0) {
+      this.#hasLost = true
+      this.counts.lostCommits += lost
+      log('error', 'acknowledged-lost', { commits: lost })
+    }
+    this.#hasChangeLog = found.hasChangeLog
+    this.#confirmed = top + 1
+    await this.#renameChangeLog(connection)
+  }
+
+  #settle(found: Fence | null, top: number): Verdict {
+    if (!found) return 'unknown'
+    const isMade = found.made >= top
+    this.counts[isMade ? 'inDoubtMade' : 'inDoubtNotMade'] += 1
+    this.role.log('warn', 'commit-settled', { made: isMade })
+    return isMade ? { refused: found.refused } : 'not made'
+  }
+}

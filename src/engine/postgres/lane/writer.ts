@@ -1,0 +1,146 @@
+// Sends the steps of a lane one after another. If the answer to one is lost, its client is answered once it is known whether
+// the step was committed.
+
+import { ApiError } from '../../../errors'
+import type { Role } from '../../role'
+import { isInDoubt, isReadOnlyServer, isRetried } from '../connecting/errors'
+import type { Primary } from '../connecting/primary'
+import type { Connections } from '../connecting/readers'
+import type { Lane, Step } from './lane'
+
+// How often a step is sent at most that conflicts with other processes, or finds that its lane has moved; and the longest
+// pause between.
+const MAX_TRIES = 30
+const MAX_PAUSE_MS = 64
+/** How long a change waits for a server that is lost. */
+const PATIENCE_MS = 10_000
+
+const UNKNOWN = 'the server lost the record of this change: it may or may not be stored'
+const ADVICE = 'the last changes may or may not be stored; run the command again'
+
+/** A step that waits to be sent, or for how it ended. */
+type Run = {
+  readonly send: Step<unknown>['send']
+  /** It was committed: finds its result, and resolves. */
+  readonly finish: (refused: string) => void
+  readonly reject: (reason: unknown) => void
+  readonly onDoubt: () => void
+  readonly startedAt: number
+  tries: number
+  isInDoubt: boolean
+}
+
+export class Writer {
+  readonly counts = { retries: 0 }
+  #queue: Run[] = []
+  #isPumping = false
+
+  constructor(
+    private readonly primary: Primary,
+    private readonly lane: Lane,
+    private readonly role: Role,
+  ) {}
+
+  /** True if steps wait to be sent or settled. */
+  isBusy = (): boolean => this.#queue.length > 0
+
+  /**
+   * Commits a step, after all earlier ones. Rejects with what the server answered, or with 50302 if the server is lost for too
+   * long: then it was not committed. Calls `onDoubt` if that is not known until the server is found again.
+   */
+  run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#queue.push({
+      send: step.send,
+      finish: (refused) =>
+        step.finish(refused, this.primary.reader('points')).then(resolve, reject),
+      reject,
+      onDoubt,
+      startedAt: performance.now(),
+      tries: 0,
+      isInDoubt: false,
+    })
+    this.resume()
+    return promise
+  }
+
+  /** Sends what waits, once the server was found. */
+  async resume(): Promise<void> {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    for (let run = this.#queue[0]; run; run = this.#queue[0]) {
+      try {
+        if (await this.#advance(run, await this.primary.ready(PATIENCE_MS))) this.#queue.shift()
+      } catch (error) {
+        this.#refuseAll(error)
+        if (this.primary.problem()) break
+      }
+    }
+    this.#isPumping = false
+  }
+
+  /** Sends a step, or settles it. Resolves to whether it is over; if not, it has to be sent again. */
+  async #advance(run: Run, connections: Connections): Promise<boolean> {
+    if (run.isInDoubt) {
+      run.isInDoubt = false
+      const { verdict } = this.lane
+      if (verdict === 'unknown') run.reject(new ApiError(50001, UNKNOWN))
+      else if (verdict !== 'not made') run.finish(verdict.refused)
+      if (verdict !== 'not made') return true
+    }
+    if (run.tries > 0 && performance.now() > run.startedAt + PATIENCE_MS) {
+      run.reject(new ApiError(50302))
+      return true
+    }
+    run.tries += 1
+    try {
+      const sent = await this.lane.advance(connections.writer, run.send)
+      if (sent !== 'elsewhere') {
+        run.finish(sent.refused)
+        return true
+      }
+      await this.primary.renew(connections)
+      return await this.#pause(run, new ApiError(50302))
+    } catch (error) {
+      return this.#recover(run, connections, error)
+    }
+  }
+
+  /** Resolves to whether a step that failed is over. */
+  async #recover(run: Run, connections: Connections, error: unknown): Promise<boolean> {
+    if (isInDoubt(error) || isReadOnlyServer(error)) {
+      run.isInDoubt = isInDoubt(error)
+      if (run.isInDoubt) run.onDoubt()
+      this.primary.lose(connections, error)
+      return false
+    }
+    if (isRetried(error)) {
+      const isOver = await this.#pause(run, new ApiError(50301))
+      if (!isOver) this.counts.retries += 1
+      return isOver
+    }
+    run.reject(error)
+    return true
+  }
+
+  /** Pauses before a step is sent again. Resolves to true if it was sent too often, and is refused. */
+  async #pause(run: Run, refusal: ApiError): Promise<boolean> {
+    if (run.tries >= MAX_TRIES) {
+      run.reject(refusal)
+      return true
+    }
+    // Random, so that two processes do not collide again.
+    await Bun.sleep(Math.random() * Math.min(2 ** run.tries, MAX_PAUSE_MS))
+    return false
+  }
+
+  // The server is lost for too long. What is in doubt waits until it is found; a command fails, and can be run again.
+  #refuseAll(error: unknown): void {
+    const runs = this.#queue.splice(0)
+    for (const run of runs) {
+      if (!run.isInDoubt) run.reject(error)
+      else if (this.role.outlivesOutages) this.#queue.push(run)
+      else run.reject(new ApiError(50302, `${(error as Error).message}; ${ADVICE}`))
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// The schema: a file in migrations/ for each step from one version to the next.
+
+import type { SQL } from 'bun'
+import { messageOf, OpenError } from '../../../errors'
+import { sqlStateOf } from '../connecting/errors'
+import { commit, type Statement } from '../connecting/statements'
+import plantsTokensAndLanes from './migrations/0001_plants_tokens_and_lanes.sql' with {
+  type: 'text',
+}
+import noPlantsByName from './migrations/0002_no_plants_by_name.sql' with { type: 'text' }
+import changeLog from './migrations/0003_change_log.sql' with { type: 'text' }
+import plantCount from './migrations/0004_plant_count.sql' with { type: 'text' }
+import lanesBySeq from './migrations/0005_lanes_by_seq.sql' with { type: 'text' }
+
+const migrations = [plantsTokensAndLanes, noPlantsByName, changeLog, plantCount, lanesBySeq]
+
+/** The steps from one schema version to the next, of several statements each. */
+export const steps: readonly Statement[] = migrations.map((text) => [text])
+
+/** The newest schema version that this program reads. */
+export const SCHEMA_VERSION = steps.length
+
+// Processes that start at the same time conflict. XX000: "tuple concurrently updated"; 22012: see RAISE.
+const CONFLICTS = ['22012', '23505', '40001', '40P01', '42P07', '42710', 'XX000']
+const MAX_TRIES = 20
+const PAUSE_MS = 50
+
+/** The version of the schema; 0 for none. Rejects with an `OpenError` if a newer plantstore made it. */
+export async function schemaVersion(sql: SQL): Promise<number> {
+  const [there] = await sql.unsafe<{ there: boolean }[]>(
+    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS there`,
+  )
+  if (!there?.there) return 0
+  const [row] = await sql.unsafe<{ version: number }[]>('SELECT version FROM plantstore_schema')
+  const version = row?.version ?? 0
+  if (version <= SCHEMA_VERSION) return version
+  throw new OpenError(
+    `the database was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
+  )
+}
+
+const MAKE: readonly Statement[] = [
+  ['CREATE TABLE plantstore_schema (version integer PRIMARY KEY)'],
+  ['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION],
+]
+// Waits for another process that migrates. If that one succeeded, the division fails, and so does the transaction.
+const RAISE = `WITH raised AS (
+    UPDATE plantstore_schema SET version = $2 WHERE version = $1 RETURNING version
+  ) SELECT 1 / count(*) FROM raised`
+
+/** The transaction that migrates a database from a version, up to its COMMIT. */
+const stepsFrom = (version: number): readonly Statement[] => [
+  'BEGIN',
+  ...(version === 0 ? MAKE : [[RAISE, version, SCHEMA_VERSION] as const]),
+  ...steps.slice(version),
+]
+
+/** The `OpenError` of a failed migration; any other error is returned as it is. */
+function explainFailedMigration(error: unknown): unknown {
+  const message = messageOf(error)
+  switch (sqlStateOf(error)) {
+    case '42P07':
+    case '42710':
+      return new OpenError(
+        `another program's tables are in the database (${message}); use another database, or another schema with ?search_path=`,
+      )
+    case '3F000':
+      return new OpenError('the schema of search_path does not exist; create it: CREATE SCHEMA …')
+    case '42501':
+      return new OpenError(
+        `the user cannot create tables (${message}); run GRANT CREATE, USAGE ON SCHEMA … TO the user`,
+      )
+    default:
+      return error
+  }
+}
+
+/** Migrates a database to {@link SCHEMA_VERSION}. Resolves to the version it had. Rejects with an `OpenError`. */
+export async function migrate(sql: SQL): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const version = await schemaVersion(sql)
+      if (version < SCHEMA_VERSION) await commit(sql, stepsFrom(version))
+      return version
+    } catch (error) {
+      if (!CONFLICTS.includes(sqlStateOf(error)) || tries === MAX_TRIES)
+        throw explainFailedMigration(error)
+      await Bun.sleep(Math.random() * PAUSE_MS)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// The SQL of a batch of writes: one statement for creates of distinct ids, a transaction for anything else.
+
+import type { SQL } from 'bun'
+import type { NewEntry } from '../../../change-log/entry'
+import { TEXTS } from '../../../plant/plant'
+import { COLUMNS, type Row, type RowId, toRow } from '../../../plant/row'
+import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
+import { type Create, isChange, type Outcome, type Write } from '../../commit/write'
+import {
+  bigints,
+  columnsFrom,
+  columnsOf,
+  commit,
+  rowsOf,
+  type Statement,
+  sendAll,
+} from '../connecting/statements'
+import type { Step } from '../lane/lane'
+import { addPlants, beginStep, type LaneStep } from '../lane/lane-row'
+import { addEntries, advanceAndAdd, entriesFrom, entryColumns } from './change-log'
+import { type Net, netOf, overlay, type Rows } from './overlay'
+import { lockRows, selectRows, toRows } from './plants'
+import { recordUse } from './tokens'
+
+// Rows as one array a column, which are the parameters from `first` on.
+const rowsFrom = (first: number): string => `${columnsFrom(first, TEXTS)} AS i (${COLUMNS})`
+
+const MADE = '(SELECT count(*) FROM made)'
+
+// `entered` locks the lane: if it is elsewhere, or another backend moves it first, nothing is inserted. The lane keeps the
+// refused ids, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
+const createStatement = (
+  hasChangeLog: boolean,
+  adding: string,
+  checked: string,
+): string => `WITH entered AS (
+    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog} FOR UPDATE
+  ), made AS (
+    INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
+    ON CONFLICT (id) DO NOTHING RETURNING id
+  )${adding}
+  UPDATE lanes SET seq = $2::bigint, seen_at = now(), added = added + ${MADE}, refused = coalesce(
+      (SELECT string_agg(i::text, ',') FROM unnest($3::bigint[]) i WHERE i NOT IN (SELECT id FROM made)), ''
+    )
+  WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog}
+  RETURNING refused${checked}`
+
+const CREATE = createStatement(false, '', '')
+
+const CREATE_WITH_ENTRIES = createStatement(
+  true,
+  `, ${advanceAndAdd(MADE, `${entriesFrom(4 + TEXTS.length)} JOIN made ON plant = id`)}`,
+  `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int`,
+)
+
+const byId = ([a]: Row, [b]: Row): number => {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  return BigInt(a) < BigInt(b) ? -1 : 1
+}
+
+/** Makes those of the sorted creates whose ids are free, as one step. */
+function create(
+  sql: SQL,
+  { lane, seq, hasChangeLog }: LaneStep,
+  sorted: readonly Create[],
+): Statement {
+  const created = sorted.map(({ row }) => row)
+  const rows = columnsOf(sql, TEXTS, created)
+  if (!hasChangeLog) return [CREATE, lane, seq, ...rows]
+  const entries = sorted.map(({ row, origin }) => creation(row, origin))
+  return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries)]
+}
+
+/** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
+export type Attempted = readonly (Outcome | undefined)[]
+
+function createStep(creates: readonly Create[]): Step<Attempted> {
+  const sorted = creates.toSorted((a, b) => byId(a.row, b.row))
+
+  return {
+    async send(sql, at) {
+      const [answer] = await sendAll(sql, [create(sql, at, sorted)])
+      return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
+    },
+    async finish(refused, ask) {
+      if (refused === '') return creates.map(() => null)
+      const ids = new Set(refused.split(','))
+      // The others are made, whatever fails here.
+      const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
+      return creates.map(({ row }) => {
+        if (!ids.has(String(row[0]))) return null
+        const other = stored.get(row[0])
+        return other && refuseCreate(row, other)
+      })
+    },
+  }
+}
+
+// A trigger, rule or policy may discard rows without an error. Then the division fails, and the transaction with it.
+const writeAll = (write: string): string =>
+  `WITH written AS (${write} RETURNING plants.id)
+   SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM written`
+
+const INSERT = writeAll(`INSERT INTO plants (${COLUMNS}) SELECT i.* FROM ${rowsFrom(1)}`)
+const UPDATE = writeAll(`UPDATE plants SET ${TEXTS.map((name) => `${name} = i.${name}`)}
+  FROM ${rowsFrom(1)} WHERE plants.id = i.id`)
+const DELETE = writeAll('DELETE FROM plants WHERE id = ANY($1::bigint[])')
+
+const insert = (sql: SQL, rows: readonly Row[]): Statement => [
+  INSERT,
+  ...columnsOf(sql, TEXTS, rows.toSorted(byId)),
+]
+const update = (sql: SQL, rows: readonly Row[]): Statement => [
+  UPDATE,
+  ...columnsOf(sql, TEXTS, rows),
+]
+const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
+
+function writesOf(
+  sql: SQL,
+  at: LaneStep,
+  batch: readonly Write[],
+  net: Net,
+  entries: readonly NewEntry[],
+): Statement[] {
+  const statements: Statement[] = []
+  // If the change log has them, no other process may make such a plant before this is committed.
+  const passed = entries.length > 0 ? net.passed : []
+  const inserted = [...net.inserted, ...passed.map((id) => toRow({ id: BigInt(id), name: '' }))]
+  const deleted = [...net.deleted, ...passed]
+  if (inserted.length > 0) statements.push(insert(sql, inserted))
+  if (net.updated.length > 0) statements.push(update(sql, net.updated))
+  if (deleted.length > 0) statements.push(remove(sql, deleted))
+  const growth = net.inserted.length - net.deleted.length
+  if (growth !== 0) statements.push(addPlants(at, growth))
+  for (const write of batch) {
+    if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))
+  }
+  // Last, as other processes wait for it.
+  if (entries.length > 0) statements.push(addEntries(sql, entries))
+  return statements
+}
+
+/** Every statement that writes plants, with nothing to write: each fails if it lacks a privilege, a table or a column. */
+export const rehearsal = (sql: SQL): readonly Statement[] => [
+  create(sql, { lane: '', seq: 0, hasChangeLog: false }, []),
+  create(sql, { lane: '', seq: 0, hasChangeLog: true }, []),
+  lockRows(sql, []),
+  insert(sql, []),
+  update(sql, []),
+  remove(sql, []),
+  addEntries(sql, []),
+]
+
+/** A step of any writes: locks and reads the rows, decides the outcomes, and writes what they come to. */
+export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {
+  const ids = new Set<RowId>(batch.filter(isChange).flatMap(idsOf))
+  let outcomes: readonly Outcome[] = []
+
+  return {
+    async send(sql, at) {
+      const answers = await beginStep(sql, at, ids.size > 0 ? [lockRows(sql, [...ids])] : [])
+      if (!answers) return 'elsewhere'
+      const stored = toRows(answers[0])
+      const { state, changed } = overlay((id) => stored.get(id) ?? null)
+      // Known before the COMMIT, in case its answer is lost.
+      const entries: NewEntry[] = []
+      const changeLog = at.hasChangeLog ? entries : undefined
+      outcomes = batch.map((write) => (isChange(write) ? decide(write, state, changeLog) : null))
+      await commit(sql, writesOf(sql, at, batch, netOf(changed, stored), entries))
+      return { refused: '' }
+    },
+    finish: async () => outcomes,
+  }
+}
+
+const isCreate = (write: Write): write is Create => write.kind === 'create'
+
+/** The cheapest step that makes a batch. */
+export function stepOf(batch: readonly Write[]): Step<Attempted> {
+  const creates = batch.filter(isCreate)
+  const isDistinct = new Set(creates.map(({ row }) => row[0])).size === batch.length
+  return isDistinct && creates.length > 0 ? createStep(creates) : transactionStep(batch)
+}

@@ -1,0 +1,177 @@
+// The SQL of the change log. Each commit advances the one row of `change_log` last, and holds it until it is durable: so the
+// numbers follow the order of commits, whichever process makes them, and have no gaps. A sequence would not do.
+
+import type { SQL } from 'bun'
+import type { ChangeLog, ChangeLogStats } from '../../../change-log/change-log'
+import {
+  type ChangeLogRow,
+  type ChangeLogState,
+  createLinkCheck,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  endOf,
+  entryTexts,
+  type FoundNumbers,
+  isWhole,
+  LACKS_ENTRIES,
+  type Link,
+  MAX_ENTRIES,
+  type NewEntry,
+  pageAfter,
+  placeOf,
+  toChangeLogEntry,
+  toChangeLogState,
+} from '../../../change-log/entry'
+import { PAGE_LENGTH } from '../../../plant/page'
+import { TEXTS } from '../../../plant/plant'
+import type { Ask } from '../connecting/connection'
+import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
+
+const REMOVED_AT_ONCE = 500
+// Parts of a check.
+const LINKS_AT_ONCE = 1000
+const LINKS_BYTES = 4_000_000
+
+/** Milliseconds since 1970, by the server's clock. */
+const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
+const ENTRY_TEXTS = ['action', 'before', 'after', 'token', 'address', 'request'] as const
+
+/** The entries that are parameters from `first` on, as rows named `e`; their order is `place`. */
+export const entriesFrom = (first: number): string =>
+  `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
+
+/** The entries as parameters. */
+export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
+  const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
+  return columnsOf(sql, ENTRY_TEXTS, rows)
+}
+
+/** Two queries to follow WITH: advance the last number by `count`, then insert the entries that `from` selects (`added`). */
+export const advanceAndAdd = (count: string, from: string): string => `
+  advanced AS (
+    UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last
+  ), added AS (
+    INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS})
+    SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS}
+    FROM advanced, ${from}
+    RETURNING number
+  )`
+
+const COUNT = 'cardinality($1::bigint[])'
+// If the row is gone, the division fails, and the transaction with it.
+const ADD = `WITH ${advanceAndAdd(COUNT, entriesFrom(1))}
+  SELECT 1 / (count(*) = ${COUNT})::int FROM added`
+
+/** Adds entries; the last statement of a transaction. */
+export const addEntries = (sql: SQL, entries: readonly NewEntry[]): Statement => [
+  ADD,
+  ...entryColumns(sql, entries),
+]
+
+const LENGTH = 'coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)'
+
+// The server cuts what is too long.
+const page = (where: string, order: string) => `
+  SELECT ${ENTRY_COLUMNS}, found FROM (
+    SELECT ${ENTRY_COLUMNS}, count(*) OVER () AS found, sum(${LENGTH}) OVER (
+      ORDER BY ${order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+    FROM (SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${where} ORDER BY ${order} LIMIT $2::bigint) AS read
+  ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
+
+// No entries of another change log that was begun meanwhile.
+const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
+const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
+
+/** `found`: how many there are within the limit, those that are too long together included. */
+type FoundRow = EntryRow & { readonly found: bigint }
+
+async function stateOf(sql: SQL): Promise<ChangeLogState> {
+  const [row] = await sql<ChangeLogRow[]>`
+    SELECT log, last, (SELECT min(number) FROM changes) AS first FROM change_log`
+  return toChangeLogState(row)
+}
+
+/** Reads of the change log; see {@link ChangeLog}. */
+export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
+  return {
+    async read({ after, limit }) {
+      const state = await ask(stateOf)
+      const place = placeOf(after, state)
+      const most = Math.min(limit, MAX_ENTRIES)
+      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.name])
+      return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
+    },
+    async history(id, { after, limit }) {
+      const state = await ask(stateOf)
+      const most = Math.min(limit, MAX_ENTRIES)
+      const end = endOf(after, state)
+      // One more than fits shows whether there is a next page.
+      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
+      const entries = rows.slice(0, most).map((row) => toChangeLogEntry(state.name, row))
+      const last = entries.at(-1)
+      const hasMore = last !== undefined && Number(rows[0]?.found) > entries.length
+      return hasMore ? { entries, next: last.cursor } : { entries }
+    },
+    async stats(): Promise<ChangeLogStats> {
+      const { first, last } = await ask(stateOf)
+      const [row] = await ask(
+        (sql) => sql<{ at: bigint | null; bytes: bigint }[]>`
+          SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
+            pg_total_relation_size('changes') AS bytes`,
+      )
+      const oldestAt = row?.at == null ? null : Number(row.at)
+      return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
+    },
+  }
+}
+
+// In a transaction that waits for neither the disk nor a standby: an entry that comes back is removed again. It locks nothing
+// that commits need.
+const REMOVE = `
+  WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
+  oldest AS (SELECT number, at FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}),
+  kept AS (
+    SELECT coalesce(
+      min(number) FILTER (WHERE at >= ${NOW_MS} - (SELECT keep_ms FROM change_log)), max(number) + 1
+    ) AS first FROM oldest
+  )
+  DELETE FROM changes USING quick, kept WHERE commits = 'off' AND number < first RETURNING number`
+
+/** Removes a few of the entries that are older than is kept. Resolves to whether there may be more. */
+export const removeEntries = async (sql: SQL): Promise<boolean> =>
+  (await sql.unsafe<unknown[]>(REMOVE)).length > 0
+
+const LINKS = `
+  SELECT number, plant, before, after, ${TEXTS} FROM (
+    SELECT number, plant, before, after, sum(${LENGTH}) OVER (
+      ORDER BY plant, number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+    FROM (
+      SELECT number, plant, before, after FROM changes
+      WHERE $1::bigint IS NULL OR (plant, number) > ($1::bigint, $2::bigint)
+      ORDER BY plant, number LIMIT ${LINKS_AT_ONCE}
+    ) AS read
+  ) AS measured LEFT JOIN plants ON id = plant
+  WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
+
+/** What is wrong with the change log: entries are missing, or do not lead to the stored plants. */
+export async function* changeLogProblems(ask: Ask): AsyncGenerator<string> {
+  const states = await ask(
+    (sql) => sql<FoundNumbers[]>`
+      SELECT last, min(number) AS first, max(number) AS top, count(number) AS count
+      FROM change_log LEFT JOIN changes ON true GROUP BY last`,
+  )
+  const [state] = states
+  if (!state || states.length > 1) yield 'table change_log must have one row'
+  else if (!isWhole(state)) yield LACKS_ENTRIES
+  const { see, end } = createLinkCheck()
+  let last: Link | undefined
+  for (;;) {
+    const place = [last?.plant ?? null, last?.number ?? null]
+    const links: Link[] = await ask((sql) => sql.unsafe<Link[]>(LINKS, place))
+    for (const link of links) yield* see(link)
+    last = links.at(-1)
+    if (!last) break
+  }
+  yield* end()
+}

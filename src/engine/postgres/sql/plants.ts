@@ -1,0 +1,134 @@
+// The SQL that reads plants.
+
+import type { SQL } from 'bun'
+import { firstId, MAX_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
+import { type Int64, type NewPlant, TEXTS } from '../../../plant/plant'
+import type { Order, Page, PlantQuery } from '../../../plant/plants'
+import {
+  COLUMNS,
+  plantOf,
+  type Row,
+  type RowId,
+  type StoredPlant,
+  toPlant,
+  toRow,
+  toRowId,
+} from '../../../plant/row'
+import type { Ask } from '../connecting/connection'
+import { type Answer, bigints, rowsOf, type Statement } from '../connecting/statements'
+import type { Rows } from './overlay'
+
+/** The bytes of a plant's texts, in SQL. */
+export const OCTETS = TEXTS.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
+
+const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
+
+/** Reads rows and locks them until the transaction ends; in order, so that two transactions rarely deadlock. */
+export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
+  `${SELECT} ORDER BY id FOR UPDATE`,
+  bigints(sql, ids),
+]
+
+const COUNT = `SELECT plants + (SELECT coalesce(sum(added), 0) FROM lanes)::bigint AS plants FROM plant_count`
+
+/** The number of plants, as commits have counted them; null unless there is exactly one. */
+export async function countPlants(sql: SQL): Promise<number | null> {
+  const counts = await sql.unsafe<{ plants: bigint }[]>(COUNT)
+  return counts.length === 1 ? Number(counts[0]?.plants) : null
+}
+
+export function toRows(answer: Answer | undefined): Rows {
+  const rows = new Map<RowId, Row>()
+  for (const stored of rowsOf<StoredPlant>(answer)) {
+    const row = toRow(stored)
+    rows.set(row[0], row)
+  }
+  return rows
+}
+
+/** The stored rows with these ids. */
+export async function selectRows(sql: SQL, ids: readonly (RowId | bigint)[]): Promise<Rows> {
+  return toRows(await sql.unsafe<StoredPlant[]>(SELECT, [bigints(sql, ids)]))
+}
+
+/** Characters of a tag that are indexed: an index entry has at most 2704 bytes. See migrations/0001. */
+export const INDEXED_CHARACTERS = 200
+
+/** `hit`: whether the row matches; the last one may not. `more`: whether there is a next page. */
+type PageRow = StoredPlant & { readonly hit: boolean; readonly more: boolean }
+
+const ofTag = (tag: string) =>
+  `AND left(tag, ${INDEXED_CHARACTERS}) = left(${tag}, ${INDEXED_CHARACTERS}) AND tag = ${tag}`
+
+// With the collation "C", of the column too, lower() knows A to Z only.
+const named = (part: string) => `strpos(lower(name), lower(${part} COLLATE "C")) > 0`
+
+function pagesIn(order: Order) {
+  const { from, by } = SQL_ORDERS[order]
+  // $1: the limit; $2: one row more than fits, which shows whether there is a next page; $3: the first id. The server cuts
+  // a page that is too long, and sends the last row that it has walked over.
+  const page = (where: string, hit: string) => `
+  SELECT ${COLUMNS}, hit, more FROM (
+    SELECT ${COLUMNS}, hit, place, max(place) OVER () AS last, count(*) OVER () < walked AS more FROM (
+      SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
+        count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
+        sum(${OCTETS})
+          OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
+      FROM (
+        SELECT ${COLUMNS}, ${hit} AS hit FROM plants
+        WHERE id ${from} $3::bigint ${where} ORDER BY ${by} LIMIT $2::bigint
+      ) AS read WINDOW ids AS (ORDER BY ${by})
+    ) AS counted
+    WHERE place < $2::bigint AND found < $1::bigint AND coalesce(length, 0) <= ${PAGE_LENGTH}
+  ) AS page WHERE hit OR place = last ORDER BY ${by}`
+  return {
+    all: page('', 'true'),
+    ofTag: page(ofTag('$4::text'), 'true'),
+    named: page('', named('$4::text')),
+    namedOfTag: page(ofTag('$5::text'), named('$4::text')),
+  }
+}
+
+const PAGES = { asc: pagesIn('asc'), desc: pagesIn('desc') }
+
+function statementOf({ order = 'asc', tag, name }: PlantQuery): readonly [string, string[]] {
+  const pages = PAGES[order]
+  if (name === null) return tag === null ? [pages.all, []] : [pages.ofTag, [tag]]
+  return tag === null ? [pages.named, [name]] : [pages.namedOfTag, [name, tag]]
+}
+
+/** Reads a page of plants. */
+export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
+  const { limit, name } = query
+  const first = firstId(query)
+  if (first === null) return { plants: [], next: null }
+  const most = (name === null ? limit : MAX_WALKED) + 1
+  const [text, values] = statementOf(query)
+  const rows = await sql.unsafe<PageRow[]>(text, [limit, most, first, ...values])
+  const plants = rows.filter(({ hit }) => hit).map(plantOf)
+  const last = rows.at(-1)
+  return { plants, next: last?.more ? last.id : null }
+}
+
+/** Returns a function that reads a plant by its id; the calls of one turn of the event loop share a query. */
+export function shareReads(ask: Ask): (id: Int64) => Promise<NewPlant | null> {
+  let shared: { readonly ids: Set<Int64>; readonly rows: Promise<Rows> } | null = null
+
+  function begin() {
+    const ids = new Set<Int64>()
+    const { promise: turn, resolve } = Promise.withResolvers<void>()
+    setImmediate(() => {
+      shared = null
+      resolve()
+    })
+    const rows = turn.then(() => ask((sql) => selectRows(sql, [...ids])))
+    return { ids, rows }
+  }
+
+  return async (id) => {
+    shared ??= begin()
+    shared.ids.add(id)
+    const row = (await shared.rows).get(toRowId(id))
+    return row ? toPlant(row) : null
+  }
+}

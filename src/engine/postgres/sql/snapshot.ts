@@ -1,0 +1,80 @@
+// A read-only snapshot of a server's database, on a connection of its own.
+
+import { OpenError } from '../../../errors'
+import type { NewPlant } from '../../../plant/plant'
+import { COLUMNS, plantOf, type StoredPlant } from '../../../plant/row'
+import { type Ask, type Connection, connect } from '../connecting/connection'
+import { sqlStateOf } from '../connecting/errors'
+import { addressOf, type PostgresTarget } from '../connecting/url'
+import { schemaVersion } from '../schema/migrations'
+import { OCTETS } from './plants'
+
+const PLANTS_AT_ONCE = 1000
+const BYTES_AT_ONCE = 4_000_000
+// Of each query; an export has many.
+const DEADLINE_MS = 60_000
+
+// A part ends with the plant that exceeds its bytes. The server cuts it, so that long plants do not fill our memory.
+const PART = `
+    SELECT ${COLUMNS} FROM (
+      SELECT ${COLUMNS},
+        sum(${OCTETS}) OVER (
+          ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS before
+      FROM (
+        SELECT ${COLUMNS} FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint
+        ORDER BY id LIMIT ${PLANTS_AT_ONCE}
+      ) page
+    ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
+
+/** All plants in ascending order of their ids, in parts that fit in memory. */
+export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {
+  let after: bigint | null = null
+  for (;;) {
+    const rows: StoredPlant[] = await ask((sql) => sql.unsafe<StoredPlant[]>(PART, [after]))
+    const last = rows.at(-1)
+    if (!last) return
+    after = last.id
+    yield rows.map(plantOf)
+  }
+}
+
+/** The `OpenError` of a failed read; `storage` if the server's disk or data is at fault. */
+function explainFailedRead(error: unknown, { host }: Connection): unknown {
+  const state = sqlStateOf(error)
+  if (error instanceof OpenError || !(error instanceof Error)) return error
+  const isStorage = /^(53100|58|XX)/.test(state)
+  return new OpenError(
+    `cannot read from PostgreSQL at ${addressOf(host)}: ${error.message}`,
+    isStorage,
+  )
+}
+
+async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
+  const version = await ask(schemaVersion)
+  if (version > 0) return version
+  throw new OpenError(
+    `no plantstore in ${redacted}; create it with "plantstore serve" or "plantstore import"`,
+  )
+}
+
+/** Runs `read` in a read-only snapshot, with the schema version. Rejects with an `OpenError` if the database cannot be read. */
+export async function readSnapshot<T>(
+  target: PostgresTarget,
+  read: (ask: Ask, version: number) => Promise<T>,
+): Promise<T> {
+  const connection = await connect(target)
+  const ask: Ask = async (query) => {
+    try {
+      return await connection.within(DEADLINE_MS, query(connection.sql))
+    } catch (error) {
+      throw explainFailedRead(error, connection)
+    }
+  }
+  try {
+    await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
+    return await read(ask, await requireSchema(ask, target))
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,76 @@
+// The SQL of tokens.
+
+import type { SQL } from 'bun'
+import { TOKEN_COLUMNS, type TokenRow, toToken } from '../../../token/row'
+import type { Token } from '../../../token/token'
+import { commit, type Statement } from '../connecting/statements'
+import type { Step } from '../lane/lane'
+import { beginStep } from '../lane/lane-row'
+
+const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
+
+/** The token with a hash; null for none. */
+export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
+  const [row] = await sql.unsafe<TokenRow[]>(FIND, [hash])
+  return row ? toToken(row) : null
+}
+
+/** Records the hour of a token's last use. */
+export const recordUse = (hash: string, hour: number): Statement => [
+  'UPDATE tokens SET last_used_at = $2 WHERE hash = $1',
+  hash,
+  hour,
+]
+
+/** The statements on tokens, with nothing to do. Each fails if a privilege, a table or a column is missing. */
+export const rehearsal: readonly Statement[] = [[FIND, ''], recordUse('', 0)]
+
+/** Every token, the oldest first. */
+export async function listTokens(sql: SQL): Promise<Token[]> {
+  const rows = await sql.unsafe<TokenRow[]>(
+    `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`,
+  )
+  return rows.map(toToken)
+}
+
+/** A step of statements; its result is the number of tokens that the last of them returns. */
+function tokensStep(...statements: readonly Statement[]): Step<number> {
+  let count = 0
+  return {
+    async send(sql, at) {
+      const answers = await beginStep(sql, at, statements)
+      if (!answers) return 'elsewhere'
+      count = answers.at(-1)?.length ?? 0
+      await commit(sql, [])
+      return { refused: '' }
+    },
+    finish: async () => count,
+  }
+}
+
+/** Adds a token; none, and nothing changes, if its name or hash is taken. */
+export function createTokenStep(token: Token): Step<number> {
+  const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
+  const retire: Statement = [
+    `UPDATE tokens SET revoked_at = expires_at
+     WHERE name = $1 AND revoked_at IS NULL AND expires_at <= $2
+       AND NOT EXISTS (SELECT FROM tokens WHERE hash = $3)`,
+    ...[name, createdAt, hash],
+  ]
+  const insert: Statement = [
+    `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT DO NOTHING RETURNING hash`,
+    ...[name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt],
+  ]
+  return tokensStep(retire, insert)
+}
+
+export const revokeTokenStep = (name: string, now: number): Step<number> =>
+  tokensStep([
+    'UPDATE tokens SET revoked_at = $1 WHERE name = $2 AND revoked_at IS NULL RETURNING hash',
+    now,
+    name,
+  ])
+
+export const pruneTokensStep = (by: number): Step<number> =>
+  tokensStep(['DELETE FROM tokens WHERE least(revoked_at, expires_at) <= $1 RETURNING hash', by])

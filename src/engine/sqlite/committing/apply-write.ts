@@ -1,0 +1,94 @@
+// The SQL of one write, within a transaction that is open.
+
+import { type Database, SQLiteError } from 'bun:sqlite'
+import type { NewEntry } from '../../../change-log/entry'
+import { FIELDS, TEXTS } from '../../../plant/plant'
+import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../../../plant/row'
+import { decide, type State } from '../../commit/decide'
+import type { Outcome, Refusal, Write } from '../../commit/write'
+import { APPLICATION_ID } from '../file/migrations'
+
+// Errors of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
+const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
+
+/** The plants of a database, for {@link decide}. */
+function prepareState(db: Database): State {
+  const select = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const insert = db.query<never, [bigint, ...RowTexts]>(
+    `INSERT INTO plants (${COLUMNS}) VALUES (${FIELDS.map(() => '?')}) ON CONFLICT (id) DO NOTHING`,
+  )
+  const update = db.query<never, [...RowTexts, bigint]>(
+    `UPDATE plants SET ${TEXTS.map((name) => `${name} = ?`)} WHERE id = ?`,
+  )
+  const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
+
+  const state: State = {
+    read(id) {
+      const stored = select.get(BigInt(id))
+      return stored && toRow(stored)
+    },
+    insert: ([id, name, tag]) => insert.run(BigInt(id), name, tag).changes === 1,
+    update([id, name, tag]) {
+      update.run(name, tag, BigInt(id))
+    },
+    remove(id) {
+      remove.run(BigInt(id))
+    },
+    allOrNone(act) {
+      db.run('SAVEPOINT all_or_none')
+      let refusal: Refusal | null | undefined
+      try {
+        refusal = act(state)
+        return refusal
+      } finally {
+        // If the storage failed, SQLite has already ended the transaction.
+        if (db.inTransaction) {
+          if (refusal !== null) db.run('ROLLBACK TO all_or_none')
+          db.run('RELEASE all_or_none')
+        }
+      }
+    },
+  }
+  return state
+}
+
+/** Writes to the disk and changes nothing: SQLite writes the page with this value, although it stays the same. */
+export function probe(db: Database): void {
+  db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+}
+
+/**
+ * Returns a function that applies one write and returns its outcome. What takes effect is added to `entries`. It throws if
+ * the storage fails.
+ */
+export function prepareWrites(db: Database, removeEntries: (time: number) => void) {
+  const state = prepareState(db)
+  const recordUse = db.query<never, [number, string]>(
+    'UPDATE tokens SET last_used_at = ? WHERE hash = ?',
+  )
+
+  function apply(write: Write, entries?: NewEntry[]): Outcome {
+    switch (write.kind) {
+      case 'recordUse':
+        recordUse.run(write.hour, write.hash)
+        return null
+      case 'removeEntries':
+        removeEntries(write.before)
+        return null
+      case 'probe':
+        probe(db)
+        return null
+      default:
+        return decide(write, state, entries)
+    }
+  }
+
+  return (write: Write, entries?: NewEntry[]): Outcome => {
+    try {
+      return apply(write, entries)
+    } catch (error) {
+      if (!(error instanceof SQLiteError && STATEMENT_ERROR.test(error.code ?? ''))) throw error
+      return { error: 50001, detail: `${error.code} ${error.message}` }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// Checkpoints: copy the write-ahead log (WAL) into the database, so that it stays short, and truncate its file if it is long.
+
+import type { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import type { Log } from '../../../log'
+import { type StorageFailure, toFailure } from '../file/errors'
+import type { CheckpointReport } from './worker-protocol'
+
+// Copies the WAL when it has this many pages (of 4 KiB): twice SQLite's default, because commits of random ids in a large
+// store spend most of their time on that copying.
+const CHECKPOINT_PAGES = 2000
+const MAX_IDLE_WAL_BYTES = 32 * 1024 * 1024
+const RETRY_MS = 1000
+// Warns when the WAL has this many pages (256 MiB): a reader that does not end keeps it growing.
+const GROWING_WAL_PAGES = 65_536
+
+type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
+
+/** Checkpoints of one connection. */
+type Checkpointer = {
+  /** Copies the WAL if it has become long enough. */
+  afterCommit(): void
+  stop(): void
+}
+
+/**
+ * Checkpoints with the connection that commits (https://sqlite.org/c3ref/wal_checkpoint_v2.html). A checkpoint that
+ * failed, or that a reader kept from finishing, is tried again every second.
+ */
+export function createCheckpointer(
+  db: Database,
+  report: (report: CheckpointReport) => void,
+): Checkpointer {
+  const wal = `${db.filename}-wal`
+  const walPages = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(NOOP)')
+  const passive = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(PASSIVE)')
+  const truncate = db.query<CheckpointRow, []>('PRAGMA wal_checkpoint(TRUNCATE)')
+  let dueAt = CHECKPOINT_PAGES
+  let retry: Timer | undefined
+
+  // True if all of the WAL is in the database, and its file is no longer than necessary.
+  function checkpoint(): boolean {
+    const row = passive.get()
+    const pages = Number(row?.log)
+    const checkpointed = Number(row?.checkpointed)
+    report({ pages, checkpointed })
+    // A reader of an old state keeps the WAL growing: copy again when it has grown as much again.
+    dueAt = checkpointed < pages ? pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES
+    if (checkpointed < pages) return false
+    return statSync(wal).size <= MAX_IDLE_WAL_BYTES || truncate.get()?.busy === 0n
+  }
+
+  function run(isDue: () => boolean): void {
+    try {
+      if (!isDue()) return
+      clearTimeout(retry)
+      retry = undefined
+      if (checkpoint()) return
+    } catch (error) {
+      report({ checkpointFailure: toFailure(error) })
+    }
+    retry ??= setTimeout(run, RETRY_MS, () => true)
+  }
+
+  return {
+    afterCommit: () =>
+      run(() => {
+        const pages = Number(walPages.get()?.log)
+        if (pages < CHECKPOINT_PAGES) dueAt = CHECKPOINT_PAGES
+        return pages >= dueAt
+      }),
+    stop: () => clearTimeout(retry),
+  }
+}
+
+/** What the serving thread knows of checkpoints. */
+export type CheckpointWatch = {
+  /**
+   * True if the last checkpoint copied the whole WAL. If not, a reader kept it from finishing, maybe one of this process:
+   * under steady load its transactions follow one another so closely that the WAL would grow without end.
+   */
+  isFinished(): boolean
+  /** Why the last checkpoint failed; null if it did not. The WAL grows until one succeeds. */
+  failure(): StorageFailure | null
+  /** Forgets a failure: the database was opened anew. */
+  reset(): void
+  report(report: CheckpointReport): void
+}
+
+/** Receives the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
+export function watchCheckpoints(
+  log: Log,
+  onFailed: (failure: StorageFailure) => void,
+): CheckpointWatch {
+  let failure: StorageFailure | null = null
+  let isGrowing = false
+  let isFinished = true
+
+  return {
+    isFinished: () => isFinished,
+    failure: () => failure,
+    reset() {
+      failure = null
+    },
+    report(it) {
+      if ('checkpointFailure' in it) {
+        if (!failure) log('error', 'checkpoint-failed', { detail: it.checkpointFailure.detail })
+        failure = it.checkpointFailure
+        if (failure.kind === 'failed') onFailed(failure)
+        return
+      }
+      if (failure) log('info', 'checkpoint-recovered')
+      failure = null
+      const { pages, checkpointed } = it
+      isFinished = checkpointed === pages
+      const wasGrowing = isGrowing
+      isGrowing = pages >= GROWING_WAL_PAGES
+      if (isGrowing && !wasGrowing) log('warn', 'wal-growing', { pages, checkpointed })
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// BEGIN … COMMIT: makes a batch durable, and notices if the file was moved or replaced.
+
+import type { Database } from 'bun:sqlite'
+import type { NewEntry } from '../../../change-log/entry'
+import { watchInode } from '../../../files/libc'
+import { countDelta } from '../../commit/plant-count'
+import type { Outcome, Write } from '../../commit/write'
+import { distrustPageCache, watchFiles } from '../file/database-file'
+import { type StorageFailure, toFailure } from '../file/errors'
+import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
+import { type LastEntry, prepareChangeLogWriter } from '../reading/change-log'
+import { closeDatabase, connect, prepareOrClose } from '../reading/connection'
+import { prepareWrites, probe } from './apply-write'
+import { createCheckpointer } from './checkpoint'
+import type { Answer, CheckpointReport, DatabaseToOpen } from './worker-protocol'
+
+// How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
+const BUSY_MS = 8000
+
+const moved: StorageFailure = {
+  kind: 'failed',
+  detail: 'the database was moved, replaced or deleted',
+}
+
+/** A connection that commits batches, one at a time. Its calls block until the disk has answered. */
+export type Committer = {
+  commit(batch: readonly Write[]): Answer
+  /** Checkpoints, if that is due. Called once the commit has been answered. */
+  afterCommit(): void
+  close(): void
+}
+
+/** Opens a committer. `isDistrusted`: drops the page cache first. Throws if that fails, or another file is at the path. */
+export function openCommitter(
+  { path, inode, mayKeepChangeLog }: DatabaseToOpen,
+  isDistrusted: boolean,
+  report: (report: CheckpointReport) => void,
+): Committer {
+  // Another file at the path is another store.
+  if (watchInode(path)() !== inode) throw new Error(moved.detail)
+  if (isDistrusted) distrustPageCache(path)
+  const db = connect(path)
+  return prepareOrClose(db, () => {
+    const commit = prepareCommits(db, path, mayKeepChangeLog)
+    const { afterCommit, stop } = createCheckpointer(db, report)
+    function close(): void {
+      stop()
+      closeDatabase(db)
+    }
+    return { commit, afterCommit, close }
+  })
+}
+
+function prepareCommits(
+  db: Database,
+  path: string,
+  mayKeepChangeLog: boolean,
+): Committer['commit'] {
+  const changeLog = prepareChangeLogWriter(db)
+  const apply = prepareWrites(db, changeLog.remove)
+  const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
+  const begin = db.query('BEGIN IMMEDIATE')
+  const commitBatch = db.query('COMMIT')
+  // SQLite creates the WAL at the first read: it must exist to be watched.
+  schemaVersion(db)
+  const isMoved = watchFiles(path)
+  // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
+  db.run('PRAGMA busy_timeout = 0')
+
+  function beginImmediate(): void {
+    const deadline = performance.now() + BUSY_MS
+    for (;;) {
+      try {
+        begin.run()
+        return
+      } catch (error) {
+        if (toFailure(error).kind !== 'busy' || performance.now() > deadline) throw error
+        Bun.sleepSync(1)
+      }
+    }
+  }
+
+  function rollback(): void {
+    try {
+      if (db.inTransaction) db.run('ROLLBACK')
+    } catch {
+      // SQLite has already rolled back, or does so when the connection closes.
+    }
+  }
+
+  // A failed COMMIT may leave its frames in the WAL, complete but not synced. A commit that overwrites them, synced or not,
+  // keeps the next reader of the WAL from treating them as committed.
+  function overwriteFailedCommit(): boolean {
+    try {
+      begin.run()
+      probe(db)
+      commitBatch.run()
+      return true
+    } catch {
+      rollback()
+      return false
+    }
+  }
+
+  /**
+   * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
+   * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
+   */
+  function commit(batch: readonly Write[]): Answer {
+    let outcomes: readonly Outcome[] | undefined
+    let lastEntry: LastEntry | null = null
+    let isCommitted = false
+    try {
+      if (isMoved()) return { failure: moved }
+      beginImmediate()
+      // A newer daemon may have started beside a command.
+      if (schemaVersion(db) !== SCHEMA_VERSION)
+        throw new Error('a newer plantstore has migrated it')
+      const entries: NewEntry[] | undefined = mayKeepChangeLog ? [] : undefined
+      let growth = 0
+      const applied = batch.map((write) => {
+        const outcome = apply(write, entries)
+        growth += countDelta(write, outcome)
+        return outcome
+      })
+      if (growth !== 0) count.run(growth)
+      if (entries) lastEntry = changeLog.add(entries)
+      outcomes = applied
+      commitBatch.run()
+      isCommitted = true
+      if (isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
+      return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
+    } catch (error) {
+      rollback()
+      const failure = toFailure(error)
+      if (!outcomes) return { failure }
+      // On a full disk the last frame is missing, without which there is no commit.
+      const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
+      return isUndone ? { failure } : { failure, inDoubt: outcomes, lastEntry }
+    }
+  }
+
+  return commit
+}

@@ -1,0 +1,96 @@
+// The serving thread's side of the committing thread: has it open the database and commit.
+
+import { startThread } from '../../../threads/thread'
+import type { Write } from '../../commit/write'
+import { Confirmations } from '../../health'
+import { type StorageFailure, toFailure } from '../file/errors'
+import {
+  type Answer,
+  type CheckpointReport,
+  type DatabaseToOpen,
+  failureOf,
+  isReport,
+  type Reply,
+  type Request,
+} from './worker-protocol'
+
+/** The thread that commits to one database. It is started by the first request, and by the next one if it has died. */
+export class WorkerClient {
+  readonly confirmations = new Confirmations()
+  #thread: Worker | undefined
+  /** Requests are answered in order. */
+  #asking: ((answer: Answer) => void)[] = []
+  #opening: Promise<StorageFailure | null> | undefined
+
+  constructor(
+    private readonly database: DatabaseToOpen,
+    private readonly onReport: (report: CheckpointReport) => void,
+  ) {}
+
+  /** True if the thread has the database open, or is about to. */
+  get isOpen(): boolean {
+    return this.#opening !== undefined
+  }
+
+  /** Opens the database there, if it is not open. */
+  open(isDistrusted = false): Promise<StorageFailure | null> {
+    this.#opening ??= this.#open(isDistrusted)
+    return this.#opening
+  }
+
+  /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
+  async commit(batch: readonly Write[]): Promise<Answer> {
+    this.confirmations.sent()
+    const failure = await this.open()
+    const answer = failure ? { failure } : await this.#ask({ commit: batch })
+    this.confirmations.answered()
+    if (failureOf(answer) === null) this.confirmations.confirmed()
+    return answer
+  }
+
+  /** Closes the database there, which waits for the disk. */
+  async close(): Promise<StorageFailure | null> {
+    this.#opening = undefined
+    return failureOf(await this.#ask({ close: true }))
+  }
+
+  terminate(): void {
+    this.#thread?.terminate()
+  }
+
+  async #open(isDistrusted: boolean): Promise<StorageFailure | null> {
+    // Rejects if the thread cannot be started.
+    const asked = Promise.try(() => this.#ask({ open: this.database, isDistrusted }))
+    const failure = await asked.then(failureOf, toFailure)
+    if (failure) this.#opening = undefined
+    return failure
+  }
+
+  #ask(request: Request): Promise<Answer> {
+    this.#thread ??= this.#start()
+    const { promise, resolve } = Promise.withResolvers<Answer>()
+    this.#asking.push(resolve)
+    this.#thread.postMessage(JSON.stringify(request))
+    return promise
+  }
+
+  #start(): Worker {
+    const thread = startThread('committing')
+    thread.onmessage = ({ data }: MessageEvent<string>) => {
+      const reply: Reply = JSON.parse(data)
+      if (isReport(reply)) this.onReport(reply)
+      else this.#asking.shift()?.(reply)
+    }
+    thread.onerror = ({ message }) => {
+      // A thread that was replaced: the requests are those of the new one.
+      if (this.#thread !== thread) return
+      const detail = `the committing thread died: ${message}`
+      this.#thread = undefined
+      this.#opening = undefined
+      for (const answer of this.#asking.splice(0)) {
+        answer({ failure: { kind: 'failed', detail }, inDoubt: null, lastEntry: null })
+      }
+    }
+    return thread
+  }
+}

@@ -1,0 +1,47 @@
+// The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
+
+import type { Outcome, Write } from '../../commit/write'
+import type { StorageFailure } from '../file/errors'
+import type { LastEntry } from '../reading/change-log'
+
+/** The database to open: the file at the path must have this inode. */
+export type DatabaseToOpen = {
+  readonly path: string
+  readonly inode: string | null
+  /** False: no change log is kept, and no other process can begin one. */
+  readonly mayKeepChangeLog: boolean
+}
+
+/** Requests are answered one after another. `isDistrusted`: after a failed write or sync, the page cache must not be trusted. */
+export type Request =
+  | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
+  | { readonly commit: readonly Write[] }
+  | { readonly close: true }
+
+/**
+ * How a request ended. `done`: completely, every write included. `outcomes`: committed, with refusals or rows. `failure`:
+ * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
+ * `lastEntry`: that of the batch in the change log, if it has any.
+ */
+export type Answer =
+  | 'done'
+  | { readonly outcomes: readonly Outcome[] }
+  | { readonly failure: StorageFailure }
+  | {
+      readonly failure: StorageFailure
+      readonly inDoubt: readonly Outcome[] | null
+      readonly lastEntry: LastEntry | null
+    }
+
+/** How a checkpoint went: the pages of the WAL, and how many of them are in the database; sent unasked. */
+export type CheckpointReport =
+  | { readonly pages: number; readonly checkpointed: number }
+  | { readonly checkpointFailure: StorageFailure }
+
+export type Reply = Answer | CheckpointReport
+
+export const isReport = (reply: Reply): reply is CheckpointReport =>
+  typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)
+
+export const failureOf = (answer: Answer): StorageFailure | null =>
+  typeof answer === 'object' && 'failure' in answer ? answer.failure : null

@@ -1,0 +1,51 @@
+// Keeps a copy of a database beside it before a migration changes its schema.
+
+import { closeSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { messageOf, OpenError } from '../../../errors'
+import { makePrivateFolder } from '../../../files/private-folder'
+import { explainFailedWrite } from '../../../files/resolve-path'
+import { syncFile, syncFolder } from '../../../files/sync'
+import { distrustPageCache, type OpenedFile } from '../file/database-file'
+import { SCHEMA_VERSION } from '../file/migrations'
+import { copyDatabase } from './backup'
+
+/** A copy of a database as it was before a migration. */
+type KeptCopy = { readonly path: string; readonly schemaVersion: number }
+
+async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | null> {
+  const folder = dirname(path)
+  await using own = await makePrivateFolder(folder)
+  const made = join(own.path, 'copy.db')
+  const { schemaVersion } = await copyDatabase(path, made, () => stopping.throwIfAborted())
+  stopping.throwIfAborted()
+  // A migration that was killed may be complete in the WAL, but not yet in the header.
+  if (schemaVersion === SCHEMA_VERSION) return null
+  await syncFile(made)
+  const kept = `${path}.schema-${schemaVersion}`
+  renameSync(made, kept)
+  syncFolder(folder)
+  return { path: kept, schemaVersion }
+}
+
+/**
+ * Before a migration, copies a database to `plants.db.schema-N`: checked, complete and synced. Replaces an earlier copy of
+ * that name, which would lack what was written since. Null if nothing will be migrated. Throws an `OpenError` if no
+ * copy can be made, or once it is to stop, and closes the file, which is then not migrated.
+ */
+export async function copyBeforeMigration(
+  file: OpenedFile,
+  stopping: AbortSignal,
+): Promise<KeptCopy | null> {
+  const { path, fd, locked, schemaVersion } = file
+  if (!locked || schemaVersion === 0 || schemaVersion === SCHEMA_VERSION) return null
+  try {
+    distrustPageCache(path)
+    return await copyOld(path, stopping)
+  } catch (error) {
+    closeSync(fd)
+    const told = explainFailedWrite(error, `${path}.schema-${schemaVersion}`)
+    if (told instanceof OpenError) throw told
+    throw new OpenError(`cannot copy ${path} before its migration: ${messageOf(error)}`)
+  }
+}

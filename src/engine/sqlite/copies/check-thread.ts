@@ -1,0 +1,37 @@
+// Checks a copy in a thread of its own: SQLite's check is one long call, and this thread must still hear a signal.
+
+import { OpenError } from '../../../errors'
+import type { Findings } from '../../../store'
+import { startThread } from '../../../threads/thread'
+
+const LOOK_MS = 100
+
+export type ToCheck = { readonly path: string }
+
+export type Checked =
+  | { readonly findings: Findings }
+  | { readonly message: string; readonly isStorage: boolean }
+
+/** Checks a copy. `onWait` is called meanwhile, and may throw to give up. Throws an `OpenError` if it cannot be read. */
+export async function checkInThread(path: string, onWait: () => void): Promise<Findings> {
+  const { promise, resolve, reject } = Promise.withResolvers<Checked>()
+  const thread = startThread('checking')
+  thread.onmessage = ({ data }: MessageEvent<string>) => resolve(JSON.parse(data))
+  thread.onerror = ({ message }) => reject(new Error(`the checking thread died: ${message}`))
+  const timer = setInterval(() => {
+    try {
+      onWait()
+    } catch (error) {
+      reject(error)
+    }
+  }, LOOK_MS)
+  try {
+    thread.postMessage(JSON.stringify({ path } satisfies ToCheck))
+    const checked = await promise
+    if ('findings' in checked) return checked.findings
+    throw new OpenError(checked.message, checked.isStorage)
+  } finally {
+    clearInterval(timer)
+    thread.terminate()
+  }
+}

@@ -1,0 +1,125 @@
+// Reads a database as of one moment, without writing to it or beside it. It is in one of three states, each read in its
+// own way:
+// - shared: in use, or left by a crash, with its WAL and the WAL's index. Read as by any other reader, but with `readonly_shm`,
+//   which leaves the index unchanged.
+// - closed: one file without a WAL. Read as `immutable`, and again if somebody has written to it meanwhile.
+// - split: a WAL without its index, or a rollback journal. Only a private copy can be recovered and read.
+
+import { Database, constants as sqlite } from 'bun:sqlite'
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { codeOf, OpenError } from '../../../errors'
+import { checkFile, fileSize } from '../file/database-file'
+import { denied, explainFailedRead } from '../file/errors'
+import { requireKnown, schemaVersion } from '../file/migrations'
+import { filesOf, holdSidecars, releaseSidecars } from '../file/sidecars'
+import { prepareOrClose, setPragmas } from '../reading/connection'
+
+const TRIES = 5
+const PAUSE_MS = 20
+// 10 seconds, as SQLite waits for a lock.
+const TRIES_TO_HOLD = 500
+// The WAL's index was changing when it was read, and this connection may not repair it.
+const UNSETTLED = 'SQLITE_READONLY_RECOVERY'
+export const RECOVERY_SUFFIXES = ['-wal', '-journal'] as const
+
+type State = 'shared' | 'closed' | 'split'
+
+/** A database at one moment: its path with links resolved, a descriptor, and a connection if it is shared. */
+type Moment = {
+  readonly path: string
+  readonly fd: number
+  readonly state: State
+  readonly shared: Database | null
+}
+
+function stateOf(path: string): State {
+  if (existsSync(`${path}-wal`) && existsSync(`${path}-shm`)) return 'shared'
+  return RECOVERY_SUFFIXES.some((suffix) => fileSize(path + suffix) > 0) ? 'split' : 'closed'
+}
+
+// Differs after every write to a database or its WAL.
+function fingerprint(path: string): string {
+  const stats = filesOf(path).map((file) => {
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat && [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join()
+  })
+  return stats.join(' ')
+}
+
+/** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options do not offer. */
+export function openUri(path: string, query: string): Database {
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
+  const db = new Database(
+    `${pathToFileURL(path).href}?${query}`,
+    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+  )
+  return prepareOrClose(db, () => {
+    setPragmas(db)
+    db.run('BEGIN')
+    // SQLite opens the file at the first read. The header of the file may be older than its WAL.
+    requireKnown(schemaVersion(db), path)
+    return db
+  })
+}
+
+function openShared(path: string): Database {
+  try {
+    return openUri(path, 'mode=ro&readonly_shm=1')
+  } catch (error) {
+    // A reader that cannot write the index must find its place in it (https://sqlite.org/walformat.html, 2.3.1).
+    if (codeOf(error) !== 'SQLITE_READONLY_CANTINIT') throw error
+    return openUri(path, 'mode=ro')
+  }
+}
+
+async function openMoment(path: string, fd: number): Promise<Moment> {
+  // If the last connection is closing right now, it copies its WAL, which then disappears.
+  for (let tries = 1; !holdSidecars(fd) && tries < TRIES_TO_HOLD; tries++) await Bun.sleep(PAUSE_MS)
+  try {
+    const state = stateOf(path)
+    return { path, fd, state, shared: state === 'shared' ? openShared(path) : null }
+  } finally {
+    releaseSidecars(fd)
+  }
+}
+
+/**
+ * Lets `act` read a database as of one moment, and again if it was written meanwhile without being shared. Closing a
+ * descriptor drops SQLite's locks on the file, so the descriptor stays open longer than the connection.
+ */
+export async function atOneMoment<T>(
+  path: string,
+  act: (moment: Moment) => Promise<T>,
+): Promise<T> {
+  if (existsSync(path)) {
+    // SQLite would only say that it cannot open the file.
+    const refusal = denied(filesOf(realpathSync(path)), 'read')
+    if (refusal) throw refusal
+  }
+  checkFile(path)
+  const full = realpathSync(path)
+  const fd = openSync(full, 'r')
+  try {
+    for (let tries = 1; tries <= TRIES; tries++) {
+      const before = fingerprint(full)
+      let moment: Moment | undefined
+      const isStill = () => moment?.shared !== null || fingerprint(full) === before
+      try {
+        moment = await openMoment(full, fd)
+        const result = await act(moment)
+        if (isStill()) return result
+      } catch (error) {
+        if (codeOf(error) === UNSETTLED) await Bun.sleep(PAUSE_MS)
+        else if (isStill()) throw error
+      } finally {
+        moment?.shared?.close(true)
+      }
+    }
+    throw new OpenError(`${full} keeps changing; try again`)
+  } catch (error) {
+    throw explainFailedRead(error, full)
+  } finally {
+    closeSync(fd)
+  }
+}

@@ -1,0 +1,239 @@
+// The storage under a store: a connection that reads, a thread that commits.
+
+import type { Database } from 'bun:sqlite'
+import { closeSync } from 'node:fs'
+import { ApiError, OpenError, writeError } from '../../errors'
+import { tryLock, unlock } from '../../files/libc'
+import type { Committed } from '../commit/group-commit'
+import type { Write } from '../commit/write'
+import { observeCommit, type Role } from '../role'
+import { probe } from './committing/apply-write'
+import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
+import { WorkerClient } from './committing/worker-client'
+import { failureOf } from './committing/worker-protocol'
+import type { OpenedFile } from './file/database-file'
+import {
+  explainFailedOpen,
+  type StorageFailure,
+  toClientError,
+  toCommandError,
+  toFailure,
+} from './file/errors'
+import type { OpenedDatabase } from './open'
+import { type ForeignLock, watchForeignLock } from './outages/foreign-lock'
+import { Outage } from './outages/outage'
+import {
+  closeDatabase,
+  connect,
+  LOCK_PATIENCE_MS,
+  prepareServing,
+  type ServingConnection,
+} from './reading/connection'
+
+// Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
+const COMMIT_YIELD_MS = 4
+// A full disk refuses every change: it is logged no more often than this.
+const FULL_LOGGED_EVERY_MS = 60_000
+
+/** The storage of one database file. Owned by one store. */
+export class Storage {
+  readonly path: string
+  readonly worker: WorkerClient
+  /** True if a change log was kept when the storage was opened. */
+  readonly keepsChangeLog: boolean
+  readonly #checkpoints: CheckpointWatch
+  readonly #toError: (failure: StorageFailure) => ApiError
+  readonly #outage: Outage
+  readonly #lock: ForeignLock
+  #connection: ServingConnection | null = null
+  #fullLoggedAt = Number.NEGATIVE_INFINITY
+
+  /** Takes over an opened file and its connection. Throws an `OpenError` if it is not a database. */
+  constructor(
+    private readonly file: OpenedFile,
+    { db, inode }: OpenedDatabase,
+    private readonly role: Role,
+  ) {
+    this.#toError = role.outlivesOutages ? toClientError : toCommandError
+    this.#outage = new Outage(role, this.#toError, () => this.#reopen())
+    this.#lock = watchForeignLock(role, () => this.#tryLock())
+    this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
+    this.path = file.path
+    try {
+      this.#connection = this.#prepare(db)
+      this.keepsChangeLog = this.#connection.changeLog.isKept()
+      // Only a daemon begins and ends a change log; a command cannot know when one beside it does so.
+      const mayKeepChangeLog = !role.holdsLock || this.keepsChangeLog
+      const database = { path: this.path, inode, mayKeepChangeLog }
+      this.worker = new WorkerClient(database, this.#checkpoints.report)
+    } catch (error) {
+      db.close(true)
+      closeSync(file.fd)
+      throw explainFailedOpen(error, this.path)
+    }
+  }
+
+  /**
+   * Starts the committing thread before the first commit needs it: later, clients may hold all descriptors, and it could
+   * not start. Meanwhile this thread writes once, to find out whether the store can be written.
+   */
+  async start(): Promise<void> {
+    this.worker.open()
+    // An import that holds the lock is no reason to start later.
+    await this.#writeAtOnce(probe)
+    this.worker.confirmations.confirmed()
+  }
+
+  /**
+   * Makes a batch durable. Rejects if nothing of it was stored: 50301, 50302 or 50701. If it is in doubt, its outcomes are
+   * promised for when the disk has been read again; a command gets an error that says so instead.
+   */
+  async commit(batch: readonly Write[]): Promise<Committed> {
+    this.#requireOpen()
+    const refusal = this.#lock.reason()
+    if (refusal) throw refusal
+    if (!this.role.holdsLock) await this.#yieldToDaemon()
+    const started = performance.now()
+    const answer = await this.role.uninterrupted(() => this.worker.commit(batch))
+    // What is read from now on must see this commit.
+    this.#connection?.shared.end()
+    if (answer === 'done' || 'outcomes' in answer) {
+      const outcomes = answer === 'done' ? batch.map(() => null) : answer.outcomes
+      observeCommit(this.role, batch, outcomes, performance.now() - started)
+      return outcomes
+    }
+    const error = this.#fail(answer.failure, performance.now() - started)
+    if (!('inDoubt' in answer)) throw error
+    if (!this.role.outlivesOutages) {
+      throw new ApiError(
+        50302,
+        `${error.message}; the last changes may or may not be on disk: run it again`,
+      )
+    }
+    const { inDoubt: outcomes, lastEntry } = answer
+    return { inDoubt: this.#outage.promiseOutcomes({ batch, outcomes, lastEntry }) }
+  }
+
+  /** Reads with the connection of this thread; all reads of one turn of the event loop share a transaction. */
+  read<T>(act: (it: ServingConnection) => T): Promise<T> {
+    return this.#use((it) => {
+      it.shared.begin()
+      return act(it)
+    })
+  }
+
+  /** Writes with the connection of this thread. An open read transaction would keep it from that. */
+  write<T>(act: (it: ServingConnection) => T): Promise<T> {
+    return this.#use((it) => {
+      it.shared.end()
+      return act(it)
+    })
+  }
+
+  /** Why the store cannot write, or cannot go on writing (the write-ahead log grows); null if it can. */
+  problem(): ApiError | null {
+    const failure = this.#checkpoints.failure()
+    return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
+  }
+
+  /** Closes everything. Clients whose commit is still in doubt get no answer. */
+  async close(): Promise<void> {
+    try {
+      await this.#outage.close()
+      const failure = await this.#closeFiles()
+      if (failure) throw new OpenError(`cannot close ${this.path}: ${failure.detail}`, true)
+    } catch (error) {
+      throw writeError(error, this.path)
+    } finally {
+      this.#lock.close()
+      this.worker.terminate()
+      closeSync(this.file.fd)
+    }
+  }
+
+  // If a daemon serves the same file, a command pauses before each commit, so that the daemon gets the lock.
+  async #yieldToDaemon(): Promise<void> {
+    if (tryLock(this.file.fd)) unlock(this.file.fd)
+    else await Bun.sleep(COMMIT_YIELD_MS)
+  }
+
+  /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
+  async #use<T>(act: (it: ServingConnection) => T): Promise<T> {
+    const connection = this.#requireOpen()
+    try {
+      return act(connection)
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      const failure = toFailure(error)
+      if (failure.kind === 'failed') this.#outage.begin(failure)
+      throw this.#toError(failure)
+    }
+  }
+
+  // Writes without waiting for a lock.
+  #writeAtOnce(act: (db: Database) => void): Promise<void> {
+    return this.write(({ db }) => {
+      db.run('PRAGMA busy_timeout = 0')
+      try {
+        act(db)
+      } finally {
+        db.run(`PRAGMA busy_timeout = ${LOCK_PATIENCE_MS}`)
+      }
+    })
+  }
+
+  #tryLock(): Promise<void> {
+    return this.#writeAtOnce((db) => {
+      db.run('BEGIN IMMEDIATE')
+      db.run('ROLLBACK')
+    })
+  }
+
+  #prepare(db: Database): ServingConnection {
+    // A command may wait for the reader of its output: a transaction that lasted so long would keep the WAL from shrinking.
+    const mayShare = () => this.role.outlivesOutages && this.#checkpoints.isFinished()
+    return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
+  }
+
+  #fail(failure: StorageFailure, milliseconds: number): ApiError {
+    if (failure.kind === 'failed') this.#outage.begin(failure)
+    if (failure.kind === 'busy' && this.role.outlivesOutages) return this.#lock.waited(milliseconds)
+    if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
+      this.#fullLoggedAt = performance.now()
+      this.role.log('error', 'disk-full', { detail: failure.detail })
+    }
+    return this.#toError(failure)
+  }
+
+  /** The connection of this thread; throws if there is none, in an outage or after the end. */
+  #requireOpen(): ServingConnection {
+    const { reason } = this.#outage
+    if (reason || !this.#connection) throw reason ?? new ApiError(50302)
+    return this.#connection
+  }
+
+  // The committing thread first: if the disk hangs, only that thread waits for it.
+  async #reopen(): Promise<ServingConnection> {
+    const unclosed = await this.#closeFiles()
+    if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })
+    const failure =
+      (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
+    if (failure) throw new Error(failure.detail)
+    this.#connection = this.#prepare(connect(this.path))
+    this.#checkpoints.reset()
+    return this.#connection
+  }
+
+  // This thread's connection first: the last one to close waits for the disk.
+  async #closeFiles(): Promise<StorageFailure | null> {
+    const connection = this.#connection
+    this.#connection = null
+    connection?.shared.end()
+    if (this.worker.isOpen) {
+      connection?.db.close(true)
+      return this.worker.close()
+    }
+    if (connection) closeDatabase(connection.db)
+    return null
+  }
+}

@@ -1,0 +1,238 @@
+// The file of a database: its path, its header, its lock, its inode, and its pages in the page cache.
+
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { codeOf, OpenError } from '../../../errors'
+import { dropPageCache, requireLibc, tryLock, watchInode } from '../../../files/libc'
+import { syncFolder } from '../../../files/sync'
+import { explainFailedOpen } from './errors'
+import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
+import { readRestoreMarker } from './restore-marker'
+
+/** The size of a file in bytes; 0 if there is none. */
+export function fileSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** What the file system of a file has left for this user; null if it does not say. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return bavail * bsize
+  } catch {
+    return null
+  }
+}
+
+// The header of a WAL, and the first bytes of a rollback journal (SQLite file format, sections 4.1 and 3).
+const WAL_HEADER_BYTES = 32
+const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
+
+// True if a rollback journal belongs to a transaction that began with an empty file: SQLite undoes it by emptying the file.
+function beganEmpty(rollbackJournal: string): boolean {
+  if (!existsSync(rollbackJournal)) return false
+  const fd = openSync(rollbackJournal, 'r')
+  try {
+    const header = Buffer.alloc(20)
+    readSync(fd, header, 0, 20, 0)
+    return header.toString('hex', 0, 8) === ROLLBACK_JOURNAL_MAGIC && header.readUInt32BE(16) === 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
+// Reads the header (SQLite file format, section 1.3) before SQLite may write anything; returns the schema version.
+function checkHeader(fd: number, path: string): number {
+  const header = Buffer.alloc(100)
+  const size = fstatSync(fd).size
+  if (size === 0) {
+    // SQLite would remove the WAL of an empty file.
+    if (fileSize(`${path}-wal`) <= WAL_HEADER_BYTES) return 0
+    throw new OpenError(
+      `${path} is empty or was deleted, but its write-ahead log ${path}-wal has changes; put the file back, or restore a backup with "plantstore restore"`,
+      true,
+    )
+  }
+  const read = readSync(fd, header, 0, 100, 0)
+  const isDatabase = read === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  if (!isDatabase && readRestoreMarker(fd) !== null) {
+    throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
+  }
+  // Power was lost during the first start: the header lacks its last field, which SQLite always sets. The rollback journal
+  // undoes that.
+  if (header.readUInt32BE(96) === 0 && beganEmpty(`${path}-journal`)) return 0
+  if (!isDatabase)
+    throw new OpenError(`${path} is not a database; name another file with --database`)
+  if (header.readUInt32BE(68) !== APPLICATION_ID) {
+    throw new OpenError(
+      `${path} is a database of another program; name another file with --database`,
+    )
+  }
+  const version = header.readUInt32BE(60)
+  requireKnown(version, path)
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
+  const missing = header.readUInt32BE(28) * pageSize - size
+  // With a WAL beside it, a file may lack pages that the WAL still holds.
+  if (missing > 0 && !existsSync(`${path}-journal`) && fileSize(`${path}-wal`) === 0) {
+    throw new OpenError(
+      `${path} is damaged: ${missing} bytes are missing at its end; put back a backup with "plantstore restore"`,
+      true,
+    )
+  }
+  return version
+}
+
+/**
+ * Throws an {@link OpenError} for a path that ends in white space. Bun's SQLite cuts that off: it would open another file
+ * than the one that is locked and watched.
+ */
+export function requireExactName(path: string): void {
+  if (path === path.trimEnd()) return
+  throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
+}
+
+/** Throws an {@link OpenError} if a file cannot be a database of this program; reads only its header. */
+export function checkFile(path: string): void {
+  let full = resolve(path)
+  let fd: number | undefined
+  try {
+    full = realpathSync(full)
+    fd = openSync(full, 'r')
+    if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty; name another file`)
+    checkHeader(fd, full)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') throw new OpenError(`no database at ${full}; check the path`)
+    throw explainFailedOpen(error, full)
+  } finally {
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+/**
+ * Syncs what a killed process has written and not synced, so that it can be trusted; and drops the page cache, so that
+ * what could not be written is not read as if it had been. No connection of this process may be open.
+ */
+export function distrustPageCache(path: string): void {
+  for (const file of [path, `${path}-wal`]) {
+    let fd: number
+    try {
+      fd = openSync(file, 'r+')
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') continue
+      throw error
+    }
+    try {
+      fsyncSync(fd)
+      dropPageCache(fd)
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+/** A database file that this process has opened. */
+export type OpenedFile = {
+  readonly path: string
+  readonly fd: number
+  /** True if this process holds the file's lock. */
+  readonly locked: boolean
+  /** The schema version of its header; 0: none yet. Its WAL may hold a newer one. */
+  readonly schemaVersion: number
+}
+
+// A command holds the lock while it opens the database: a daemon that starts waits for it.
+const LOCK_TRIES = 50
+const LOCK_PAUSE_MS = 20
+
+function waitForLock(fd: number): boolean {
+  for (let tries = 1; !tryLock(fd); tries++) {
+    if (tries === LOCK_TRIES) return false
+    Bun.sleepSync(LOCK_PAUSE_MS)
+  }
+  return true
+}
+
+export const isOld = (version: number): boolean => version > 0 && version < SCHEMA_VERSION
+
+type OpenFileOptions = {
+  /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
+  readonly holdsLock: boolean
+  readonly makesDatabase: boolean
+  /** False for a file that is about to be replaced, whatever it holds. */
+  readonly checksHeader?: boolean
+}
+
+/**
+ * Opens or creates the file of a database. Its path is the one that links lead to, where SQLite keeps the WAL.
+ *
+ * Closing any descriptor of a file drops all POSIX locks that this process has on it, SQLite's too (fcntl(2)). So this
+ * one is opened before SQLite opens the file, and closed after SQLite has closed it.
+ */
+export function openFile(
+  path: string,
+  { holdsLock, makesDatabase, checksHeader = true }: OpenFileOptions,
+): OpenedFile {
+  let full = resolve(path)
+  let fd: number
+  requireExactName(full)
+  // Before a file is made.
+  requireLibc()
+  try {
+    const isNew = fileSize(full) === 0
+    // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
+    if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))
+    full = realpathSync(full)
+    requireExactName(full)
+    fd = openSync(full, 'r+')
+    if (makesDatabase && isNew) syncFolder(dirname(full))
+  } catch (error) {
+    if (!makesDatabase && codeOf(error) === 'ENOENT') {
+      throw new OpenError(`no database at ${full}; name it with --database`)
+    }
+    throw error instanceof OpenError ? error : explainFailedOpen(error, full)
+  }
+  try {
+    const isFree = holdsLock ? waitForLock(fd) : tryLock(fd)
+    if (holdsLock && !isFree) {
+      throw new OpenError(
+        `another plantstore serves ${full}; stop it, or name another file with --database`,
+      )
+    }
+    // It may have been replaced between being opened and being locked.
+    const opened = fstatSync(fd)
+    const inPlace = statSync(full, { throwIfNoEntry: false })
+    if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
+      throw new OpenError(`${full} was just replaced; try again`)
+    }
+    if (opened.nlink > 1) {
+      throw new OpenError(
+        `${full} has ${opened.nlink} hard links, and only one of them has the write-ahead log with the newest plants; remove the others: find DIR -samefile ${full}`,
+      )
+    }
+    const schemaVersion = checksHeader ? checkHeader(fd, full) : 0
+    const locked = isFree || (isOld(schemaVersion) && waitForLock(fd))
+    return { path: full, fd, locked, schemaVersion }
+  } catch (error) {
+    closeSync(fd)
+    throw explainFailedOpen(error, full)
+  }
+}
+
+/**
+ * Watches the files of an open database: returns a function that says whether one was moved, replaced or deleted since.
+ */
+export function watchFiles(path: string): () => boolean {
+  const inodes = [path, `${path}-wal`].map(watchInode)
+  const opened = inodes.map((inode) => inode())
+  return () => inodes.some((inode, index) => inode() !== opened[index])
+}

@@ -1,0 +1,139 @@
+// What error codes of SQLite and the system mean for a batch, for a client, and for the user of a command.
+
+import { SQLiteError } from 'bun:sqlite'
+import { accessSync, constants, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ApiError, codeOf, type ErrorNumber, messageOf, OpenError } from '../../../errors'
+import { noFreeInodes, targetOf } from '../../../files/resolve-path'
+import { filesOf } from './sidecars'
+
+/** Why the storage could not do its work. `busy`: another process holds the database. */
+export type StorageFailure = {
+  readonly kind: 'full' | 'busy' | 'failed'
+  readonly detail: string
+}
+
+/** An error of SQLite as the failure that a batch reports. */
+export function toFailure(error: unknown): StorageFailure {
+  const code = error instanceof SQLiteError ? (error.code ?? '') : ''
+  const detail = `${code} ${messageOf(error)}`.trim()
+  if (code.startsWith('SQLITE_FULL')) return { kind: 'full', detail }
+  if (code.startsWith('SQLITE_BUSY')) return { kind: 'busy', detail }
+  return { kind: 'failed', detail }
+}
+
+const numbers: Readonly<Record<StorageFailure['kind'], ErrorNumber>> = {
+  full: 50701,
+  busy: 50301,
+  failed: 50302,
+}
+
+/** The error for clients of a daemon. */
+export const toClientError = ({ kind }: StorageFailure): ApiError => new ApiError(numbers[kind])
+
+export const LOCKED = 'the database is locked by another program'
+
+const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
+  full: 'disk full',
+  busy: LOCKED,
+  failed: 'cannot write to the database',
+}
+
+/** The error for the user of a command, who sees no log. */
+export const toCommandError = ({ kind, detail }: StorageFailure): ApiError =>
+  new ApiError(numbers[kind], `${reasons[kind]}: ${detail}`)
+
+/** The first of some files that exist and that this user may not read or write, as an error; undefined if there is none. */
+export function denied(files: readonly string[], access: 'read' | 'write'): OpenError | undefined {
+  for (const file of files) {
+    try {
+      accessSync(file, access === 'read' ? constants.R_OK : constants.W_OK)
+    } catch (error) {
+      const stat = statOf(file)
+      if (codeOf(error) !== 'EACCES' || !stat) continue
+      const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
+      return new OpenError(
+        `cannot ${access} ${file} (owner ${stat.uid}, mode ${mode}): user ${process.getuid?.()} needs access to it and its folder`,
+      )
+    }
+  }
+  return undefined
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+export const lockedByAnother = (path: string): OpenError =>
+  new OpenError(`${path} is locked by another program`)
+
+const noFolder = (folder: string): OpenError =>
+  new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
+
+/** Why a database could not be opened for writing. */
+export function explainFailedOpen(error: unknown, path: string): OpenError {
+  if (error instanceof OpenError) return error
+  const refusal = /^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) ? noFreeInodes(path) : null
+  if (refusal) return refusal
+  switch (codeOf(error)) {
+    case 'ENOENT':
+      return noFolder(dirname(targetOf(path)))
+    case 'ENOTDIR':
+      return noFolder(dirname(path))
+    case 'EISDIR':
+      return new OpenError(`${path} is a folder; name a file with --database`)
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+    case 'SQLITE_READONLY':
+    case 'SQLITE_READONLY_DIRECTORY':
+      return (
+        denied([...filesOf(path), dirname(path)], 'write') ??
+        new OpenError(`cannot write ${path}: it is read-only; name another file with --database`)
+      )
+    case 'SQLITE_CANTOPEN':
+      return (
+        denied([...filesOf(path), dirname(path)], 'write') ??
+        new OpenError(
+          `cannot open ${path} and its write-ahead log: the file system is read-only, or too few files may be open (ulimit -n)`,
+        )
+      )
+    case 'ELOOP':
+    case 'ENAMETOOLONG':
+      return new OpenError(`cannot open ${path}: ${messageOf(error).replace(/, \w+ '.*$/, '')}`)
+    case 'SQLITE_READONLY_DBMOVED':
+      return new OpenError(`${path} was just replaced; try again`)
+    case 'SQLITE_NOTADB':
+      return new OpenError(`${path} is not a plantstore database; name another with --database`)
+    case 'SQLITE_CORRUPT':
+      return new OpenError(`${path} is damaged; put back a backup with "plantstore restore"`, true)
+    case 'SQLITE_BUSY':
+    case 'SQLITE_BUSY_RECOVERY':
+    case 'SQLITE_BUSY_SNAPSHOT':
+      return lockedByAnother(path)
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'SQLITE_FULL':
+      return new OpenError(`cannot write ${path}: disk full, or out of inodes`, true)
+    default:
+      return new OpenError(`cannot open ${path}: ${messageOf(error)}`, true)
+  }
+}
+
+// A page that is damaged or cannot be read.
+const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
+// SQLite opens a file, and the files beside it, only at the first query.
+const UNOPENED = /^SQLITE_(CANTOPEN|READONLY)/
+
+/** Why a database could not be read, as an `OpenError`; any other error is returned as it is. */
+export function explainFailedRead(error: unknown, path: string): unknown {
+  if (!(error instanceof Error)) return error
+  if (codeOf(error).startsWith('SQLITE_BUSY')) return lockedByAnother(path)
+  if (UNOPENED.test(codeOf(error))) return new OpenError(`cannot read ${path}: ${error.message}`)
+  if (!DAMAGED.test(codeOf(error))) return error
+  return new OpenError(`${path} is damaged: ${error.message}`, true)
+}

@@ -1,0 +1,66 @@
+// The schema: a file in migrations/ for each step from one version to the next.
+
+import type { Database } from 'bun:sqlite'
+import { OpenError } from '../../../errors'
+import plantsAndTokens from './migrations/0001_plants_and_tokens.sql' with { type: 'text' }
+import plantsByTag from './migrations/0002_plants_by_tag.sql' with { type: 'text' }
+import lastUseOfTokens from './migrations/0003_last_use_of_tokens.sql' with { type: 'text' }
+import noPlantsByName from './migrations/0004_no_plants_by_name.sql' with { type: 'text' }
+import changeLog from './migrations/0005_change_log.sql' with { type: 'text' }
+import plantCount from './migrations/0006_plant_count.sql' with { type: 'text' }
+
+/** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
+export const APPLICATION_ID = 0x706c6e74
+
+/** The steps from one schema version (`PRAGMA user_version`) to the next. The first starts from an empty file. */
+const migrations = [
+  plantsAndTokens,
+  plantsByTag,
+  lastUseOfTokens,
+  noPlantsByName,
+  changeLog,
+  plantCount,
+]
+
+/** The newest schema version that this program reads. */
+export const SCHEMA_VERSION = migrations.length
+
+/** Throws an `OpenError` if a database has a newer schema than this program reads. */
+export function requireKnown(version: number, path: string): void {
+  if (version <= SCHEMA_VERSION) return
+  throw new OpenError(
+    `${path} was written by a newer plantstore (schema ${version}; this one reads up to ${SCHEMA_VERSION}); upgrade`,
+  )
+}
+
+export function schemaVersion(db: Database): number {
+  return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
+}
+
+/** Takes a database from one schema version to another, within a transaction that is open. */
+export function applyMigrations(db: Database, from: number, to: number): void {
+  for (const sql of migrations.slice(from, to)) db.run(sql)
+}
+
+const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
+
+/**
+ * Brings a database to {@link SCHEMA_VERSION}, in one transaction. Returns the version that it had. Throws an `OpenError`
+ * if it has tables of another program.
+ */
+export function migrate(db: Database): number {
+  if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
+  const migrateOnce = db.transaction(() => {
+    // Read again: another process may have migrated while this one waited for the lock.
+    const before = schemaVersion(db)
+    if (before === 0 && !isEmpty(db)) {
+      throw new OpenError(
+        `${db.filename} is a database of another program; name another file with --database`,
+      )
+    }
+    applyMigrations(db, before, SCHEMA_VERSION)
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+    return before
+  })
+  return migrateOnce.immediate()
+}

@@ -1,0 +1,47 @@
+// The write lock while another program holds it. Once a commit has waited for it in vain, changes are refused at once until
+// the lock is free: it is tried each second.
+
+import { ApiError } from '../../../errors'
+import type { Role } from '../../role'
+import { LOCKED } from '../file/errors'
+
+const RETRY_MS = 1000
+
+/** True if another program locks a database. */
+export type ForeignLock = {
+  /** Why changes are refused; null if they are not. */
+  reason(): ApiError | null
+  /** Notes that a commit has waited in vain, for this many milliseconds; returns the reason. */
+  waited(milliseconds: number): ApiError
+  close(): void
+}
+
+/** Watches the lock of one database. `tryLock` takes it and releases it, and rejects at once if it cannot. */
+export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>): ForeignLock {
+  let reason: ApiError | null = null
+  let since = 0
+  let retry: Timer | undefined
+
+  async function look(): Promise<void> {
+    try {
+      await tryLock()
+      reason = null
+      log('info', 'database-unlocked', { seconds: Math.round((performance.now() - since) / 1000) })
+    } catch {
+      retry = setTimeout(look, RETRY_MS)
+    }
+  }
+
+  return {
+    reason: () => reason,
+    waited(milliseconds) {
+      if (reason) return reason
+      reason = new ApiError(50301, LOCKED)
+      since = performance.now() - milliseconds
+      log('error', 'database-locked', { detail: LOCKED })
+      retry = setTimeout(look, RETRY_MS)
+      return reason
+    },
+    close: () => clearTimeout(retry),
+  }
+}

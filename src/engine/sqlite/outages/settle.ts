@@ -1,0 +1,63 @@
+// Settles a batch in doubt: finds out whether the disk holds it, once the disk can be read again.
+
+import { isSame, type Row, type RowId, toRow } from '../../../plant/row'
+import { isDone, type Outcome, type Write } from '../../commit/write'
+import type { LastEntry } from '../reading/change-log'
+import type { ServingConnection } from '../reading/connection'
+
+/** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it; null if nobody knows. */
+export type Doubt = {
+  readonly batch: readonly Write[]
+  readonly outcomes: readonly Outcome[] | null
+  /** The last entry that it adds to the change log; null: it adds none. */
+  readonly lastEntry: LastEntry | null
+}
+
+/** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
+export function netEffect(
+  batch: readonly Write[],
+  outcomes: readonly Outcome[],
+): Map<RowId, Row | null> {
+  const rows = new Map<RowId, Row | null>()
+  for (const [index, write] of batch.entries()) {
+    const outcome = outcomes[index]
+    if (!isDone(outcome)) continue
+    switch (write.kind) {
+      case 'create':
+      case 'replace':
+        rows.set(write.row[0], write.row)
+        break
+      case 'createAll':
+        for (const row of write.rows) rows.set(row[0], row)
+        break
+      case 'patch':
+        if (outcome) rows.set(write.id, outcome.row)
+        break
+      case 'delete':
+        rows.set(write.id, null)
+        break
+    }
+  }
+  return rows
+}
+
+function isStored(plants: ServingConnection['plants'], id: RowId, row: Row | null): boolean {
+  const plant = plants.read(BigInt(id))
+  return plant && row ? isSame(toRow(plant), row) : !plant && !row
+}
+
+/**
+ * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if its last entry
+ * is in the change log; without a change log, if every plant that it changed is as it left it. Otherwise none of it was made. (If
+ * both look alike, nobody can see a difference.) null: its outcomes are not known.
+ */
+export function settle(
+  { batch, outcomes, lastEntry }: Doubt,
+  { plants, changeLog }: Pick<ServingConnection, 'plants' | 'changeLog'>,
+): readonly Outcome[] | null {
+  if (!outcomes) return null
+  const isMade = lastEntry
+    ? changeLog.has(lastEntry)
+    : [...netEffect(batch, outcomes)].every(([id, row]) => isStored(plants, id, row))
+  return isMade ? outcomes : batch.map(() => ({ error: 50302 }))
+}

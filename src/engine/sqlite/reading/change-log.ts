@@ -1,0 +1,243 @@
+// The SQL of the change log. Its numbers have no gaps: the row of `change_log` has the last one, and each commit advances it.
+
+import type { Database } from 'bun:sqlite'
+import type {
+  ChangeLogEntry,
+  ChangeLogPage,
+  ChangeLogStats,
+  HistoryPage,
+  KeepChanges,
+  ReadOptions,
+} from '../../../change-log/change-log'
+import {
+  type ChangeLogRow,
+  createLinkCheck,
+  ENTRY_COLUMNS,
+  type EntryRow,
+  type EntryTexts,
+  endOf,
+  entryLength,
+  entryTexts,
+  type FoundNumbers,
+  isWhole,
+  LACKS_ENTRIES,
+  type Link,
+  MAX_ENTRIES,
+  type NewEntry,
+  newChangeLogName,
+  pageAfter,
+  placeOf,
+  toChangeLogEntry,
+  toChangeLogState,
+} from '../../../change-log/entry'
+import { PAGE_LENGTH } from '../../../plant/page'
+import { type Int64, TEXTS } from '../../../plant/plant'
+
+// Entries that are removed at once, besides as many as were added since the last time, so that removal never falls behind. At
+// most as many as cost less than a commit of many changes.
+const REMOVED_AT_ONCE = 200
+const MAX_REMOVED_AT_ONCE = 2000
+
+// The bytes of an entry in SQL, numbers included.
+const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
+  .map((name) => `ifnull(octet_length(${name}), 0)`)
+  .join(' + ')}`
+
+/** The last entry that a batch adds: shows whether the batch was made. */
+export type LastEntry = { readonly number: number; readonly at: number; readonly plant: string }
+
+/** Writes the change log, within a transaction that is open. */
+export type ChangeLogWriter = {
+  /** Adds entries, if a change log is kept, and returns the last one. */
+  add(entries: readonly NewEntry[]): LastEntry | null
+  /** Removes some of the entries that are older than a time, the oldest first. */
+  remove(time: number): void
+}
+
+/** Prepares the statements that write the change log. */
+export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
+  const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
+  const insert = db.query<
+    never,
+    [number: number, at: number, plant: number | bigint, ...EntryTexts]
+  >(`INSERT INTO changes (number, at, plant, action, before, after, token, address, request)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const advance = db.query<never, [number, number]>(
+    `UPDATE change_log SET last = ?1,
+       bytes = bytes + (SELECT total(${BYTES}) FROM changes WHERE number > ?2)`,
+  )
+  const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, [number]>(
+    `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
+  )
+  const removeUpTo = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
+  const shrink = db.query<never, [bigint]>('UPDATE change_log SET bytes = bytes - ?')
+  // The last number when entries were last removed.
+  let removedAt: number | undefined
+
+  return {
+    add(entries) {
+      const [final] = entries.slice(-1)
+      const state = final && select.get()
+      if (!state) return null
+      const before = Number(state.last)
+      const at = Date.now()
+      let number = before
+      for (const entry of entries) {
+        number += 1
+        // A number is cheaper than a bigint.
+        const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
+        insert.run(number, at, plant, ...entryTexts(entry))
+      }
+      advance.run(number, before)
+      return { number, at, plant: String(final.plant) }
+    },
+    remove(time) {
+      const last = Number(select.get()?.last ?? 0)
+      const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MAX_REMOVED_AT_ONCE)
+      removedAt = last
+      let upTo: bigint | undefined
+      let bytes = 0n
+      for (const entry of oldest.all(most)) {
+        if (Number(entry.at) >= time) break
+        upTo = entry.number
+        bytes += entry.bytes
+      }
+      if (upTo === undefined) return
+      removeUpTo.run(upTo)
+      shrink.run(bytes)
+    },
+  }
+}
+
+/** The row of the change log; `at`: when its oldest entry took effect. */
+type StateRow = ChangeLogRow & {
+  readonly keep_ms: bigint | null
+  readonly bytes: bigint
+  readonly at: bigint | null
+}
+
+/** Reads the change log; see {@link ChangeLog}. */
+export type ChangeLogReader = {
+  isKept(): boolean
+  read(options: ReadOptions): ChangeLogPage
+  history(id: Int64, options: ReadOptions): HistoryPage
+  stats(): ChangeLogStats
+  /** The time before which entries are removed, if there are such entries; else null. */
+  expired(now: number): number | null
+  /** True if the change log has this entry. */
+  has(entry: LastEntry): boolean
+}
+
+/** Prepares the statements that read the change log. */
+export function prepareChangeLogReader(db: Database): ChangeLogReader {
+  const select = db.query<StateRow, []>(
+    `SELECT log, keep_ms, last, bytes, number AS first, at FROM change_log
+     LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
+  )
+  const after = db.query<EntryRow, [number, number]>(
+    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
+  )
+  const before = db.query<EntryRow, [bigint, number, number]>(
+    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3`,
+  )
+  const one = db.query<{ at: bigint; plant: bigint }, [number]>(
+    'SELECT at, plant FROM changes WHERE number = ?',
+  )
+
+  return {
+    isKept: () => select.get()?.log != null,
+    read({ after: cursor, limit }) {
+      const found = toChangeLogState(select.get())
+      const place = placeOf(cursor, found)
+      const rows: EntryRow[] = []
+      let length = 0
+      for (const row of after.iterate(place, Math.min(limit, MAX_ENTRIES))) {
+        rows.push(row)
+        length += entryLength(row)
+        if (length > PAGE_LENGTH) break
+      }
+      return pageAfter(place, rows, found, cursor)
+    },
+    history(id, { after: cursor, limit }) {
+      const found = toChangeLogState(select.get())
+      const most = Math.min(limit, MAX_ENTRIES)
+      const entries: ChangeLogEntry[] = []
+      let length = 0
+      // One more than fits shows whether there is a next page.
+      for (const row of before.iterate(id, endOf(cursor, found), most + 1)) {
+        const last = entries.at(-1)
+        if (last && (entries.length === most || length > PAGE_LENGTH)) {
+          return { entries, next: last.cursor }
+        }
+        entries.push(toChangeLogEntry(found.name, row))
+        length += entryLength(row)
+      }
+      return { entries }
+    },
+    stats() {
+      const row = select.get()
+      const { first, last } = toChangeLogState(row)
+      const oldestAt = row?.at == null ? null : Number(row.at)
+      return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
+    },
+    expired(now) {
+      const { keep_ms, at } = select.get() ?? {}
+      if (keep_ms == null || at == null) return null
+      const time = now - Number(keep_ms)
+      return Number(at) < time ? time : null
+    },
+    has({ number, at, plant }) {
+      const found = one.get(number)
+      return Number(found?.at) === at && String(found?.plant) === plant
+    },
+  }
+}
+
+/** Begins or ends the change log, or changes how long it is kept. Returns whether it was ended. Only the daemon, which holds the lock, may. */
+export function keepChanges(db: Database, keep: KeepChanges): boolean {
+  if (keep === null) return false
+  const isAsAsked = db
+    .query<{ same: bigint }, [number | null]>('SELECT keep_ms IS ? AS same FROM change_log')
+    .get(keep === 'off' ? null : keep)
+  if (isAsAsked?.same === 1n) return false
+  db.transaction(() => {
+    if (keep === 'off') {
+      db.run('DELETE FROM changes')
+      db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')
+    } else {
+      db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newChangeLogName(), keep])
+    }
+  }).immediate()
+  return keep === 'off'
+}
+
+/** Gives the change log another name, so that its old cursors are refused. */
+export function renameChangeLog(db: Database): void {
+  if (!db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get()) return
+  db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newChangeLogName()])
+}
+
+type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
+
+/** What is wrong with the change log: entries are missing, or do not lead to the stored plants. */
+export function* changeLogProblems(db: Database): Generator<string> {
+  const sums = db
+    .query<Sums, []>(
+      `SELECT last, bytes, count(number) AS count, min(number) AS first, max(number) AS top,
+         CAST(ifnull(sum(${BYTES}), 0) AS INTEGER) AS sum
+       FROM change_log LEFT JOIN changes`,
+    )
+    .safeIntegers(true)
+    .get()
+  if (!sums || !isWhole(sums)) yield LACKS_ENTRIES
+  if (sums?.bytes !== sums?.sum) yield 'the recorded size of the change log is wrong'
+  const links = db
+    .query<Link, []>(
+      `SELECT number, plant, before, after, ${TEXTS} FROM changes LEFT JOIN plants ON id = plant
+       ORDER BY plant, number`,
+    )
+    .safeIntegers(true)
+  const { see, end } = createLinkCheck()
+  for (const link of links.iterate()) yield* see(link)
+  yield* end()
+}

@@ -1,0 +1,108 @@
+// The SQL that reads plants.
+
+import type { Database } from 'bun:sqlite'
+import { firstId, MAX_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
+import { charactersOf, type Int64, type NewPlant } from '../../../plant/plant'
+import type { Order, Page, PlantQuery } from '../../../plant/plants'
+import { COLUMNS, plantOf, type StoredPlant } from '../../../plant/row'
+
+// A part of an export.
+const PART_PLANTS = 1000
+const PART_CHARACTERS = 1_000_000
+
+/** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
+type Walked = StoredPlant & { readonly hit?: bigint }
+
+function takePage(rows: Iterable<Walked>, limit: number): Page {
+  const plants: NewPlant[] = []
+  let next: Int64 | null = null
+  let [walked, length] = [0, 0]
+  for (const row of rows) {
+    const isFull = plants.length === limit || walked === MAX_WALKED || length > PAGE_LENGTH
+    if (isFull) return { plants, next }
+    const plant = plantOf(row)
+    if (row.hit !== 0n) plants.push(plant)
+    length += charactersOf(plant)
+    walked += 1
+    next = plant.id
+  }
+  return { plants, next: null }
+}
+
+/** Prepares the queries of pages in one order. Returns a function that reads the rows from an id on. */
+function prepareRange(db: Database, order: Order) {
+  const { from, by } = SQL_ORDERS[order]
+  const all = db.query<StoredPlant, [bigint, number]>(
+    `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
+  )
+  const ofTag = db.query<StoredPlant, [bigint, number, string]>(
+    `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 AND tag = ?3 ORDER BY ${by} LIMIT ?2`,
+  )
+  // SQLite's lower() knows A to Z only.
+  const hits = `SELECT ${COLUMNS}, instr(lower(name), lower(?3)) AS hit FROM plants`
+  const named = db.query<Walked, [bigint, number, string]>(
+    `${hits} WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
+  )
+  const namedOfTag = db.query<Walked, [bigint, number, string, string]>(
+    `${hits} WHERE id ${from} ?1 AND tag = ?4 ORDER BY ${by} LIMIT ?2`,
+  )
+
+  return (first: Int64, { limit, tag, name }: PlantQuery): Iterable<Walked> => {
+    // One more row than fits shows whether there is a next page.
+    const most = (name === null ? limit : MAX_WALKED) + 1
+    if (name === null)
+      return tag === null ? all.iterate(first, most) : ofTag.iterate(first, most, tag)
+    return tag === null
+      ? named.iterate(first, most, name)
+      : namedOfTag.iterate(first, most, name, tag)
+  }
+}
+
+export type PlantReader = {
+  read(id: Int64): NewPlant | null
+  list(query: PlantQuery): Page
+}
+
+/** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
+export function preparePlants(db: Database): PlantReader {
+  const one = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const ranges = { asc: prepareRange(db, 'asc'), desc: prepareRange(db, 'desc') }
+
+  return {
+    read(id) {
+      const row = one.get(id)
+      return row && plantOf(row)
+    },
+    list(query) {
+      const { limit, order = 'asc' } = query
+      const first = firstId(query)
+      return first === null
+        ? { plants: [], next: null }
+        : takePage(ranges[order](first, query), limit)
+    },
+  }
+}
+
+/** How many plants there are, as commits have counted them; null unless there is one number. */
+export function countPlants(db: Database): number | null {
+  const counts = db.query<{ plants: bigint }, []>('SELECT plants FROM plant_count').all()
+  return counts.length === 1 ? Number(counts[0]?.plants) : null
+}
+
+/** The plants of one moment in ascending order of their ids, in parts that fit in memory. */
+export function* allPlants(db: Database): Generator<readonly NewPlant[]> {
+  const rows = db
+    .query<StoredPlant, []>(`SELECT ${COLUMNS} FROM plants ORDER BY id`)
+    .safeIntegers(true)
+  let part: NewPlant[] = []
+  let characters = 0
+  for (const row of rows.iterate()) {
+    part.push(plantOf(row))
+    characters += charactersOf(row)
+    if (part.length < PART_PLANTS && characters < PART_CHARACTERS) continue
+    yield part
+    part = []
+    characters = 0
+  }
+  if (part.length > 0) yield part
+}

@@ -1,0 +1,83 @@
+// Which pages of other origins may call the service from a browser: `--cors-origin` names them
+// (https://fetch.spec.whatwg.org/#http-cors-protocol).
+
+import { UsageError } from '../../errors'
+
+// The same for every path: a refused preflight would hide from a page why its request was refused.
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers':
+    'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id',
+  // Two hours: only Firefox keeps it longer.
+  'access-control-max-age': '7200',
+}
+
+// The headers that a page may read besides the few that it always may.
+const EXPOSED = [
+  'Link',
+  'ETag',
+  'Retry-After',
+  'X-Request-Id',
+  'WWW-Authenticate',
+  'Allow',
+  'Accept-Patch',
+].join(', ')
+
+// An origin with another scheme, such as a browser extension's: its form is not known.
+const OTHER_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
+
+const NOT_ALL =
+  '--cors-origin does not take *, which would let any page call the store; name each origin'
+
+// It is compared as text, so it must be exactly what browsers send (RFC 6454, section 6.2).
+function parseOrigin(text: string): string {
+  if (text === '*') throw new UsageError(NOT_ALL)
+  const url = URL.parse(text)
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  const written = isWeb ? url.origin : OTHER_ORIGIN.test(text) ? text : null
+  // The parser accepts * in a host name, but no browser sends it.
+  const origin = text.includes('*') ? null : written
+  if (origin === text) return text
+  const hint = origin === null ? '' : `; did you mean "${origin}"?`
+  throw new UsageError(
+    `--cors-origin takes origins, such as https://app.example.org,http://localhost:5173; not "${text}"${hint}`,
+  )
+}
+
+export type Cors = {
+  /** Lets the page that sent a request read the answer, a refusal too. */
+  expose(request: Request, response: Response): void
+  /** The answer to a browser's preflight; null if the request is not one. */
+  answerPreflight(request: Request): Response | null
+}
+
+/**
+ * Allows the pages of the origins in `--cors-origin`. They send no cookies and no credentials of the browser, only a
+ * token that they were given. Throws a {@link UsageError} for a bad list.
+ */
+export function createCors(text: string): Cors {
+  const origins = new Set(text.split(',').map((it) => parseOrigin(it.trim())))
+
+  const allowedOf = ({ headers }: Request): string | null => {
+    const origin = headers.get('origin')
+    return origin !== null && origins.has(origin) ? origin : null
+  }
+
+  return {
+    expose(request, { headers }) {
+      // Even without an origin: a cache must not give that answer to a page.
+      headers.append('vary', 'Origin')
+      const origin = allowedOf(request)
+      if (origin === null) return
+      headers.set('access-control-allow-origin', origin)
+      if (request.method !== 'OPTIONS') headers.set('access-control-expose-headers', EXPOSED)
+    },
+    answerPreflight(request) {
+      const isPreflight =
+        request.method === 'OPTIONS' &&
+        request.headers.has('access-control-request-method') &&
+        allowedOf(request) !== null
+      return isPreflight ? new Response(null, { status: 204, headers: PREFLIGHT }) : null
+    },
+  }
+}

@@ -1,0 +1,51 @@
+// The rate limit: how many requests each token may send.
+
+import { ApiError } from '../../errors'
+import type { Token } from '../../token/token'
+
+// Beyond this many keys, the least recently used one is forgotten: its bucket is full again.
+const MAX_KEYS = 10_000
+
+type Bucket = { level: number; at: number }
+
+/** Token buckets: for each of many keys, a number of requests per second, and as many at once. `now` may jump. */
+export function createBuckets(perSecond: number, now: () => number, most = MAX_KEYS) {
+  // Least recently used first.
+  const buckets = new Map<string, Bucket>()
+
+  return {
+    /** Takes one request from a key's bucket; false if it is empty. */
+    take(key: string): boolean {
+      const at = now()
+      const bucket = buckets.get(key) ?? { level: perSecond, at }
+      // A clock that is set back neither adds nor takes anything.
+      const gained = (Math.max(0, at - bucket.at) * perSecond) / 1000
+      bucket.level = Math.min(perSecond, bucket.level + gained)
+      bucket.at = at
+      buckets.delete(key)
+      buckets.set(key, bucket)
+      if (buckets.size > most) buckets.delete(buckets.keys().next().value ?? '')
+      if (bucket.level < 1) return false
+      bucket.level -= 1
+      return true
+    },
+  }
+}
+
+// Monitoring works even when a token has used up its limit.
+const isLimited = (route: string): boolean => route !== '/metrics'
+
+export type RateLimit = {
+  /** Counts a request. Throws 42901 if its token has none left. */
+  spend(token: Token, route: string): void
+}
+
+/** Limits the requests of each token to `perSecond`, and to as many at once. */
+export function createRateLimit(perSecond: number, now: () => number): RateLimit {
+  const buckets = createBuckets(perSecond, now)
+  return {
+    spend({ hash }, route) {
+      if (isLimited(route) && !buckets.take(hash)) throw new ApiError(42901)
+    },
+  }
+}

@@ -1,0 +1,123 @@
+// Bounds the answers that clients have not read yet. Bun keeps them, beyond the buffers of the kernel.
+
+import { ApiError } from '../../errors'
+import { charactersOf, type NewPlant } from '../../plant/plant'
+import { createByteBudget, type Holding } from '../bodies/byte-budget'
+import { type Body, encode, jsonHeaders } from './answer'
+
+// A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).
+const SHORT = 4 * 1024
+// The last quarter is for pages of 1000 ordinary plants and the metrics: they are answered while a few clients read nothing.
+const ANSWER_BYTES = 32 * 1024 * 1024
+const ANSWER_BYTES_BEFORE_LONG = 24 * 1024 * 1024
+const LONG = 64 * 1024
+/** A client that takes nothing of what it is sent for this long is disconnected; Bun looks every 4 seconds. */
+export const UNREAD_SECONDS = 20
+// So many changes of plants of unknown length may wait together. Of more, the plants are read first.
+const UNMEASURED_CHANGES = 8
+// What such a change takes until it is answered, times the length of the plant (`memory-unread-patches`).
+const COPIES = 4
+const TOO_MANY = 'busy: too many long answers wait for their clients; retry shortly'
+
+export type AnswerBudget = {
+  /** Bytes of long answers that clients have not read, and of those that are being made. */
+  held(): number
+  /** Holds bytes that a stream sends; null if there is no room. */
+  hold(bytes: number): Holding | null
+  /** 200 with a body, JSON by default. A long one is 50301 if there is no room for it, unless it answers a change. */
+  answer(request: Request, body: Body, headers?: Headers): Response
+  /** The same, compressed if that pays and the client accepts it. */
+  answerZipped(request: Request, text: string): Response
+  /** Makes a change that is answered with a plant. 50301, and no change, if there is no room for the answer. */
+  change<T>(plant: NewPlant, make: () => Promise<T>): Promise<T>
+  /** The same, if only the store knows the plant: `read` reads it. */
+  changeStored<T>(read: () => Promise<NewPlant | null>, make: () => Promise<T>): Promise<T>
+}
+
+/** `timeOut` closes the connection of a request once it makes no progress for so many seconds. */
+export function createAnswerBudget(
+  timeOut: (request: Request, seconds: number) => void,
+): AnswerBudget {
+  const budget = createByteBudget(ANSWER_BYTES)
+  let unmeasured = 0
+
+  function hasRoom(bytes: number): boolean {
+    if (bytes <= SHORT) return true
+    return budget.held() < (bytes > LONG ? ANSWER_BYTES_BEFORE_LONG : budget.limit)
+  }
+
+  function holdWhile<T>(bytes: number, make: () => Promise<T>): Promise<T> {
+    const holding = budget.hold(bytes)
+    return make().finally(holding.release)
+  }
+
+  // Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when the
+  // kernel has all of it, or the client has gone.
+  function streamOf(request: Request, body: Body): ReadableStream {
+    const length = Buffer.byteLength(body)
+    const { release } = budget.hold(length)
+    let rest = body
+    return new ReadableStream(
+      {
+        type: 'direct',
+        async pull(controller) {
+          controller.write(rest)
+          rest = ''
+          const sent: unknown = controller.end()
+          if (sent instanceof Promise) {
+            timeOut(request, UNREAD_SECONDS)
+            await sent
+          }
+          release()
+        },
+        cancel: release,
+      },
+      // Longer than the text, so that nothing is sent before the end.
+      { highWaterMark: length + 1 },
+    )
+  }
+
+  function answer(request: Request, body: Body, headers = jsonHeaders): Response {
+    if (body.length <= SHORT) return new Response(body, { headers })
+    const { method } = request
+    if (method === 'HEAD') return new Response(body, { headers })
+    if (request.signal.aborted) return new Response(null, { headers })
+    // A change is made by now, and had room when it began.
+    if (method === 'GET' && !hasRoom(body.length)) throw new ApiError(50301, TOO_MANY)
+    return new Response(streamOf(request, body), { headers })
+  }
+
+  function change<T>(plant: NewPlant, make: () => Promise<T>): Promise<T> {
+    const characters = charactersOf(plant)
+    if (characters <= SHORT) return make()
+    if (!hasRoom(characters)) throw new ApiError(50301, TOO_MANY)
+    return holdWhile(characters, make)
+  }
+
+  async function changeStored<T>(
+    read: () => Promise<NewPlant | null>,
+    make: () => Promise<T>,
+  ): Promise<T> {
+    const isMeasured = unmeasured >= UNMEASURED_CHANGES || !hasRoom(LONG + 1)
+    const plant = isMeasured ? await read() : null
+    const characters = plant ? charactersOf(plant) : 0
+    if (!hasRoom(characters)) throw new ApiError(50301, TOO_MANY)
+    if (isMeasured) return holdWhile(characters * COPIES, make)
+    unmeasured++
+    return make().finally(() => {
+      unmeasured--
+    })
+  }
+
+  return {
+    held: budget.held,
+    hold: (bytes) => (hasRoom(bytes) ? budget.hold(bytes) : null),
+    answer,
+    answerZipped(request, text) {
+      const { body, headers } = encode(request, text)
+      return answer(request, body, headers)
+    },
+    change,
+    changeStored,
+  }
+}

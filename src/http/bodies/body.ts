@@ -1,0 +1,171 @@
+// Reads the bodies of requests as JSON.
+
+import type { TSchema } from '@sinclair/typebox'
+import { getSchemaValidator } from 'elysia'
+import { ApiError } from '../../errors'
+import { parseBody } from '../../plant/json'
+import { listMismatches, type Validator } from '../../plant/mismatch'
+import { FIELDS } from '../../plant/plant'
+import type { SentHeaders } from '../access/precondition'
+import { createByteBudget } from './byte-budget'
+
+// RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
+const MEDIA_TYPE =
+  /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^`|~-]+=(?:[\w!#-'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
+const ENCODED = 'send the body without Content-Encoding'
+const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
+const DIGITS = /^\d{1,15}$/
+
+// A body of up to this length is not counted: there is one per connection, which takes 8 KB in all
+// (`bun test/slow/faults/run.ts --only memory-unfinished`).
+const SMALL_BODY_BYTES = 4 * 1024
+// All longer bodies that are being read take at most this together; one of the longest length always fits.
+const READING_BYTES = 16 * 1024 * 1024
+// A body of many keys takes ten times its length until it is collected. Only the known fields of a longer one are kept:
+// otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
+const LONG_BODY_BYTES = 64 * 1024
+
+function pick(value: unknown, names: readonly string[]): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const own = names.filter((name) => Object.hasOwn(value, name))
+  return Object.fromEntries(own.map((name) => [name, Reflect.get(value, name)]))
+}
+
+function keepFields(body: unknown): unknown {
+  const kept = pick(body, [...FIELDS, 'plants']) as { plants?: unknown } | null
+  if (Array.isArray(kept?.plants)) {
+    kept.plants = kept.plants.map((plant) => pick(plant, FIELDS))
+  }
+  return kept
+}
+
+const parse = (bytes: Uint8Array): unknown =>
+  bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
+
+/** The media types of a body; `rule` and `accepts` name them to a client that sends another. */
+export type Media = {
+  readonly types: readonly string[]
+  readonly rule?: string
+  readonly accepts?: Readonly<Record<string, string>>
+}
+
+const PLAIN_JSON: Media = { types: ['application/json'] }
+
+const MERGE_PATCH_TYPES = ['application/merge-patch+json', 'application/json']
+
+/** No body may be encoded (RFC 9110, section 12.5.3). */
+export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
+
+/** A patch (RFC 7396), which may also be sent as plain JSON. */
+export const MERGE_PATCH: Media = {
+  types: MERGE_PATCH_TYPES,
+  rule: 'send the body as "Content-Type: application/merge-patch+json" or "application/json", in UTF-8, without Content-Encoding',
+  // RFC 5789, section 3.1.
+  accepts: { 'accept-patch': MERGE_PATCH_TYPES.join(', ') },
+}
+
+function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media): void {
+  const sent = headers['content-type'] ?? ''
+  const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
+  if (!types.includes(type ?? '')) throw new ApiError(41501, rule, { headers: accepts })
+  // Only here: the header would say that the encoding was at fault.
+  if (headers['content-encoding'] !== undefined) {
+    throw new ApiError(41501, ENCODED, { headers: ACCEPT_ENCODING })
+  }
+}
+
+type Context = { readonly request: Request; readonly headers: SentHeaders }
+
+/** The options of routes for their bodies. */
+export type Bodies = {
+  /**
+   * Of a route that ignores its body. It is read nevertheless, as others are: Bun keeps what nobody reads until the answer,
+   * except of a GET or a HEAD.
+   */
+  readonly none: { transform(context: Context): Promise<void> }
+  /**
+   * Of a route that has its body read as JSON that matches a schema, after its credentials are checked. Refuses with 41501,
+   * 41301, 50301, 40001 and 40002.
+   */
+  of<Schema extends TSchema>(
+    body: Schema,
+    media?: Media,
+  ): {
+    readonly body: Schema
+    readonly parse: 'none'
+    transform(context: Context & { body: unknown }): Promise<void>
+  }
+}
+
+/** The bodies of an app's requests, of at most `limit` bytes each. */
+export function createBodies(limit: number): Bodies {
+  const budget = createByteBudget(Math.max(READING_BYTES, limit))
+
+  // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
+  async function readCounted(request: Request): Promise<Uint8Array> {
+    if (budget.held() >= budget.limit) throw new ApiError(50301, TOO_MANY)
+    const reader = request.body?.getReader()
+    if (!reader) return new Uint8Array()
+    const parts: Uint8Array<ArrayBuffer>[] = []
+    const holding = budget.hold()
+    let size = 0
+    try {
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return Buffer.concat(parts)
+        parts.push(value)
+        holding.add(value.byteLength)
+        size += value.byteLength
+        if (size > limit) throw new ApiError(41301)
+        if (budget.held() > budget.limit) throw new ApiError(50301, TOO_MANY)
+      }
+    } finally {
+      holding.release()
+      // Freed at once: of bodies that come together, the collector would be late (`memory-deletes`).
+      for (const { buffer } of parts) buffer.transfer(0)
+      reader.releaseLock()
+    }
+  }
+
+  async function readBytes(request: Request, headers: SentHeaders): Promise<Uint8Array> {
+    const announced = headers['content-length'] ?? ''
+    const length = DIGITS.test(announced) ? Number(announced) : null
+    if (length !== null && length > limit) throw new ApiError(41301)
+    const isSmall = length !== null && length <= SMALL_BODY_BYTES
+    try {
+      return await (isSmall ? request.bytes() : readCounted(request))
+    } catch (cause) {
+      if (cause instanceof ApiError) throw cause
+      throw new ApiError(40001, 'the body was cut off', { cause })
+    }
+  }
+
+  return {
+    none: {
+      transform: async ({ request, headers }) => {
+        if (request.body) await readBytes(request, headers)
+      },
+    },
+    of(body, media = PLAIN_JSON) {
+      let schema: (Validator & { Check(value: unknown): boolean }) | undefined
+
+      async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
+        requireType(headers, media)
+        const value = parse(await readBytes(request, headers))
+        schema ??= getSchemaValidator(body, { normalize: false })
+        if (!schema.Check(value)) throw new ApiError(40002, listMismatches(schema, value))
+        return value
+      }
+
+      return {
+        body,
+        // Elysia would read the body before it checks the credentials, so its validator is called above.
+        parse: 'none',
+        // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
+        transform: async (context) => {
+          context.body = await readBody(context.request, context.headers)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,121 @@
+// One client that follows the change log. It has a loop: send the next page, or wait for one.
+
+import { ApiError } from '../../errors'
+import type { Store } from '../../store'
+import { type AnswerBudget, UNREAD_SECONDS } from '../answers/answer-budget'
+import { type EventPage, type EventPages, firstEvent, KEEP_ALIVE } from './event-pages'
+
+// Spreads reconnects after a restart, over this time and as much again.
+const RETRY_MS = 1000
+
+export type FollowerDeps = {
+  readonly store: Pick<Store, 'changeLog'>
+  readonly pages: EventPages
+  readonly answerBudget: AnswerBudget
+  /** Closes the connection of a request once it makes no progress for so many seconds. */
+  readonly timeOut: (request: Request, seconds: number) => void
+  /** A follower to which nothing was sent for so long gets a comment. */
+  readonly keepAliveMs: number
+}
+
+export class Follower {
+  /** The hash of its token. */
+  readonly hash: string
+  readonly #deps: FollowerDeps
+  #cursor = ''
+  #sentAt = performance.now()
+  #isEnded = false
+  #endWait = () => {}
+
+  constructor(hash: string, deps: FollowerDeps) {
+    this.hash = hash
+    this.#deps = deps
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  /** Has it look for new changes, if it waits. */
+  wake(): void {
+    this.#endWait()
+  }
+
+  /** Has it send a comment, if nothing was sent for long. */
+  wakeIfQuiet(): void {
+    if (this.#isQuiet()) this.wake()
+  }
+
+  /** Ends its stream. */
+  end(): void {
+    this.#isEnded = true
+    this.wake()
+  }
+
+  /** The body of its answer: a page, then all that follows. `onEnd` is called when the stream has ended. */
+  stream(request: Request, first: EventPage, onEnd: () => void): ReadableStream {
+    const send = async (controller: ReadableStreamDirectController) => {
+      this.#deps.timeOut(request, UNREAD_SECONDS)
+      try {
+        await this.#run(controller, first)
+      } catch (error) {
+        // Its place was removed, or the store fails: the client learns which, when it comes back.
+        if (!(error instanceof ApiError)) throw error
+      } finally {
+        onEnd()
+      }
+      await controller.end()
+    }
+    return new ReadableStream({
+      type: 'direct',
+      pull: send,
+      cancel: () => {
+        this.end()
+        onEnd()
+      },
+    })
+  }
+
+  async #run(controller: ReadableStreamDirectController, first: EventPage): Promise<void> {
+    const retry = Math.round(RETRY_MS * (1 + Math.random()))
+    await this.#send(controller, firstEvent(retry, first))
+    if (first.events) await this.#send(controller, first.events)
+    this.#cursor = first.next
+    while (!this.#isEnded) if (!(await this.#step(controller))) return
+  }
+
+  /** Sends the next page, or waits for one. Resolves to false if the change log has ended. */
+  async #step(controller: ReadableStreamDirectController): Promise<boolean> {
+    const { pages, store } = this.#deps
+    const { growth } = pages
+    const { changeLog } = store
+    if (!changeLog) return false
+    const { events, next } = await pages.after(changeLog, this.#cursor)
+    this.#cursor = next
+    if (this.#isEnded) return false
+    if (events) await this.#send(controller, events)
+    else if (this.#isQuiet()) await this.#send(controller, KEEP_ALIVE)
+    else if (growth === pages.growth) await this.#wait()
+    return true
+  }
+
+  /** Resolves when the kernel has all of the bytes, or the client has gone. */
+  async #send(controller: ReadableStreamDirectController, bytes: Uint8Array): Promise<void> {
+    const holding = this.#deps.answerBudget.hold(bytes.byteLength)
+    if (!holding) return this.end()
+    this.#sentAt = performance.now()
+    controller.write(bytes)
+    await controller.flush(true)
+    holding.release()
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#endWait = resolve
+    })
+  }
+
+  #isQuiet(): boolean {
+    return performance.now() - this.#sentAt >= this.#deps.keepAliveMs
+  }
+}

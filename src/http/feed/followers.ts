@@ -1,0 +1,146 @@
+// The clients that follow the change log, each by a stream of server-sent events: how many there may be, when they look for
+// new changes, and that a revoked token ends its streams.
+
+import type { ChangeLog } from '../../change-log/change-log'
+import { ApiError } from '../../errors'
+import { isValid, type Token } from '../../token/token'
+import { findToken, type TokenDeps } from '../access/auth'
+import { jsonHeaders } from '../answers/answer'
+import { EVENTS, EventPages, readEvents } from './event-pages'
+import { Follower, type FollowerDeps } from './follower'
+
+// An idle one takes about 5 KB (bench: changes).
+const MAX_FOLLOWERS = 10_000
+const TOO_MANY = 'busy: too many clients follow the change log; retry shortly'
+// Less than UNREAD_SECONDS: a connection on which nothing happens for so long is closed.
+const KEEP_ALIVE_MS = 10_000
+const CHECK_MS = 500
+// New changes wake the followers together, and less often the more there are: sending to one takes about 8 us.
+const WAKE_MS = 5
+const WAKE_MS_PER_FOLLOWER = 0.01
+
+const streamHeaders = new Headers({
+  ...Object.fromEntries(jsonHeaders),
+  'content-type': EVENTS,
+  // nginx would collect events before it passes them on.
+  'x-accel-buffering': 'no',
+})
+
+export type FollowersDeps = TokenDeps &
+  Omit<FollowerDeps, 'pages' | 'keepAliveMs'> & {
+    /** Milliseconds since 1970, for the expiry of tokens. */
+    readonly now: () => number
+    /** Ends every stream. */
+    readonly stopping: AbortSignal
+    /** How many there may be. */
+    readonly most?: number
+    readonly keepAliveMs?: number
+  }
+
+export class Followers {
+  readonly #deps: FollowersDeps
+  readonly #pages = new EventPages()
+  readonly #followers = new Set<Follower>()
+  #wokenAt = 0
+  #isWaking = false
+  #isChecking = false
+  #endWatch: (() => void) | undefined
+
+  constructor(deps: FollowersDeps) {
+    this.#deps = deps
+    deps.stopping.addEventListener('abort', () => {
+      for (const follower of this.#followers) follower.end()
+    })
+  }
+
+  count(): number {
+    return this.#followers.size
+  }
+
+  /** Streams the changes after a cursor. Refuses it like `ChangeLog.read`, or with 50301. */
+  async follow(
+    changeLog: ChangeLog,
+    after: string | undefined,
+    request: Request,
+    { hash }: Token,
+  ): Promise<Response> {
+    if (this.count() >= (this.#deps.most ?? MAX_FOLLOWERS)) throw new ApiError(50301, TOO_MANY)
+    // Before any `await`, so that the limit binds.
+    const follower = this.#add(changeLog, hash)
+    let body: ReadableStream | null = null
+    try {
+      const page = await readEvents(changeLog, after)
+      const isGone = request.signal.aborted || follower.isEnded
+      if (request.method !== 'HEAD' && !isGone) {
+        body = follower.stream(request, page, () => this.#remove(follower))
+      }
+    } finally {
+      if (!body) this.#remove(follower)
+    }
+    return new Response(body, { headers: streamHeaders })
+  }
+
+  #add(changeLog: ChangeLog, hash: string): Follower {
+    const { keepAliveMs = KEEP_ALIVE_MS, stopping } = this.#deps
+    const follower = new Follower(hash, { ...this.#deps, pages: this.#pages, keepAliveMs })
+    if (stopping.aborted) follower.end()
+    this.#followers.add(follower)
+    this.#endWatch ??= this.#watch(changeLog)
+    return follower
+  }
+
+  #remove(follower: Follower): void {
+    this.#followers.delete(follower)
+    if (this.#followers.size > 0) return
+    this.#endWatch?.()
+    this.#endWatch = undefined
+    this.#pages.clear()
+  }
+
+  /** Looks after the followers while there are any. Returns what ends it. */
+  #watch(changeLog: ChangeLog): () => void {
+    const unwatch = changeLog.watch(() => this.#wakeSoon())
+    const check = setInterval(() => {
+      for (const follower of this.#followers) follower.wakeIfQuiet()
+      this.#endRefused()
+    }, CHECK_MS)
+    return () => {
+      clearInterval(check)
+      unwatch()
+    }
+  }
+
+  #wakeSoon(): void {
+    if (this.#isWaking) return
+    this.#isWaking = true
+    const at = this.#wokenAt + WAKE_MS + this.count() * WAKE_MS_PER_FOLLOWER
+    setTimeout(() => this.#wakeAll(), Math.max(0, at - performance.now()))
+  }
+
+  #wakeAll(): void {
+    this.#isWaking = false
+    this.#wokenAt = performance.now()
+    this.#pages.clear()
+    for (const follower of this.#followers) follower.wake()
+  }
+
+  /** Ends the streams whose token is refused. A store that does not answer may hold this up for long. */
+  async #endRefused(): Promise<void> {
+    if (this.#isChecking) return
+    this.#isChecking = true
+    for (const [hash, all] of Map.groupBy(this.#followers, (it) => it.hash)) {
+      if (await this.#isRefused(hash)) for (const follower of all) follower.end()
+    }
+    this.#isChecking = false
+  }
+
+  async #isRefused(hash: string): Promise<boolean> {
+    try {
+      const token = await findToken(this.#deps, hash)
+      return !token || !isValid(token, this.#deps.now())
+    } catch {
+      // The store fails: streams do not end for that.
+      return false
+    }
+  }
+}

@@ -1,0 +1,114 @@
+// The routes of the change log.
+
+import { Elysia } from 'elysia'
+import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
+import { ApiError } from '../../errors'
+import { toJson } from '../../plant/json'
+import type { Store } from '../../store'
+import { caller } from '../access/request-context'
+import { readWeights } from '../answers/accept-encoding'
+import type { AnswerBudget } from '../answers/answer-budget'
+import { EVENTS } from '../feed/event-pages'
+import type { Followers } from '../feed/followers'
+import { answers } from './describe'
+import { queryOf } from './plants'
+import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
+
+const example = {
+  cursor: '5d1be2a07c93f648-17',
+  at: '2030-05-01T12:00:00.000Z',
+  action: 'patch',
+  id: 1,
+  before: { name: 'Monstera' },
+  after: { name: 'Monstera deliciosa', tag: 'aroid' },
+  token: 'greenhouse',
+  address: '192.0.2.7',
+  request: null,
+}
+
+const REFUSALS = [40403, 41001, 50301] as const
+
+function changeLogOf({ changeLog }: Pick<Store, 'changeLog'>): ChangeLog {
+  if (!changeLog) throw new ApiError(40403)
+  return changeLog
+}
+
+// `Accept: */*` gets JSON (RFC 9110, section 12.5.1).
+function prefersEvents(accept: string): boolean {
+  const weights = readWeights(accept)
+  const events = weights.get(EVENTS) ?? 0
+  return events > 0 && events >= (weights.get('application/json') ?? 0)
+}
+
+const toText = (entries: readonly ChangeLogEntry[], next: string | null): string =>
+  JSON.stringify({ changes: entries.map(toJson), next })
+
+type ChangeDeps = {
+  readonly store: Store
+  readonly answerBudget: AnswerBudget
+  readonly followers: Followers
+}
+
+export function changes({ store, answerBudget, followers }: ChangeDeps) {
+  return new Elysia({ name: 'changes' })
+    .use(caller())
+    .get(
+      '/plants/changes',
+      async ({ request, headers, query, token }) => {
+        const changeLog = changeLogOf(store)
+        if (token && prefersEvents(headers.accept ?? ''))
+          return followers.follow(
+            changeLog,
+            headers['last-event-id'] || query.after,
+            request,
+            token,
+          )
+        const { entries, next } = await changeLog.read({
+          limit: Number(query.limit),
+          after: query.after,
+        })
+        return answerBudget.answerZipped(request, toText(entries, next))
+      },
+      {
+        ...queryOf(ChangeList),
+        detail: {
+          operationId: 'listChanges',
+          summary: 'List or follow what changed',
+          description:
+            'The oldest first. With `Accept: text/event-stream`, a stream that stays open: the id of an event is its cursor, its name the action, its data the change; `Last-Event-ID` wins over `after`.',
+          refusals: REFUSALS,
+          answers: () => {
+            const { 200: page } = answers(200, 'Changes.', ChangePage, {
+              example: { changes: [example], next: example.cursor },
+            })
+            const data = `id: ${example.cursor}\nevent: patch\ndata: ${JSON.stringify(example)}\n\n`
+            const stream = { [EVENTS]: { schema: { type: 'string' }, example: data } }
+            return { 200: { ...page, content: { ...page?.content, ...stream } } }
+          },
+        },
+      },
+    )
+    .get(
+      '/plants/:id/history',
+      async ({ request, params: { id }, query: { limit, after } }) => {
+        const options = { limit: Number(limit), after }
+        const { entries, next = null } = await changeLogOf(store).history(BigInt(id), options)
+        return answerBudget.answerZipped(request, toText(entries, next))
+      },
+      {
+        params: PlantPath,
+        ...queryOf(ChangeList),
+        detail: {
+          operationId: 'history',
+          summary: 'List the changes of a plant',
+          description:
+            'The newest first, as far back as the change log goes; also of a deleted plant.',
+          refusals: REFUSALS,
+          answers: () =>
+            answers(200, 'Changes of the plant.', HistoryPage, {
+              example: { changes: [example], next: null },
+            }),
+        },
+      },
+    )
+}

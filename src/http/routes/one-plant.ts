@@ -1,0 +1,147 @@
+// The routes of one plant.
+
+import { Elysia } from 'elysia'
+import { ApiError } from '../../errors'
+import { entityTagOf, isAmong, type Precondition } from '../../plant/entity-tag'
+import { toJson } from '../../plant/json'
+import {
+  type ChangedTexts,
+  type Int64,
+  NewPlant,
+  PlantPatch,
+  Replacement,
+  TEXTS,
+  toNewPlant,
+} from '../../plant/plant'
+import type { ChangeOptions } from '../../plant/plants'
+import { readPrecondition, type SentHeaders } from '../access/precondition'
+import { type Caller, caller } from '../access/request-context'
+import { jsonHeaders, notModified } from '../answers/answer'
+import { MERGE_PATCH } from '../bodies/body'
+import { answers, STORED_PLANT } from './describe'
+import { type PlantDeps, storedExample } from './plants'
+import { PlantPath } from './schemas'
+
+const etag = entityTagOf({ ...storedExample, id: 1n })
+const tagged = { example: storedExample, headers: { etag } }
+
+function requireSameId(sent: Int64 | undefined, id: Int64): void {
+  if (sent !== undefined && sent !== id)
+    throw new ApiError(40002, 'id: expected the id in the path, or none')
+}
+
+// Only the fields of the schema that were sent.
+const toPatch = (patch: PlantPatch): ChangedTexts =>
+  Object.fromEntries(
+    TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
+  )
+
+export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantDeps, 'metrics'>) {
+  function conditionally(headers: SentHeaders, caller: Caller): ChangeOptions {
+    const precondition = readPrecondition(headers)
+    return { ...optionsOf(caller), ...(precondition && { precondition }) }
+  }
+
+  function answerPlant(request: Request, plant: NewPlant, tag = entityTagOf(plant)): Response {
+    const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
+    answer.headers.set('etag', tag)
+    return answer
+  }
+
+  return new Elysia({ name: 'one-plant' })
+    .use(caller())
+    .get(
+      '/plants/:id',
+      async ({ params, headers, request }) => {
+        const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
+        const plant = await store.readPlant(BigInt(params.id))
+        if (!plant) throw new ApiError(40402)
+        const tag = entityTagOf(plant)
+        // RFC 9110, section 13.2.2: If-Match is checked first.
+        if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
+        if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
+        return answerPlant(request, plant, tag)
+      },
+      {
+        params: PlantPath,
+        detail: {
+          operationId: 'readPlant',
+          summary: 'Read a plant',
+          description: 'Sees every change that was acknowledged before.',
+          ...STORED_PLANT,
+          answers: () => ({
+            ...answers(200, 'The plant.', NewPlant, tagged),
+            ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
+          }),
+        },
+      },
+    )
+    .put(
+      '/plants/:id',
+      async ({ params, headers, body, request, token, entry }) => {
+        const id = BigInt(params.id)
+        requireSameId(body.id, id)
+        const plant = toNewPlant(id, body)
+        const options = conditionally(headers, { request, token, entry })
+        await answerBudget.change(plant, () => store.replacePlant(plant, options))
+        return answerPlant(request, plant)
+      },
+      {
+        ...bodies.of(Replacement),
+        params: PlantPath,
+        detail: {
+          operationId: 'replacePlant',
+          summary: 'Replace a plant',
+          description:
+            'Replaces all its fields: a tag that is not sent is removed. Never creates a plant.',
+          ...STORED_PLANT,
+          answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
+        },
+      },
+    )
+    .patch(
+      '/plants/:id',
+      async ({ params, headers, body, request, token, entry }) => {
+        const id = BigInt(params.id)
+        requireSameId(body.id, id)
+        const options = conditionally(headers, { request, token, entry })
+        const plant = await answerBudget.changeStored(
+          () => store.readPlant(id),
+          () => store.patchPlant(id, toPatch(body), options),
+        )
+        return answerPlant(request, plant)
+      },
+      {
+        ...bodies.of(PlantPatch, MERGE_PATCH),
+        params: PlantPath,
+        detail: {
+          operationId: 'patchPlant',
+          summary: 'Change some fields of a plant',
+          description:
+            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
+          ...STORED_PLANT,
+          media: MERGE_PATCH,
+          answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
+        },
+      },
+    )
+    .delete(
+      '/plants/:id',
+      async ({ params, headers, request, token, entry }) => {
+        const options = conditionally(headers, { request, token, entry })
+        await store.deletePlant(BigInt(params.id), options)
+        return new Response(null, { status: 204, headers: jsonHeaders })
+      },
+      {
+        ...bodies.none,
+        params: PlantPath,
+        detail: {
+          operationId: 'deletePlant',
+          summary: 'Delete a plant',
+          description: 'Answers once the deletion is durable. The id may be used again.',
+          ...STORED_PLANT,
+          answers: () => answers(204, 'The plant is gone.', null),
+        },
+      },
+    )
+}

@@ -1,0 +1,82 @@
+// The routes for operators.
+
+import * as t from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { ApiError } from '../../errors'
+import type { Metrics, OpenFiles } from '../../metrics'
+import type { Store } from '../../store'
+import { answerJson } from '../answers/answer'
+import type { AnswerBudget } from '../answers/answer-budget'
+import type { Followers } from '../feed/followers'
+import { answers } from './describe'
+import { Health } from './schemas'
+
+/** `GET /health`, for monitoring; it needs no credentials. 503 only if the store cannot write. */
+export function health(store: Store) {
+  return new Elysia({ name: 'health' }).get(
+    '/health',
+    async () => {
+      await store.probe().catch((error) => {
+        throw new ApiError(50302, error instanceof ApiError ? error.message : undefined)
+      })
+      return answerJson({ status: 'ok' })
+    },
+    {
+      detail: {
+        operationId: 'health',
+        summary: 'Check whether the store can write',
+        description: 'For supervisors and load balancers. Needs no token.',
+        security: [],
+        refusals: [50302],
+        answers: () => answers(200, 'The store can write.', Health, { example: { status: 'ok' } }),
+      },
+    },
+  )
+}
+
+const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8'
+
+type MetricsDeps = {
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly countFiles: () => Promise<OpenFiles | null>
+  readonly answerBudget: AnswerBudget
+  readonly followers: Followers
+}
+
+/** `GET /metrics`, for Prometheus. */
+export function metricsPage({ store, metrics, countFiles, answerBudget, followers }: MetricsDeps) {
+  return new Elysia({ name: 'metrics' }).get(
+    '/metrics',
+    async ({ request }) => {
+      // In an outage, the other metrics matter most.
+      const [files, changeLog = null, plants] = await Promise.all([
+        countFiles(),
+        store.changeLog?.stats().catch(() => null),
+        store.countPlants().catch(() => null),
+      ])
+      const kept = {
+        unsentBytes: answerBudget.held(),
+        followers: followers.count(),
+        files,
+        changeLog,
+        plants,
+      }
+      const answer = answerBudget.answerZipped(request, metrics.render(store.stats(), kept))
+      answer.headers.set('content-type', TEXT_FORMAT)
+      return answer
+    },
+    {
+      detail: {
+        operationId: 'metrics',
+        summary: 'Read the metrics',
+        description: 'In the Prometheus text format, version 0.0.4.',
+        answers: () =>
+          answers(200, 'The metrics.', t.String(), {
+            type: 'text/plain',
+            example: 'plantstore_plants_created_total 1\n',
+          }),
+      },
+    },
+  )
+}

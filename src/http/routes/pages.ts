@@ -1,0 +1,101 @@
+// The pages for people: files that were bundled and compressed by the build, and are read on request.
+
+import { Elysia } from 'elysia'
+import { ApiError } from '../../errors'
+import { isAmong } from '../../plant/entity-tag'
+import { readIfNoneMatch } from '../access/precondition'
+import { chooseCoding } from '../answers/accept-encoding'
+
+/** A file of a page: the path of each compressed form, and the hash of what it decompresses to. */
+export type PageFile = {
+  readonly page: string
+  readonly name: string
+  readonly type: string
+  readonly hash: string
+  readonly brotli: string
+  readonly gzip: string
+}
+
+const CODINGS = ['br', 'gzip'] as const
+type Coding = (typeof CODINGS)[number] | 'identity'
+
+/** What a page may load and do (CSP, level 3): its own scripts, styles and pictures, and requests to its own origin. */
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const pageHeaders = {
+  'content-security-policy': CONTENT_POLICY,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  // Revalidated each time, with a 304: a page and its files always come from one build.
+  'cache-control': 'no-cache',
+  vary: 'accept-encoding',
+}
+
+async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Blob> {
+  const bytes = await Bun.file(coding === 'br' ? brotli : gzip).bytes()
+  return new Blob([coding === 'identity' ? Bun.gunzipSync(bytes) : bytes])
+}
+
+async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: typeof read) {
+  const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
+  const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
+  const headers = new Headers({ ...pageHeaders, etag: tag })
+  const known = asked.get('if-none-match')
+  if (known !== null && isAmong(readIfNoneMatch(known), tag)) {
+    return new Response(null, { status: 304, headers })
+  }
+  headers.set('content-type', file.type)
+  if (coding !== 'identity') headers.set('content-encoding', coding)
+  return new Response(await readOnce(file, coding), { headers })
+}
+
+// For addresses that are nearly a page's, where its links would be broken. Relative, so that it works behind a proxy that
+// adds a path prefix.
+const moved = (location: string): Response =>
+  new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
+
+/** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all of them. */
+export function pages(load: () => Promise<readonly PageFile[]>) {
+  // Each form of a file is kept: answers share the bytes of a blob, so one that nobody reads takes none.
+  const blobs = new Map<string, Blob>()
+
+  async function readOnce(file: PageFile, coding: Coding): Promise<Blob> {
+    const key = `${coding} ${file.gzip}`
+    const blob = blobs.get(key) ?? (await read(file, coding))
+    blobs.set(key, blob)
+    return blob
+  }
+
+  async function answer(request: Request, page: string, name: string): Promise<Response> {
+    const files = await load()
+    const file = files.find((it) => it.page === page && it.name === name)
+    if (!file) throw new ApiError(40401)
+    return answerFile(file, request, readOnce)
+  }
+
+  return new Elysia({ name: 'pages' })
+    .get('/', ({ request }) => answer(request, 'console', 'index.html'))
+    .get('/console', () => moved('./'))
+    .get('/console/', () => moved('../'))
+    .get('/console/index.html', () => moved('../'))
+    .get('/console/:file', ({ request, params }) => answer(request, 'console', params.file))
+    .get('/docs', ({ request }) => answer(request, 'docs', 'index.html'))
+    .get('/docs/', () => moved('../docs'))
+    .get('/docs/index.html', () => moved('../docs'))
+    .get('/docs/:file', ({ request, params }) => answer(request, 'docs', params.file))
+}

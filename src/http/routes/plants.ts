@@ -1,0 +1,166 @@
+// The routes of the collection of plants.
+
+import type { TObject } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { ApiError } from '../../errors'
+import type { Metrics } from '../../metrics'
+import { toJson } from '../../plant/json'
+import { listProblems } from '../../plant/mismatch'
+import { type Int64, NewPlant, Plant, toNewPlant } from '../../plant/plant'
+import type { Store } from '../../store'
+import { caller, type OptionsOf } from '../access/request-context'
+import { answerJson } from '../answers/answer'
+import type { AnswerBudget } from '../answers/answer-budget'
+import type { Bodies } from '../bodies/body'
+import { answers } from './describe'
+import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
+
+const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
+export const storedExample = { id: 1, ...monstera }
+
+const link = (operationId: string, description: string) => ({
+  [operationId]: { operationId, description, parameters: { id: '$request.body#/id' } },
+})
+const toThePlant = {
+  ...link('readPlant', 'Read the plant.'),
+  ...link('replacePlant', 'Replace the plant.'),
+  ...link('patchPlant', 'Change some fields of the plant.'),
+  ...link('deletePlant', 'Delete the plant.'),
+}
+const toTheNextPage = {
+  nextPage: {
+    operationId: 'listPlants',
+    description: 'List the next page; with the other parameters as they were.',
+    parameters: { after: '$response.body#/next' },
+  },
+}
+
+const STRAY_PERCENT = /%(?![\da-f]{2})/gi
+
+function isUtf8(query: string): boolean {
+  try {
+    decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The options of a route with these parameters. Elysia keeps the last of repeated ones, and reads bytes that are not UTF-8
+ * as U+FFFD: a client would not learn that another query was answered.
+ */
+export const queryOf = <Schema extends TObject>(query: Schema) => ({
+  query,
+  transform: ({ request: { url } }: { readonly request: Request }): void => {
+    const start = url.indexOf('?')
+    if (start < 0) return
+    if (!isUtf8(url.slice(start))) throw new ApiError(40002, 'the query is not UTF-8')
+    const sent = new URLSearchParams(url.slice(start))
+    const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
+    if (repeated.length > 0)
+      throw new ApiError(40002, `given more than once: ${repeated.join(', ')}`)
+  },
+})
+
+// Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy that adds a path prefix.
+const linkTo = (query: Record<string, string>): string =>
+  `<?${new URLSearchParams(query)}>; rel="next"`
+
+// The store would refuse it with a 409, as if an earlier attempt had been stored.
+function requireDistinctIds(plants: readonly NewPlant[]): void {
+  if (new Set(plants.map(({ id }) => id)).size === plants.length) return
+  const first = new Map<Int64, number>()
+  const repeats: string[] = []
+  for (const [index, { id }] of plants.entries()) {
+    const before = first.get(id)
+    if (before === undefined) first.set(id, index)
+    else repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${before}]`)
+  }
+  throw new ApiError(40002, listProblems(repeats))
+}
+
+export type PlantDeps = {
+  readonly store: Store
+  readonly metrics: Metrics
+  readonly bodies: Bodies
+  readonly answerBudget: AnswerBudget
+  readonly optionsOf: OptionsOf
+}
+
+export function plants({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
+  return new Elysia({ name: 'plants' })
+    .use(caller())
+    .post(
+      '/plants',
+      async ({ body, request, token, entry }) => {
+        const plant = toNewPlant(body.id, body)
+        const options = optionsOf({ request, token, entry })
+        await answerBudget.change(plant, () => store.createPlant(plant, options))
+        metrics.created(1)
+        // Without the id.
+        return answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
+      },
+      {
+        ...bodies.of(NewPlant),
+        detail: {
+          operationId: 'createPlant',
+          summary: 'Create a plant',
+          description: 'Answers once the plant is durable. An id identifies one plant.',
+          refusals: [40901, 40902],
+          answers: () =>
+            answers(200, 'The plant is durable.', Plant, { example: monstera, links: toThePlant }),
+        },
+      },
+    )
+    .post(
+      '/plants/batch',
+      async ({ body, request, token, entry }) => {
+        requireDistinctIds(body.plants)
+        const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
+        await store.createPlants(all, optionsOf({ request, token, entry }))
+        metrics.created(all.length)
+        return answerJson({ created: all.length })
+      },
+      {
+        ...bodies.of(PlantBatch),
+        detail: {
+          operationId: 'createPlants',
+          summary: 'Create up to 1000 plants, all or none',
+          description: 'Answers once all plants are durable. If one is refused, none is created.',
+          refusals: [40901, 40902],
+          answers: () =>
+            answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
+        },
+      },
+    )
+    .get(
+      '/plants',
+      async ({ request, query: { limit, after, ...filter } }) => {
+        const { tag = null, name = null, order } = filter
+        const from = after === undefined ? null : BigInt(after)
+        const page = await store.listPlants({ limit: Number(limit), after: from, tag, name, order })
+        const next = page.next === null ? null : String(page.next)
+        const text = JSON.stringify({ plants: page.plants.map(toJson), next })
+        const answer = answerBudget.answerZipped(request, text)
+        if (next !== null)
+          answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
+        return answer
+      },
+      {
+        ...queryOf(PlantList),
+        detail: {
+          operationId: 'listPlants',
+          summary: 'List plants',
+          description:
+            'Page by page, in ascending or descending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
+          answers: () =>
+            answers(200, 'A page of plants.', PlantPage, {
+              example: { plants: [storedExample], next: '1' },
+              headers: { link: '<?limit=1&after=1>; rel="next"' },
+              links: toTheNextPage,
+            }),
+        },
+      },
+    )
+}

@@ -1,0 +1,187 @@
+// The schemas of requests and answers, other than plants. `title` names a schema in the OpenAPI description.
+
+// From TypeBox, as those of plants: an integer of Elysia's also takes text.
+import * as t from '@sinclair/typebox'
+import { ACTIONS } from '../../change-log/change-log'
+import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../../plant/plant'
+import { ORDERS, type Order } from '../../plant/plants'
+
+// The plants on a page if the client gives no limit.
+const DEFAULT_LIMIT = 100
+const MAX_BATCH = 1000
+
+t.TypeRegistry.Set('Int64Text', (_, text) => typeof text === 'string' && parseInt64(text) !== null)
+// Elysia fills in the default as a number.
+t.TypeRegistry.Set('Limit', (_, value) => /^([1-9]\d{0,2}|1000)$/.test(String(value)))
+
+t.TypeRegistry.Set('Order', (_, value) => ORDERS.some((order) => order === value))
+t.TypeRegistry.Set('NamePart', (_, text) => isText(text) && [...text].length <= MAX_PART)
+
+// An int64 as text, as in a path or a query.
+const DIGITS = { [t.Kind]: 'Int64Text', error: String(Int64.error) }
+
+/** The path of a plant. */
+export const PlantPath = t.Object(
+  { id: t.Unsafe<string>({ ...Int64, ...DIGITS }) },
+  { error: 'expected an id' },
+)
+
+// A string, because JavaScript's numbers are exact only up to 2^53.
+const Cursor = t.Unsafe<string>({
+  ...DIGITS,
+  title: 'Cursor',
+  type: 'string',
+  pattern: '^-?[0-9]{1,19}$',
+  description: 'The id at which a page ended, in digits. The next page begins after it.',
+})
+
+// In a URL this takes up to 1.8 kB. A longer one would take longer to look for in a long name.
+const MAX_PART = 200
+
+const NamePart = t.Unsafe<string>({
+  ...Tag,
+  [t.Kind]: 'NamePart',
+  maxLength: MAX_PART,
+  description:
+    'Only plants whose names contain this, the case of A to Z ignored. A page may be short or empty while `next` is there.',
+  error: `${Tag.error}, of up to ${MAX_PART} characters`,
+})
+
+const Limit = t.Unsafe<string | number>({
+  [t.Kind]: 'Limit',
+  type: 'integer',
+  minimum: 1,
+  maximum: 1000,
+  default: DEFAULT_LIMIT,
+  description: `The most plants on a page; default: ${DEFAULT_LIMIT}.`,
+  error: 'expected an integer from 1 to 1000',
+})
+
+// Without a default: Elysia would add it to every query, and so to every link.
+const IdOrder = t.Unsafe<Order>({
+  [t.Kind]: 'Order',
+  type: 'string',
+  enum: ORDERS,
+  description: 'The order of ids; default: asc. With desc, `after` means ids below it.',
+  error: 'expected asc or desc',
+})
+
+/** The parameters of a list. */
+export const PlantList = t.Object(
+  {
+    limit: t.Optional(Limit),
+    after: t.Optional(Cursor),
+    tag: t.Optional(
+      t.Unsafe<string>({ ...Tag, description: 'Only plants with exactly this tag.' }),
+    ),
+    name: t.Optional(NamePart),
+    order: t.Optional(IdOrder),
+  },
+  { additionalProperties: false, error: 'unknown parameter; use limit, after, tag, name or order' },
+)
+
+// The engine knows what its cursors look like.
+const LogCursor = t.String({
+  title: 'LogCursor',
+  description: 'A place in the change log, taken from an answer. What follows begins after it.',
+})
+
+/** The parameters of a list of changes. */
+export const ChangeList = t.Object(
+  {
+    limit: t.Optional(
+      t.Unsafe<string | number>({
+        ...Limit,
+        description: `The most changes on a page, which may have fewer; default: ${DEFAULT_LIMIT}.`,
+      }),
+    ),
+    after: t.Optional(LogCursor),
+  },
+  { additionalProperties: false, error: 'unknown parameter; use limit or after' },
+)
+
+/** The body of a batch. */
+export const PlantBatch = t.Object(
+  {
+    plants: t.Array(NewPlant, {
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      description: 'The plants to create, each with its own id.',
+      error: `expected an array of 1 to ${MAX_BATCH} plants`,
+    }),
+  },
+  {
+    title: 'PlantBatch',
+    description: 'Plants to create together.',
+    additionalProperties: true,
+    error: 'expected an object with plants',
+  },
+)
+
+// The schemas below only describe answers: nothing checks them.
+
+const orNull = (schema: t.TSchema, description: string) =>
+  t.Union([schema, t.Null()], { description })
+
+const NEXT = 'What to send as `after` for the next page; null on the last one.'
+
+export const PlantPage = t.Object(
+  {
+    plants: t.Array(NewPlant, {
+      description: 'Plants in the order of their ids that was asked for.',
+    }),
+    next: orNull(Cursor, NEXT),
+  },
+  { title: 'PlantPage', description: 'A page of plants.' },
+)
+
+const Change = t.Object(
+  {
+    cursor: LogCursor,
+    at: t.String({ format: 'date-time', description: 'When it took effect, in UTC.' }),
+    action: t.Union(
+      ACTIONS.map((action) => t.Literal(action)),
+      { description: 'What was requested.' },
+    ),
+    id: Int64,
+    before: orNull(Plant, 'null: there was none.'),
+    after: orNull(Plant, 'null: it was deleted.'),
+    token: orNull(t.String(), 'The name of the token; null for a command.'),
+    address: orNull(t.String(), 'The address of the client, if it has one.'),
+    request: orNull(
+      t.String(),
+      'The id of the request, as in the request log; of a command, its name.',
+    ),
+  },
+  { title: 'Change', description: 'A change that took effect.' },
+)
+
+const pageOf = (title: string, order: string, next: t.TSchema) =>
+  t.Object(
+    { changes: t.Array(Change, { description: order }), next },
+    { title, description: 'Changes, each exactly once.' },
+  )
+
+export const ChangePage = pageOf('ChangePage', 'The oldest first.', LogCursor)
+export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(LogCursor, NEXT))
+
+export const Created = t.Object(
+  { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
+  { title: 'Created', description: 'How many plants a batch created.' },
+)
+
+export const Health = t.Object(
+  { status: t.Literal('ok', { description: 'The store can write.' }) },
+  { title: 'Health', description: 'The store can write.' },
+)
+
+export const ErrorBody = t.Object(
+  {
+    error: t.Integer({
+      format: 'int32',
+      description: 'The HTTP status times 100 plus a count. Its meaning never changes.',
+    }),
+    message: t.String({ description: 'What went wrong, and what to do.' }),
+  },
+  { title: 'Error', description: 'Why a request was refused.' },
+)

@@ -1,0 +1,106 @@
+// Sends changes to a receiver of webhooks (https://www.standardwebhooks.com).
+
+import packageJson from '../../package.json'
+import type { Change } from '../client/client'
+import { backOff, pause, retryAfterOf } from '../client/send'
+import { messageOf, UsageError } from '../errors'
+import { toJson } from '../plant/json'
+import type { Ask } from './request'
+
+const PATIENCE_SECONDS = 30
+const PAUSE_SECONDS = { first: 1, longest: 3600 }
+const SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+const LEAST_KEY_BYTES = 24
+const MAX_KEY_BYTES = 64
+
+export type Receiver = {
+  readonly url: URL
+  /** Each signs: a receiver that knows one of them can verify. */
+  readonly keys: readonly Uint8Array[]
+}
+
+/** The keys of a file: one secret a line. */
+export function parseSecrets(text: string): Uint8Array[] {
+  const keys = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => Buffer.from(SECRET.exec(line)?.[1] ?? '', 'base64'))
+  const areKeys = keys.every(({ length }) => length >= LEAST_KEY_BYTES && length <= MAX_KEY_BYTES)
+  if (keys.length > 0 && areKeys) return keys
+  throw new UsageError(
+    `a secret is "whsec_" and ${LEAST_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64: (printf whsec_; openssl rand -base64 32)`,
+  )
+}
+
+/** A change as it is sent: the same each time it is tried, but for the time of the attempt. */
+function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) {
+  const type = `plant.${change.action}`
+  const body = JSON.stringify({ type, timestamp: change.at, data: toJson(change) })
+  const signed = `${change.cursor}.${seconds}.${body}`
+  const signatures = keys.map(
+    (key) => `v1,${new Bun.CryptoHasher('sha256', key).update(signed).digest('base64')}`,
+  )
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': `plantstore/${packageJson.version}`,
+      'webhook-id': change.cursor,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': signatures.join(' '),
+    },
+  }
+}
+
+/** The seconds before the next attempt, after so many. `random`: from 0 to 1. */
+export const pauseAfter = (tries: number, retryAfter: number, random: number): number =>
+  backOff(PAUSE_SECONDS, tries, retryAfter, random)
+
+type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
+
+async function attempt(
+  ask: Ask,
+  { url, keys }: Receiver,
+  change: Change,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const request = signedRequest(keys, change, Math.floor(Date.now() / 1000))
+  try {
+    const answer = await ask(url, {
+      ...request,
+      method: 'POST',
+      redirect: 'manual',
+      signal,
+      whom: 'receiver',
+      seconds: PATIENCE_SECONDS,
+      isStream: true,
+    })
+    // Whatever it says, and however much.
+    await answer.body?.cancel()
+    const { retryAfter = 0 } = retryAfterOf(answer.headers)
+    return { status: answer.status, retryAfter, reason: `${url.host} answered ${answer.status}` }
+  } catch (error) {
+    return { status: 0, retryAfter: 0, reason: messageOf(error) }
+  }
+}
+
+/** Sends a change until the receiver takes it, says that it wants no more (410), or the signal is aborted. */
+export async function deliver(
+  ask: Ask,
+  receiver: Receiver,
+  change: Change,
+  signal: AbortSignal,
+  onFailure: (reason: string, seconds: number) => void,
+): Promise<'taken' | 'gone' | 'aborted'> {
+  for (let tries = 0; !signal.aborted; tries++) {
+    const { status, retryAfter, reason } = await attempt(ask, receiver, change, signal)
+    if (status >= 200 && status < 300) return 'taken'
+    if (status === 410) return 'gone'
+    if (signal.aborted) break
+    const seconds = pauseAfter(tries, retryAfter, Math.random())
+    onFailure(reason, seconds)
+    await pause(seconds, signal)
+  }
+  return 'aborted'
+}

@@ -1,0 +1,17 @@
+// The program as others see it: its exit codes, its own path, and words for a shell.
+
+/** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
+export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
+
+/** The exit codes after the signals to stop, as a shell counts them: 128 plus the signal's number. */
+export const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
+export type StopSignal = keyof typeof signalExitCodes
+export const stopSignals = Object.keys(signalExitCodes) as StopSignal[]
+
+/** This program, as it is started again: the executable, or Bun with the source. */
+export const ownProgram = (): readonly string[] =>
+  Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
+
+/** Quotes a word for a shell. */
+export const quote = (word: string): string =>
+  /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,19 @@
+// The thread that checks a copy. The entry of a Worker: loading it starts it.
+
+import { checkDatabase } from '../engine/sqlite/copies/check'
+import type { Checked, ToCheck } from '../engine/sqlite/copies/check-thread'
+import { messageOf, OpenError } from '../errors'
+
+declare const self: Worker
+
+async function answer({ path }: ToCheck): Promise<Checked> {
+  try {
+    return { findings: await checkDatabase(path, true) }
+  } catch (error) {
+    return { message: messageOf(error), isStorage: error instanceof OpenError && error.storage }
+  }
+}
+
+self.onmessage = async ({ data }: MessageEvent<string>) => {
+  self.postMessage(JSON.stringify(await answer(JSON.parse(data))))
+}

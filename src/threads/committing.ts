@@ -1,0 +1,35 @@
+// The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: loading it starts it.
+
+import { type Committer, openCommitter } from '../engine/sqlite/committing/committer'
+import type { Answer, Reply, Request } from '../engine/sqlite/committing/worker-protocol'
+import { toFailure } from '../engine/sqlite/file/errors'
+
+declare const self: Worker
+
+let committer: Committer | undefined
+
+const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
+
+function answer(request: Request): Answer {
+  if ('open' in request) {
+    committer = openCommitter(request.open, request.isDistrusted, reply)
+    return 'done'
+  }
+  if ('close' in request) {
+    committer?.close()
+    committer = undefined
+    return 'done'
+  }
+  if (!committer) return { failure: { kind: 'failed', detail: 'the database is not open' } }
+  return committer.commit(request.commit)
+}
+
+self.onmessage = ({ data }: MessageEvent<string>) => {
+  const request: Request = JSON.parse(data)
+  try {
+    reply(answer(request))
+  } catch (error) {
+    reply({ failure: toFailure(error) })
+  }
+  if ('commit' in request) committer?.afterCommit()
+}

@@ -1,0 +1,97 @@
+/** What a token allows: `read` reads plants; `write` reads and writes them. */
+export const scopes = ['read', 'write'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A bearer token as the store keeps it: never the token itself. Times are milliseconds since 1970, UTC. */
+export type Token = {
+  readonly name: string
+  /** SHA-256 of the token, 64 hexadecimal digits. */
+  readonly hash: string
+  readonly scope: Scope
+  readonly createdAt: number
+  /** null: it never expires. */
+  readonly expiresAt: number | null
+  /** null: it is not revoked. */
+  readonly revokedAt: number | null
+  /** The start of the hour of its last use; null: it was never used. */
+  readonly lastUsedAt: number | null
+}
+
+/** The state of a token at some time. One that had expired before it was revoked counts as expired. */
+type TokenState = 'valid' | 'expired' | 'revoked'
+
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
+// RFC 6750, section 2.1: b64token.
+const B64TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
+const DURATION = /^([1-9]\d{0,8})(s|m|h|d|w|y)$/
+const MAX_MS = 1000 * 31_536_000_000
+const MILLISECONDS = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  y: 31_536_000_000,
+} as const
+
+const randomToken = (): string =>
+  `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
+
+/** A token, by default a new one of 256 random bits, and what the store keeps of it. Times are milliseconds. */
+export function issueToken(
+  name: string,
+  scope: Scope,
+  expiresIn: number | null,
+  now: number,
+  text = randomToken(),
+) {
+  const token: Token = {
+    name,
+    hash: hashToken(text),
+    scope,
+    createdAt: now,
+    expiresAt: expiresIn === null ? null : now + expiresIn,
+    revokedAt: null,
+    lastUsedAt: null,
+  }
+  return { text, token }
+}
+
+/** SHA-256 of a token, 64 hexadecimal digits. The token is random, so it needs no salt and no stretching. */
+export function hashToken(token: string): string {
+  return Bun.SHA256.hash(token, 'hex')
+}
+
+/** The most characters that a token may have. */
+export const MAX_TOKEN = 4096
+
+/** True if a text can be sent as a bearer token (RFC 6750, section 2.1), and is not too short to be one. */
+export const isToken = (text: string): boolean =>
+  text.length >= 16 && text.length <= MAX_TOKEN && B64TOKEN.test(text)
+
+/** True if a text can name a token: 1 to 64 letters, digits, spaces and `._@-`, the first a letter or a digit. */
+export const isTokenName = (text: string): boolean => NAME.test(text)
+
+/** The state of a token at a time in milliseconds since 1970. */
+export function stateOf({ expiresAt, revokedAt }: Token, now: number): TokenState {
+  if (expiresAt !== null && (revokedAt ?? now) >= expiresAt) return 'expired'
+  return revokedAt === null ? 'valid' : 'revoked'
+}
+
+/** True if a token still counts at a time in milliseconds since 1970. */
+export const isValid = (token: Token, now: number): boolean => stateOf(token, now) === 'valid'
+
+/** The start of the hour, in UTC, of a time in milliseconds since 1970. */
+export const hourOf = (time: number): number => time - (time % MILLISECONDS.h)
+
+/** True if a token's scope includes another. */
+export const allows = (token: Token, scope: Scope): boolean =>
+  token.scope === 'write' || scope === 'read'
+
+/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null for any other text. */
+export function parseDuration(text: string): number | null {
+  const [, count, unit] = DURATION.exec(text) ?? []
+  if (count === undefined || unit === undefined) return null
+  const duration = Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
+  return duration <= MAX_MS ? duration : null
+}

@@ -1,0 +1,205 @@
+// The daemon on a unix socket: --unix and --unix-mode.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { importLines, lines } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const modeOf = (file: string): string => (statSync(file).mode & 0o7777).toString(8)
+
+test('listens on the socket, and says so', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('a socket')
+  const args = ['--unix', unix]
+  const options = { database: folder.file('plants.db'), args, env: { PLANTSTORE_TOKEN: '' } }
+  await using daemon = await startDaemon(options)
+  while (!daemon.out().includes('to make another token')) await Bun.sleep(2)
+
+  expect(daemon.out()).toContain(`listens on ${unix}\n`)
+  expect(daemon.out()).not.toContain('console: ')
+  const [event] = daemon.events()
+  expect(event).toMatchObject({ event: 'listening', url: 'http://localhost', unix })
+  expect(event).not.toHaveProperty('host')
+  const [curl = ''] = /^ {2}curl .*$/m.exec(daemon.out()) ?? []
+  expect(curl).toContain(` --unix-socket '${unix}' `)
+  expect(curl).toEndWith(' http://localhost/plants')
+  if (Bun.which('curl')) {
+    const { stdout } = Bun.spawnSync(['sh', '-c', `${curl} --silent`])
+    expect(stdout.toString()).toBe('{"name":"Monstera deliciosa","tag":"aroid"}')
+  }
+  expect(await daemon.stop()).toBe(0)
+})
+
+test('prints a curl line that works in any folder', async () => {
+  using folder = temporaryFolder()
+  const env = { PLANTSTORE_TOKEN: '' }
+  const args = ['--unix', 'plants.sock']
+  await using daemon = await startDaemon({ cwd: folder.path, args, env })
+  await daemon.prints(() => daemon.out().includes('to make another token'))
+
+  const [curl = ''] = /^ {2}curl .*$/m.exec(daemon.out()) ?? []
+
+  expect(curl).toContain(` --unix-socket ${realpathSync(folder.path)}/plants.sock `)
+})
+
+test('is found by health, by flag and by environment', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const health = () => runProgram(['health', '--unix', unix])
+  const nobody = {
+    out: '',
+    err: `plantstore: nothing is listening at ${unix}; is the daemon running?\n`,
+    code: 1,
+  }
+  expect(await health()).toEqual(nobody)
+  const options = { database: folder.file('plants.db'), env: { PLANTSTORE_UNIX: unix } }
+  const daemon = await startDaemon(options)
+
+  expect(await health()).toEqual({ out: `ok ${unix}\n`, err: '', code: 0 })
+  expect((await runProgram(['health'], { env: { PLANTSTORE_UNIX: unix } })).code).toBe(0)
+
+  await daemon.stop('SIGKILL')
+  expect(existsSync(unix)).toBeTrue()
+  expect(await health()).toEqual(nobody)
+})
+
+test.each([
+  [[], '660'],
+  [['--unix-mode', '0666'], '666'],
+  [['--unix-mode', '600'], '600'],
+])('gives the socket the rights of %j', async (flags, mode) => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const args = ['--unix', unix, ...flags]
+  await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+
+  expect(modeOf(unix)).toBe(mode)
+  expect(await daemon.stop()).toBe(0)
+})
+
+test('removes the socket when it stops, and takes over one that a killed daemon left', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const options = { database: folder.file('plants.db'), args: ['--unix', unix] }
+  for (const signal of ['SIGKILL', 'SIGTERM', 'SIGKILL', 'SIGTERM'] as const) {
+    const daemon = await startDaemon(options)
+    const answer = await daemon.fetch('/plants', { unix })
+    expect(answer.status).toBe(200)
+    await daemon.stop(signal)
+    expect(existsSync(unix)).toBe(signal === 'SIGKILL')
+  }
+})
+
+test.each([
+  ['the socket of a newer daemon', true],
+  ['a file', false],
+])('leaves %s that has taken its place', async (_, isSocket) => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const args = ['--unix', unix]
+  await using older = await startDaemon({ database: folder.file('older.db'), args })
+  rmSync(unix)
+  await using newer = isSocket
+    ? await startDaemon({ database: folder.file('newer.db'), args })
+    : null
+  if (!newer) writeFileSync(unix, 'precious')
+
+  expect(await older.stop()).toBe(0)
+
+  if (newer) expect((await newer.fetch('/plants', { unix })).status).toBe(200)
+  else expect(readFileSync(unix, 'utf8')).toBe('precious')
+  expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
+})
+
+test('removes the socket when it ends because its first token cannot be stored', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  using db = new Database(database)
+  db.run('BEGIN IMMEDIATE')
+
+  const { out, err, code } = await runProgram(['serve', '--database', database, '--unix', unix])
+
+  expect(out).toContain(`listens on ${unix}\n`)
+  expect(err).toEndWith('the database is locked; retry shortly\n')
+  expect(code).toBe(1)
+  expect(existsSync(unix)).toBeFalse()
+})
+
+test('refuses a socket on which another program listens, and leaves it', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const first = { database: folder.file('first.db'), args: ['--unix', unix] }
+  await using daemon = await startDaemon(first)
+
+  const second = ['serve', '--database', folder.file('second.db'), '--unix', unix]
+  expect(await runProgram(second)).toEqual({
+    out: '',
+    err: `plantstore: another program listens on ${unix}; stop it, or choose another --unix\n`,
+    code: 1,
+  })
+  expect((await daemon.fetch('/plants', { unix })).status).toBe(200)
+  expect(await daemon.stop()).toBe(0)
+  expect(existsSync(unix)).toBeFalse()
+})
+
+test('is taken over by one of several daemons that start at once', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const killed = await startDaemon({ database: folder.file('0.db'), args: ['--unix', unix] })
+  await killed.stop('SIGKILL')
+
+  const starts = [1, 2, 3, 4].map((number) => {
+    const database = folder.file(`${number}.db`)
+    return startDaemon({ database, args: ['--unix', unix] })
+  })
+  const started = await Promise.allSettled(starts)
+
+  const daemons = started.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []))
+  expect(daemons).toHaveLength(1)
+  for (const daemon of daemons) expect(await daemon.stop()).toBe(0)
+})
+
+test.each([
+  ['a file', (path: string) => writeFileSync(path, ''), 'exists and is not a socket'],
+  ['too long a path', () => {}, 'the path of a socket may have at most 107 bytes'],
+  ['a folder that does not exist', () => {}, 'does not exist; create it first'],
+])('refuses %s in one line', async (what, prepare, message) => {
+  using folder = temporaryFolder()
+  const names: Record<string, string> = {
+    'a file': 'plants.txt',
+    'too long a path': 'x'.repeat(108),
+    'a folder that does not exist': 'nowhere/plants.sock',
+  }
+  const unix = folder.file(names[what] ?? '')
+  prepare(unix)
+
+  const args = ['serve', '--database', folder.file('plants.db'), '--unix', unix]
+  const { out, err, code } = await runProgram(args)
+
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toMatch(/^plantstore: .+\n$/)
+  expect(err).toContain(message)
+  rmSync(unix, { force: true })
+})
+
+test.each([
+  [['--unix-mode', '0888'], '--unix-mode must be three octal digits, such as 0660'],
+  [['--unix', ''], '--unix must not be empty'],
+])('refuses the flags %j', async (flags, message) => {
+  const { err, code } = await runProgram(['serve', ...flags])
+
+  expect(code).toBe(2)
+  expect(err).toBe(`plantstore: ${message}; see "plantstore serve --help"\n`)
+})

@@ -1,0 +1,340 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ChangeLog, ChangeLogEntry, KeepChanges } from '../../src/change-log/change-log'
+import { ApiError, type ErrorNumber } from '../../src/errors'
+import type { NewPlant, Plant } from '../../src/plant/plant'
+import type { Store } from '../../src/store'
+import { PATIENCE_MS } from '../harness/daemon'
+import { allPlants, range } from '../harness/tested-store'
+
+/** A database of one engine, empty at first. Disposing of it closes its stores. */
+export type ChangeLogDatabase = AsyncDisposable & {
+  /** Closes the store of a daemon, if one is open, and opens one. */
+  open(keep: KeepChanges): Promise<Store>
+  /** Opens a store as a command beside the daemon does. */
+  beside(): Promise<Store>
+}
+
+const DAY_MS = 86_400_000
+const origin = { token: 'gardener', address: '127.0.0.1', request: 'r-1' }
+
+function changeLogOf({ changeLog }: Store): ChangeLog {
+  if (!changeLog) throw new Error('no change log is kept')
+  return changeLog
+}
+
+/** Every entry after a cursor. */
+export async function follow(
+  store: Store,
+  after?: string,
+  limit = 1000,
+): Promise<ChangeLogEntry[]> {
+  const found: ChangeLogEntry[] = []
+  let from = after
+  for (;;) {
+    const { entries, next } = await changeLogOf(store).read(
+      from === undefined ? { limit } : { after: from, limit },
+    )
+    found.push(...entries)
+    if (entries.length === 0) return found
+    expect(entries.at(-1)?.cursor).toBe(next)
+    from = next
+  }
+}
+
+const end = async (store: Store) => (await changeLogOf(store).read({ after: 'now', limit: 1 })).next
+
+async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): Promise<string> {
+  const reason: unknown = await act().then(
+    () => null,
+    (it) => it,
+  )
+  expect(reason).toBeInstanceOf(ApiError)
+  expect(reason).toHaveProperty('error', error)
+  return reason instanceof ApiError ? reason.message : ''
+}
+
+/** What entries make of no plants; each must begin with what the one before it left. */
+export function replay(entries: readonly ChangeLogEntry[]): NewPlant[] {
+  const plants = new Map<bigint, Plant>()
+  for (const { id, before, after } of entries) {
+    expect(plants.get(id) ?? null).toEqual(before)
+    if (after) plants.set(id, after)
+    else plants.delete(id)
+  }
+  return [...plants].map(([id, plant]) => ({ id, ...plant })).sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+const brief = ({ action, id, before, after }: ChangeLogEntry) => [action, id, before, after]
+
+/** The contract of a `ChangeLog`, for an engine whose empty databases `make` makes. */
+export function testChangeLog(name: string, make: () => Promise<ChangeLogDatabase>): void {
+  describe(`the change log in ${name}`, () => {
+    setDefaultTimeout(PATIENCE_MS)
+    testEntries(make)
+    testCursors(make)
+    testProcesses(make)
+    testRetention(make)
+  })
+}
+
+function testEntries(make: () => Promise<ChangeLogDatabase>): void {
+  test('is not kept unless asked for', async () => {
+    await using database = await make()
+
+    expect((await database.open(null)).changeLog).toBeUndefined()
+    expect((await database.open('off')).changeLog).toBeUndefined()
+  })
+
+  test('has each change that took effect, in order, with what was before and who asked', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    const began = Date.now()
+    await store.createPlant({ id: 9007199254740993n, name: 'Rose', tag: 'shrub' }, { origin })
+    await store.createPlants([...range(1, 2), { id: -5n, name: '🌵"\\', tag: '' }], { origin })
+    await store.replacePlant({ id: 1n, name: 'Oak' })
+    await store.patchPlant(1n, { tag: 'tree' }, { origin })
+    await store.patchPlant(1n, { tag: null })
+    await store.deletePlant(2n, { origin })
+
+    const entries = await follow(store)
+    expect(entries.map(brief)).toEqual([
+      ['create', 9007199254740993n, null, { name: 'Rose', tag: 'shrub' }],
+      ['create', 1n, null, { name: 'n0' }],
+      ['create', 2n, null, { name: 'n1' }],
+      ['create', -5n, null, { name: '🌵"\\', tag: '' }],
+      ['replace', 1n, { name: 'n0' }, { name: 'Oak' }],
+      ['patch', 1n, { name: 'Oak' }, { name: 'Oak', tag: 'tree' }],
+      ['patch', 1n, { name: 'Oak', tag: 'tree' }, { name: 'Oak' }],
+      ['delete', 2n, { name: 'n1' }, null],
+    ])
+    expect(entries.map(({ request }) => request)).toEqual([
+      'r-1',
+      'r-1',
+      'r-1',
+      'r-1',
+      null,
+      'r-1',
+      null,
+      'r-1',
+    ])
+    expect(entries[0]).toMatchObject(origin)
+    for (const { at } of entries) {
+      expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      expect(Math.abs(Date.parse(at) - began)).toBeLessThan(PATIENCE_MS)
+    }
+  })
+
+  test('has nothing of a change that was refused', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 2))
+    const before = await end(store)
+
+    await expectRefusal(40901, () => store.createPlant({ id: 1n, name: 'n0' }))
+    await expectRefusal(40902, () => store.createPlants([...range(3, 2), { id: 2n, name: 'x' }]))
+    await expectRefusal(40402, () => store.deletePlant(9n))
+    const precondition = { ifMatch: ['"other"'] }
+    await expectRefusal(41201, () => store.patchPlant(1n, { name: 'x' }, { precondition }))
+
+    expect(await follow(store, before)).toEqual([])
+    expect(await end(store)).toBe(before)
+  })
+
+  test('tells how the store came to be, when many changes share commits', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    const ids = range(1, 20).map(({ id }) => id)
+    let done = 0
+    const attempts = Array.from({ length: 600 }, (_, index) => {
+      const id = ids[(index * 7) % ids.length] ?? 0n
+      const kind = (index + Math.floor(index / ids.length)) % 5
+      const plant = { id, name: `v${index}` }
+      if (kind < 2) return store.createPlant(plant)
+      if (kind === 2) return store.deletePlant(id)
+      if (kind === 3) return store.patchPlant(id, { tag: `t${index}` })
+      return store.createPlants([plant, ...range(1000 + index, 1)])
+    })
+    for (const it of await Promise.allSettled<unknown>(attempts))
+      if (it.status === 'fulfilled') done += 1
+    const batches = (await allPlants(store)).filter(({ id }) => id >= 1000n).length
+
+    const entries = await follow(store, undefined, 7)
+    expect(done).toBeGreaterThan(100)
+    expect(entries).toHaveLength(done + batches)
+    expect(replay(entries)).toEqual(await allPlants(store))
+    expect(await changeLogOf(store).stats()).toMatchObject({ entries: entries.length })
+  })
+
+  test('has the history of one plant, the newest first, page by page, also of one that is gone', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 3))
+    for (let version = 1; version <= 4; version++) {
+      await store.patchPlant(2n, { name: `v${version}` })
+      await store.patchPlant(3n, { name: `v${version}` })
+    }
+    await store.deletePlant(2n)
+    const changeLog = changeLogOf(store)
+    const expected = (await follow(store)).filter(({ id }) => id === 2n).reverse()
+
+    const first = await changeLog.history(2n, { limit: 4 })
+    expect(first.entries.map(({ action }) => action)).toEqual(['delete', 'patch', 'patch', 'patch'])
+    const rest = await changeLog.history(2n, { limit: 4, after: first.next ?? '' })
+    expect([...first.entries, ...rest.entries]).toEqual(expected)
+    expect(rest.next).toBeUndefined()
+    expect((await changeLog.history(2n, { limit: 6 })).next).toBeUndefined()
+    expect(await changeLog.history(99n, { limit: 4 })).toEqual({ entries: [] })
+  })
+}
+
+function testCursors(make: () => Promise<ChangeLogDatabase>): void {
+  test('goes on after a cursor, and over a restart without the option', async () => {
+    await using database = await make()
+    let store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 3))
+    const [first, second, third] = await follow(store)
+
+    expect(await follow(store, first?.cursor, 1)).toEqual([second, third] as ChangeLogEntry[])
+    expect(await end(store)).toBe(third?.cursor ?? '')
+    store = await database.open(null)
+    await store.createPlant({ id: 9n, name: 'Oak' })
+    expect((await follow(store, third?.cursor)).map(({ id }) => id)).toEqual([9n])
+  })
+
+  test('is a new one after it was ended, and begins with what is stored then', async () => {
+    await using database = await make()
+    let store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 3))
+    const old = await end(store)
+    store = await database.open('off')
+    await store.deletePlant(3n)
+    store = await database.open(DAY_MS)
+    await store.deletePlant(2n)
+
+    const message = await expectRefusal(41001, () =>
+      changeLogOf(store).read({ after: old, limit: 1 }),
+    )
+    expect(message).toEndWith(`follow from ${await end(store)}`)
+    expect((await follow(store)).map(brief)).toEqual([['delete', 2n, { name: 'n1' }, null]])
+    await expectRefusal(41001, () => changeLogOf(store).history(2n, { after: old, limit: 1 }))
+  })
+
+  test('refuses a cursor of another store, of the future, and what is none', async () => {
+    await using database = await make()
+    await using other = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlant({ id: 1n, name: 'Oak' })
+    const foreign = await end(await other.open(DAY_MS))
+    const future = (await end(store)).replace(/\d+$/, '2')
+
+    const read = (after: string) => () => changeLogOf(store).read({ after, limit: 1 })
+    await expectRefusal(41001, read(foreign))
+    await expectRefusal(41001, read(future))
+    for (const after of [
+      '',
+      'NOW',
+      '5',
+      '-',
+      `${future}x`,
+      ` ${future}`,
+      `${future}${'0'.repeat(99)}`,
+      'x'.repeat(10_000_000),
+    ]) {
+      await expectRefusal(40002, read(after))
+      await expectRefusal(40002, () => changeLogOf(store).history(1n, { after, limit: 1 }))
+    }
+  })
+
+  test('reads less at once if entries are long, but at least one', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    const long = 'o'.repeat(200_000)
+    for (let id = 1n; id <= 3n; id++) await store.createPlant({ id, name: long })
+
+    const { entries, next } = await changeLogOf(store).read({ limit: 1000 })
+    expect(entries).toHaveLength(2)
+    expect((await changeLogOf(store).read({ after: next, limit: 1000 })).entries).toHaveLength(1)
+    await store.replacePlant({ id: 1n, name: long })
+    await store.replacePlant({ id: 1n, name: long })
+    const page = await changeLogOf(store).history(1n, { limit: 1000 })
+    expect(page.entries).toHaveLength(1)
+    expect(page.next).toBe(page.entries[0]?.cursor ?? '')
+  })
+}
+
+function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
+  test('has what other processes change, and tells who watches', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    let woken = 0
+    let wake = Promise.withResolvers<void>()
+    const stop = changeLogOf(store).watch(() => {
+      woken += 1
+      wake.resolve()
+    })
+    // It is told of what it may not have seen.
+    await wake.promise
+    wake = Promise.withResolvers()
+    const other = await database.beside()
+    await other.createPlants(range(1, 2), {
+      origin: { token: null, address: null, request: 'import' },
+    })
+    const committedAt = performance.now()
+    await wake.promise
+    expect(performance.now() - committedAt).toBeLessThan(2000)
+    await other.close()
+
+    await store.deletePlant(1n)
+    const entries = await follow(store)
+    expect(entries.map(({ action, request }) => [action, request])).toEqual([
+      ['create', 'import'],
+      ['create', 'import'],
+      ['delete', null],
+    ])
+    stop()
+    const until = woken
+    await store.deletePlant(2n)
+    await Bun.sleep(300)
+    expect(woken).toBe(until)
+  })
+
+  test('tells of a change of this process before its client is answered', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    let seen = false
+    const stop = changeLogOf(store).watch(() => {
+      seen = true
+    })
+
+    await store.createPlant({ id: 1n, name: 'Oak' })
+    expect(seen).toBeTrue()
+    stop()
+  })
+}
+
+function testRetention(make: () => Promise<ChangeLogDatabase>): void {
+  test('removes old entries, and refuses cursors of removed places', async () => {
+    await using database = await make()
+    let store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 1700))
+    const [first] = (await changeLogOf(store).read({ limit: 1 })).entries
+    expect(await changeLogOf(store).stats()).toMatchObject({ entries: 1700 })
+    const { bytes, oldestAt } = await changeLogOf(store).stats()
+    expect(bytes).toBeGreaterThan(1700 * 40)
+    expect(oldestAt).toBe(Date.parse(first?.at ?? ''))
+
+    store = await database.open(1000)
+    const last = await end(store)
+    while ((await changeLogOf(store).stats()).entries > 0) await Bun.sleep(50)
+
+    expect(await changeLogOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
+    expect(await changeLogOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })
+    expect(await follow(store, last)).toEqual([])
+    await expectRefusal(41001, () =>
+      changeLogOf(store).read({ after: first?.cursor ?? '', limit: 1 }),
+    )
+    store = await database.open(DAY_MS)
+    await store.deletePlant(1n)
+    expect((await follow(store, last)).map(brief)).toEqual([['delete', 1n, { name: 'n0' }, null]])
+  })
+}

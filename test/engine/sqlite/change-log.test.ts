@@ -1,0 +1,171 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { copyFileSync } from 'node:fs'
+import type { KeepChanges } from '../../../src/change-log/change-log'
+import { creation } from '../../../src/engine/commit/decide'
+import type { Write } from '../../../src/engine/commit/write'
+import { openStore } from '../../../src/engine/engine'
+import { command, daemon } from '../../../src/engine/role'
+import { copyDatabase } from '../../../src/engine/sqlite/copies/backup'
+import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
+import { restoreDatabase } from '../../../src/engine/sqlite/copies/restore'
+import { settle } from '../../../src/engine/sqlite/outages/settle'
+import {
+  type LastEntry,
+  prepareChangeLogWriter,
+} from '../../../src/engine/sqlite/reading/change-log'
+import { connect, prepareServing } from '../../../src/engine/sqlite/reading/connection'
+import type { Store } from '../../../src/store'
+import { temporaryFolder } from '../../harness/folder'
+import { range } from '../../harness/tested-store'
+import { testChangeLog } from '../change-log-contract'
+
+testChangeLog('SQLite', async () => {
+  const folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  let store: Store | undefined
+  return {
+    async open(keep) {
+      await store?.close()
+      store = await openAs(path, keep)
+      return store
+    },
+    beside: () => openStore(path, command({ makesDatabase: false })),
+    async [Symbol.asyncDispose]() {
+      await store?.close()
+      folder[Symbol.dispose]()
+    },
+  }
+})
+
+async function openAs(path: string, keep: KeepChanges): Promise<Store> {
+  return openStore(
+    path,
+    daemon(
+      () => {},
+      () => {},
+      keep,
+    ),
+  )
+}
+
+/** A database that keeps a change log of two plants, of which one was changed. */
+async function makeLogged(path: string): Promise<string> {
+  const store = await openAs(path, 1e9)
+  await store.createPlants(range(1, 2))
+  await store.patchPlant(1n, { tag: 't' })
+  const cursor = (await store.changeLog?.read({ limit: 9 }))?.next
+  await store.close()
+  return cursor ?? ''
+}
+
+test('check finds a change log that does not tell how the plants came to be', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await makeLogged(path)
+  expect(await checkDatabase(path)).toMatchObject({ problems: [], plants: 2 })
+
+  const faults: [harm: string, problem: string][] = [
+    [`UPDATE changes SET before = '{"name":"x"}' WHERE number = 3`, 'change 3 of plant 1 does not'],
+    [`UPDATE changes SET after = '{"name":"x"}' WHERE number = 3`, 'plant 1 differs from its last'],
+    [
+      `UPDATE plants SET name = 'x' WHERE id = 2`,
+      'plant 2 differs from its last entry in the change log',
+    ],
+    ['DELETE FROM changes WHERE number = 2', 'lacks entries'],
+    ['DELETE FROM changes WHERE number = 3', 'lacks entries'],
+    ['UPDATE change_log SET bytes = bytes + 1', 'recorded size of the change log is wrong'],
+  ]
+  for (const [harm, problem] of faults) {
+    const harmed = folder.file('harmed.db')
+    copyFileSync(path, harmed)
+    using db = new Database(harmed)
+    db.run(harm)
+    expect((await checkDatabase(harmed)).problems.join('\n')).toContain(problem)
+  }
+})
+
+test('removes more at once than was added since, and so never falls behind', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await (await openAs(path, 1e9)).close()
+  using db = connect(path)
+  const { add, remove } = prepareChangeLogWriter(db)
+  const entries = (count: number) =>
+    add(range(1, count).map((plant) => creation([Number(plant.id), plant.name, null], null)))
+  const left = () => db.query<{ left: bigint }, []>('SELECT count(*) AS left FROM changes').get()
+
+  entries(1500)
+  const time = Date.now() + 1
+  remove(time)
+  const before = Number(left()?.left)
+  entries(1000)
+  remove(time)
+
+  expect(Number(left()?.left)).toBeLessThan(before)
+  expect((await checkDatabase(path)).problems).not.toContain('the change log lacks entries')
+})
+
+test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const store = await openAs(path, 1e9)
+  await store.createPlant({ id: 1n, name: 'first' })
+  const after = (await store.changeLog?.read({ limit: 9 }))?.next ?? ''
+  await store.createPlants(range(2, 4))
+  using db = new Database(path)
+  db.run('DELETE FROM changes WHERE number = 2')
+
+  await expect(store.changeLog?.read({ after, limit: 9 })).rejects.toHaveProperty('error', 41001)
+  // Who asks for no place is promised none.
+  expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
+  await store.close()
+})
+
+test('a backup has the change log, and its restore begins a new one with the same entries', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const cursor = await makeLogged(path)
+  await copyDatabase(path, folder.file('backup.db'), () => {})
+  await restoreDatabase(folder.file('backup.db'), path, 'old', () => {})
+
+  const store = await openAs(path, null)
+  await expect(store.changeLog?.read({ after: cursor, limit: 9 })).rejects.toHaveProperty(
+    'error',
+    41001,
+  )
+  const { entries = [] } = (await store.changeLog?.read({ limit: 9 })) ?? {}
+  expect(entries.map(({ action }) => action)).toEqual(['create', 'create', 'patch'])
+  await store.close()
+})
+
+test('a batch in doubt that leaves no plant was made if its last entry is in the change log', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  await makeLogged(path)
+  const db = connect(path)
+  const connection = prepareServing(
+    db,
+    () => false,
+    () => {},
+  )
+  const [last] = db.query<{ at: bigint }, []>('SELECT at FROM changes WHERE number = 3').all()
+  const batch: Write[] = [
+    { kind: 'create', row: [9, 'a', null], origin: null },
+    { kind: 'delete', id: 9, precondition: null, origin: null },
+  ]
+  const settled = (lastEntry: LastEntry | null) =>
+    settle({ batch, outcomes: [null, null], lastEntry }, connection)
+
+  const made = { number: 3, at: Number(last?.at), plant: '1' }
+  expect(settled(made)).toEqual([null, null])
+  for (const other of [
+    { ...made, number: 4 },
+    { ...made, at: 1 },
+    { ...made, plant: '9' },
+  ]) {
+    expect(settled(other)).toEqual([{ error: 50302 }, { error: 50302 }])
+  }
+  expect(settled(null)).toEqual([null, null])
+  db.close(true)
+})

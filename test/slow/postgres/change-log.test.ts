@@ -1,0 +1,263 @@
+// The contract of a change log in PostgreSQL, and what several processes do to it.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { SQL } from 'bun'
+import type { KeepChanges } from '../../../src/change-log/change-log'
+import { engineOf, openStore } from '../../../src/engine/engine'
+import { createChangeLogReader } from '../../../src/engine/postgres/sql/change-log'
+import { command, daemon } from '../../../src/engine/role'
+import type { Store } from '../../../src/store'
+import { follow, replay, testChangeLog } from '../../engine/change-log-contract'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { NO_SECRETS, newDatabase } from '../../harness/postgres-store'
+import { allPlants, range } from '../../harness/tested-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
+  openStore(
+    url,
+    daemon(
+      () => {},
+      () => {},
+      keep,
+    ),
+  )
+
+describeServers('%s', (started, it) => {
+  testChangeLog(it.name, async () => {
+    const url = await newDatabase(await started())
+    let store: Store | undefined
+    return {
+      async open(keep) {
+        await store?.close()
+        store = await openKeeping(url, keep)
+        return store
+      },
+      beside: () => openStore(url, command({ makesDatabase: false })),
+      async [Symbol.asyncDispose]() {
+        await store?.close()
+      },
+    }
+  })
+
+  test('numbers the changes of several processes in the order in which they were made', async () => {
+    const url = await newDatabase(await started())
+    const stores = [await openKeeping(url, 1e9), await openKeeping(url, null)]
+    const ids = range(1, 8).map(({ id }) => id)
+    let [acknowledged, isOver] = [0, false]
+    const write = async (store: Store, seed: number) => {
+      for (let step = 0; step < 150; step++) {
+        const id = ids[(step * 5 + seed) % ids.length] ?? 0n
+        const plant = { id, name: `v${seed}.${step}` }
+        const act = [
+          () => store.createPlant(plant),
+          () => store.replacePlant(plant),
+          () => store.deletePlant(id),
+          () => store.createPlant({ ...plant, id: BigInt(1000 + seed * 1000 + step) }),
+        ][(step + seed) % 4]
+        await act?.().then(
+          () => {
+            acknowledged += 1
+          },
+          () => {},
+        )
+      }
+    }
+    // Who follows sees each change once, and none before one that it has seen.
+    const following = (async () => {
+      const seen: number[] = []
+      let after: string | undefined
+      for (;;) {
+        const wasOver = isOver
+        const found = await follow(stores[0] as Store, after)
+        seen.push(...found.map(({ cursor }) => Number(cursor.split('-')[1])))
+        after = found.at(-1)?.cursor ?? after
+        if (wasOver) return seen
+      }
+    })()
+    const writers = Array.from({ length: 16 }, (_, seed) => write(stores[seed % 2] as Store, seed))
+    await Promise.all(writers)
+    isOver = true
+
+    expect(await following).toEqual(Array.from({ length: acknowledged }, (_, index) => index + 1))
+    const changes = await follow(stores[1] as Store)
+    expect(replay(changes)).toEqual(await allPlants(stores[0] as Store))
+    expect(await engineOf(url).check(url, NO_SECRETS)).toMatchObject({ problems: [] })
+    for (const store of stores) await store.close()
+  })
+
+  test('has no plant that was made and removed while another process made it', async () => {
+    const url = await newDatabase(await started())
+    const store = await openKeeping(url, 1e9)
+    await store.createPlant({ id: 1n, name: 'first' })
+    await using sql = new SQL({ url, max: 1 })
+    await sql.unsafe('BEGIN')
+    await sql.unsafe(`INSERT INTO plants (id, name) VALUES (5, 'other')`)
+
+    // They share a commit, and would leave nothing.
+    const ends = Promise.allSettled([
+      store.createPlant({ id: 5n, name: 'own' }),
+      store.deletePlant(5n),
+    ])
+    await Bun.sleep(300)
+    await sql.unsafe('COMMIT')
+
+    expect(await ends).toMatchObject([
+      { status: 'rejected', reason: { error: 40902 } },
+      { status: 'fulfilled' },
+    ])
+    expect((await follow(store)).at(-1)).toMatchObject({
+      action: 'delete',
+      before: { name: 'other' },
+    })
+    await store.close()
+  })
+
+  test('leaves no gap when a process begins the change log while others write', async () => {
+    const url = await newDatabase(await started())
+    const writer = await openKeeping(url, null)
+    let isOver = false
+    const writing = Array.from({ length: 8 }, async (_, seed) => {
+      for (let step = 0; !isOver; step++) {
+        const id = BigInt(seed * 1_000_000 + step)
+        await writer.createPlant({ id, name: 'x' })
+        if (step % 3 === 0) await writer.deletePlant(id)
+      }
+    })
+    await Bun.sleep(200)
+    const beginner = await openKeeping(url, 1e9)
+    const { next } = (await beginner.changeLog?.read({ after: 'now', limit: 1 })) ?? {}
+    const listed = await allPlants(beginner)
+    await Bun.sleep(200)
+    isOver = true
+    await Promise.all(writing)
+
+    const plants = new Map(listed.map((plant) => [plant.id, plant]))
+    const entries = await follow(beginner, next)
+    expect(entries.length).toBeGreaterThan(10)
+    for (const { id, after } of entries) {
+      if (after) plants.set(id, { id, ...after })
+      else plants.delete(id)
+    }
+    expect([...plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+      await allPlants(writer),
+    )
+    expect(writer.changeLog).toBeDefined()
+    await beginner.close()
+    await writer.close()
+  })
+
+  test('gives no entries of another change log under the name of the old one, and leaves no gap', async () => {
+    const url = await newDatabase(await started())
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    await using sql = new SQL({ url, max: 1, bigint: true })
+    // The reads of one page, and what others do between them.
+    let between = async (): Promise<unknown> => null
+    let reads = 0
+    const changeLog = createChangeLogReader(async (ask) => {
+      if (reads++ === 1) await between()
+      return ask(sql)
+    })
+    const read = async (after: string | undefined) => {
+      reads = 0
+      return changeLog.read({ limit: 9, ...(after === undefined ? {} : { after }) })
+    }
+    const { entries } = await read(undefined)
+    const [first, , third] = entries.map(({ cursor }) => cursor)
+    expect(entries).toHaveLength(3)
+
+    between = () => sql`DELETE FROM changes WHERE number = 2`
+    await expect(read(first)).rejects.toHaveProperty('error', 41001)
+    between = async () => {
+      await (await openKeeping(url, 'off')).close()
+      await store.deletePlant(1n)
+      await (await openKeeping(url, 1e9)).close()
+      await store.deletePlant(2n)
+    }
+    expect(await read(third)).toEqual({ entries: [], next: third ?? '' })
+    await expect(read(third)).rejects.toHaveProperty('error', 41001)
+    await store.close()
+  })
+
+  test('is known to a process that starts while another begins it', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    await (await openKeeping(url, null)).close()
+    await using sql = new SQL({ url, max: 1 })
+    await sql.unsafe('BEGIN')
+    await sql.unsafe(`UPDATE change_log SET log = '0123456789abcdef', keep_ms = 1000000000`)
+
+    const opening = openKeeping(url, null)
+    const waits = () => server.query('SELECT FROM pg_locks WHERE NOT granted')
+    while ((await waits()).length === 0) await Bun.sleep(5)
+    await sql.unsafe('COMMIT')
+
+    const store = await opening
+    await store.createPlant({ id: 1n, name: 'Rose' })
+    expect(store.changeLog).toBeDefined()
+    expect(await follow(store)).toHaveLength(1)
+    await store.close()
+  })
+
+  test('is begun and ended by another process; who writes learns it, and loses no connection', async () => {
+    const url = await newDatabase(await started())
+    const events: string[] = []
+    const store = await openStore(
+      url,
+      daemon(
+        (_, event) => events.push(event),
+        () => {},
+      ),
+    )
+    await store.createPlant({ id: 1n, name: 'one' })
+    await (await openKeeping(url, 1e9)).close()
+    await store.createPlant({ id: 2n, name: 'two' })
+    expect(await follow(store)).toMatchObject([{ id: 2n }])
+    expect(events).toEqual([])
+
+    await (await openKeeping(url, 'off')).close()
+    await store.createPlant({ id: 3n, name: 'three' })
+    expect(store.changeLog).toBeUndefined()
+    expect(events).toEqual(['changes-ended'])
+    await store.close()
+  })
+
+  test('is a new one on another server, whoever writes there first', async () => {
+    const url = await newDatabase(await started())
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    const { next = '' } = (await store.changeLog?.read({ limit: 9 })) ?? {}
+    await store.close()
+    await using sql = new SQL({ url, max: 1 })
+    await sql`UPDATE change_log SET timeline = 'that of the server before'`
+
+    const first = await openStore(url, command({ makesDatabase: false }))
+    await first.deletePlant(1n)
+
+    await expect(first.changeLog?.read({ after: next, limit: 9 })).rejects.toHaveProperty(
+      'error',
+      41001,
+    )
+    await first.close()
+  })
+
+  test('check finds a change log that does not tell how the plants came to be', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    await store.patchPlant(1n, { tag: 't' })
+    await store.close()
+    const check = async () => (await engineOf(url).check(url, NO_SECRETS)).problems.join('\n')
+    expect(await check()).toBe('')
+
+    await server.query(`UPDATE changes SET before = '{"name":"x"}' WHERE number = 4`, url)
+    expect(await check()).toContain('change 4 of plant 1 does not follow')
+    await server.query(`UPDATE plants SET name = 'x' WHERE id = 2`, url)
+    expect(await check()).toContain('plant 2 differs from its last entry in the change log')
+    await server.query('DELETE FROM changes WHERE number = 3', url)
+    expect(await check()).toContain('lacks entries')
+  })
+})
