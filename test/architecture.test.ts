@@ -1,9 +1,11 @@
 // The rules of src/: who may import whom, and what a module must not do.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
-import { root } from './harness/daemon'
+import { PATIENCE_MS, root } from './harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const ENTRIES = [
   'main.ts',

@@ -1,8 +1,11 @@
 // Variables that Bun obeys before plantstore begins: they are documented, and unset where plantstore is deployed.
-import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { builtProgram, root, runProgram } from './harness/daemon'
+import { builtPath, faultOf } from './harness/built'
+import { builtProgram, PATIENCE_MS, root, runProgram } from './harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const VARIABLES = ['BUN_BE_BUN', 'BUN_OPTIONS', 'BUN_INSPECT']
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -21,9 +24,9 @@ test('the image has them empty, and hosting.md and SECURITY.md name them', () =>
   }
 })
 
-test.skipIf(!existsSync(builtProgram[0] ?? ''))('an empty one counts as unset', async () => {
+test.skipIf(faultOf(builtPath) !== null)('an empty one counts as unset', async () => {
   const env = Object.fromEntries(VARIABLES.map((name) => [name, '']))
-  const { out, code } = await runProgram(['version'], { env, program: builtProgram })
+  const { out, code } = await runProgram(['version'], { env, program: builtProgram() })
 
   expect({ out, code }).toEqual({ out: expect.stringMatching(/^plantstore \d/), code: 0 })
 })

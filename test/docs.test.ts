@@ -1,5 +1,5 @@
 // The README and docs/ must stay true: what they list is compared with the code.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import packageJson from '../package.json'
@@ -7,7 +7,9 @@ import { isFlag, type OptionName, options, toFlag, variableOf } from '../src/cli
 import { catalogue } from '../src/errors'
 import { createMetrics } from '../src/metrics'
 import { exitCodes } from '../src/program'
-import { program, root, startDaemon, temporaryFolder } from './harness/daemon'
+import { PATIENCE_MS, program, root, startDaemon, temporaryFolder } from './harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const MAX_WORDS = 600
 

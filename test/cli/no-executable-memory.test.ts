@@ -1,7 +1,9 @@
 // `ulimit -v`, as MemoryDenyWriteExecute= and SELinux, keeps the runtime from making executable memory.
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { runProgram, temporaryFolder } from '../harness/daemon'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const REASON = /^plantstore: no executable memory, which plantstore needs [^\n]+\n$/
 const LIMITED = ['bash', '-c', 'ulimit -v 2000000; exec "$@"', 'bash']

@@ -8,14 +8,14 @@ import {
   type NewPlant,
   type Plant,
 } from '../../src/client/client'
-import { type Daemon, startDaemon } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { type Daemon, startDaemon, TOKEN } from '../harness/daemon'
+import { own } from '../harness/own'
+import { ownDaemon } from '../harness/own-daemon'
 import { IDS } from './scenario'
 
 const KEEP = ['--keep-changes', '1d']
-const { daemon, folder } = await startOwnDaemon({ args: KEEP })
-const { url, token } = daemon
-const client = createClient({ url, token })
+const { daemon, folder } = ownDaemon({ args: KEEP })
+const client = own(() => createClient({ url: daemon.url, token: TOKEN }))
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 30_000; !(await holds()); await Bun.sleep(20)) {
@@ -77,7 +77,7 @@ test('a copy is exact through kills of the daemon and changes that go on', async
   const database = folder.file('killed.db')
   let killed: Daemon = await startDaemon({ args: KEEP, database })
   const { port } = killed
-  const other = createClient({ url: killed.url, token, retries: 0 })
+  const other = createClient({ url: killed.url, token: TOKEN, retries: 0 })
   await other.createPlants(
     Array.from({ length: 1000 }, (_, index) => ({ id: BigInt(index), name: 'first' })),
   )
@@ -113,8 +113,8 @@ test('a copy has what changed on pages that were listed before', async () => {
   await client.createPlants(ids.map((id) => ({ id, name: 'first' })))
   let pages = 0
   const slow = createClient({
-    url,
-    token,
+    url: daemon.url,
+    token: TOKEN,
     async fetch(to, init) {
       if (to.includes('/plants?') && ++pages === 2) {
         await client.replacePlant({ id: IDS[0] ?? 0n, name: 'changed meanwhile' })
@@ -135,7 +135,7 @@ test('a copy begins again when its place in the log is gone', async () => {
   const database = folder.file('anew.db')
   const first = await startDaemon({ args: KEEP, database })
   const { port } = first
-  const other = createClient({ url: first.url, token })
+  const other = createClient({ url: first.url, token: TOKEN })
   await other.createPlant({ id: 1n, name: 'a' })
   const copy = keepCopy((signal) => other.follow({ signal }))
   await until(() => isSame(copy, other))
@@ -162,7 +162,7 @@ test('goes on where a connection was cut, in the middle of an event too', async 
     hostname: '127.0.0.1',
     async fetch(request) {
       const { pathname, search } = new URL(request.url)
-      const answer = await fetch(`${url}${pathname}${search}`, { headers: request.headers })
+      const answer = await fetch(`${daemon.url}${pathname}${search}`, { headers: request.headers })
       let left = 900
       const cut = new TransformStream<Uint8Array, Uint8Array>({
         transform(bytes, controller) {
@@ -176,7 +176,7 @@ test('goes on where a connection was cut, in the middle of an event too', async 
       return new Response(answer.body?.pipeThrough(cut), answer)
     },
   })
-  const far = createClient({ url: proxy.url, token })
+  const far = createClient({ url: proxy.url, token: TOKEN })
   const start = await client.listChanges({ after: 'now' })
   if (!start.ok) throw new Error(start.message)
   const ids = Array.from({ length: 12 }, (_, index) => BigInt(5000 + index))
@@ -214,7 +214,7 @@ test.each([
     },
   })
   const signal = AbortSignal.timeout(1500)
-  const found = Array.fromAsync(createClient({ url: server.url, token }).changes({ signal }))
+  const found = Array.fromAsync(createClient({ url: server.url, token: TOKEN }).changes({ signal }))
 
   expect(await found).toEqual([])
   expect(requests).toBeGreaterThan(0)
@@ -234,5 +234,7 @@ test('a loop ends when it is aborted, and throws for what no retry cures', async
       (error: unknown) => (error instanceof ClientError ? error.failure.error : error),
     )
   expect(await failure(client.changes({ after: 'x' }))).toBe(40002)
-  expect(await failure(createClient({ url, token: 'pst_unknown' }).follow())).toBe(40102)
+  expect(await failure(createClient({ url: daemon.url, token: 'pst_unknown' }).follow())).toBe(
+    40102,
+  )
 })

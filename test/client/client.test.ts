@@ -1,14 +1,15 @@
 // The client against a daemon: values, errors, pages and batches.
 import { expect, test } from 'bun:test'
 import { ClientError, createClient, type NewPlant } from '../../src/client/client'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { TOKEN } from '../harness/daemon'
+import { own } from '../harness/own'
+import { ownDaemon } from '../harness/own-daemon'
 import { exercise } from './scenario'
 
-const { daemon, stored, createToken } = await startOwnDaemon({
+const { daemon, stored, createToken } = ownDaemon({
   args: ['--log-requests', '--keep-changes', '1d'],
 })
-const { url, token } = daemon
-const client = createClient({ url, token })
+const client = own(() => createClient({ url: daemon.url, token: TOKEN }))
 
 /** So many plants from an id on. */
 const rowOf = (from: bigint, count: number, tag: string): NewPlant[] =>
@@ -23,8 +24,11 @@ test('writes and reads plants exactly, at both ends of int64', async () => {
 })
 
 test('gives a refusal as a value with its number', async () => {
-  const reader = createClient({ url, token: await createToken('reader', '--scope', 'read') })
-  const stranger = createClient({ url, token: 'pst_unknown' })
+  const reader = createClient({
+    url: daemon.url,
+    token: await createToken('reader', '--scope', 'read'),
+  })
+  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
 
   expect(await client.readPlant(404n)).toMatchObject({ ok: false, error: 40402, status: 404 })
   expect(await reader.createPlant({ id: 1n, name: 'a' })).toMatchObject({ error: 40301 })
@@ -36,12 +40,12 @@ test('gives a refusal as a value with its number', async () => {
 
 test('gives what is no answer of plantstore as a value with the number 0', async () => {
   await using page = serve(() => new Response('<!doctype html>'))
-  const lost = createClient({ url: 'http://127.0.0.1:1', token, retries: 0 })
+  const lost = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
 
   const missing = await lost.readPlant(1n)
   expect(missing).toMatchObject({ ok: false, error: 0, status: 0 })
   expect(missing.ok || missing.cause).toBeInstanceOf(Error)
-  const strange = createClient({ url: page.url, token })
+  const strange = createClient({ url: page.url, token: TOKEN })
   expect(await strange.readPlant(1n)).toMatchObject({ ok: false, error: 0, status: 200 })
   expect(await strange.deletePlant(1n)).toMatchObject({ ok: false, error: 0, status: 200 })
 })
@@ -50,11 +54,11 @@ test('keeps the path of its URL', async () => {
   await using proxy = serve((request) => {
     const { pathname, search } = new URL(request.url)
     if (!pathname.startsWith('/garden/')) return new Response('', { status: 404 })
-    return fetch(`${url}${pathname.slice('/garden'.length)}${search}`, request)
+    return fetch(`${daemon.url}${pathname.slice('/garden'.length)}${search}`, request)
   })
 
   for (const path of ['/garden', '/garden/', '/garden/?x=1#y']) {
-    expect(await exercise(createClient({ url: `${proxy.url}${path}`, token }))).toEqual([])
+    expect(await exercise(createClient({ url: `${proxy.url}${path}`, token: TOKEN }))).toEqual([])
   }
 })
 
@@ -104,13 +108,15 @@ test.each([
   'http://user@localhost',
   'http://:password@localhost',
 ])('makes no client for %s, which no request can have', (address) => {
-  expect(() => createClient({ url: address, token })).toThrow(TypeError)
+  expect(() => createClient({ url: address, token: TOKEN })).toThrow(TypeError)
 })
 
 test('makes no client with a token that no header can hold, or that would retry without end', () => {
-  expect(() => createClient({ url, token: 'a\nb' })).toThrow(TypeError)
-  expect(() => createClient({ url, token, retries: Number.NaN })).toThrow(TypeError)
-  expect(() => createClient({ url, token, retries: -1 })).toThrow(TypeError)
+  expect(() => createClient({ url: daemon.url, token: 'a\nb' })).toThrow(TypeError)
+  expect(() => createClient({ url: daemon.url, token: TOKEN, retries: Number.NaN })).toThrow(
+    TypeError,
+  )
+  expect(() => createClient({ url: daemon.url, token: TOKEN, retries: -1 })).toThrow(TypeError)
 })
 
 test('leaves a plant without a name to the service, which refuses it', async () => {
@@ -126,12 +132,12 @@ test('leaves a plant without a name to the service, which refuses it', async () 
 test('makes no change if its condition has no value, as behind a proxy that removes ETag', async () => {
   await using proxy = serve(async (request) => {
     const { pathname } = new URL(request.url)
-    const answer = await fetch(`${url}${pathname}`, request)
+    const answer = await fetch(`${daemon.url}${pathname}`, request)
     const headers = new Headers(answer.headers)
     headers.delete('etag')
     return new Response(answer.body, { status: answer.status, headers })
   })
-  const behind = createClient({ url: proxy.url, token })
+  const behind = createClient({ url: proxy.url, token: TOKEN })
   await behind.createPlant({ id: 70n, name: 'a' })
   const read = await behind.readPlant(70n)
   const etag = read.ok ? read.etag : undefined
@@ -167,7 +173,7 @@ test('reads null if the plant still has the etag that is known', async () => {
 test('takes no 304 for an answer that it did not ask for', async () => {
   await using proxy = serve(() => new Response(null, { status: 304 }))
 
-  const read = await createClient({ url: proxy.url, token }).readPlant(1n)
+  const read = await createClient({ url: proxy.url, token: TOKEN }).readPlant(1n)
 
   expect(read).toMatchObject({ ok: false, error: 0, status: 304 })
 })
@@ -178,14 +184,14 @@ test('says whether the service can write', async () => {
   )
 
   expect(await client.health()).toMatchObject({ ok: true, value: { status: 'ok' } })
-  const sick = await createClient({ url: other.url, token }).health()
+  const sick = await createClient({ url: other.url, token: TOKEN }).health()
   expect(sick).toMatchObject({ ok: false, error: 50302, status: 503 })
 })
 
 test('sends the headers of a call, and gives the id of its request, refused or not', async () => {
   const other = await createToken('other')
   const headers = { 'X-Request-Id': 'walk-7', Authorization: `Bearer ${other}` }
-  const stranger = createClient({ url, token: 'pst_unknown' })
+  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
 
   const listed = await stranger.listPlants({ limit: 1 }, { headers })
   const missing = await stranger.readPlant(404n, { headers })
@@ -202,7 +208,11 @@ test('sends the headers of a call in the place of its own of the same name', asy
   )
   const headers = { 'Content-Type': 'application/merge-patch+json' }
 
-  const patched = await createClient({ url: echo.url, token }).patchPlant(1n, {}, { headers })
+  const patched = await createClient({ url: echo.url, token: TOKEN }).patchPlant(
+    1n,
+    {},
+    { headers },
+  )
 
   expect(patched).toMatchObject({ message: 'application/merge-patch+json' })
 })
@@ -224,12 +234,12 @@ test('guards a change by the etag of what was read', async () => {
 test('takes the etag that a compressing proxy made weak', async () => {
   await using proxy = serve(async (request) => {
     const { pathname } = new URL(request.url)
-    const answer = await fetch(`${url}${pathname}`, request)
+    const answer = await fetch(`${daemon.url}${pathname}`, request)
     const headers = new Headers(answer.headers)
     headers.set('etag', `W/${headers.get('etag')}`)
     return new Response(answer.body, { status: answer.status, headers })
   })
-  const behind = createClient({ url: proxy.url, token })
+  const behind = createClient({ url: proxy.url, token: TOKEN })
   await behind.createPlant({ id: 60n, name: 'a' })
 
   const read = await behind.readPlant(60n)
@@ -245,7 +255,7 @@ test('goes through all pages of a tag, and throws the refusal of a page', async 
   expect(found).toEqual(plants)
   const rest = await Array.fromAsync(client.plants({ tag: 'pages', after: 2n ** 53n + 20n }))
   expect(rest).toEqual(plants.slice(-4))
-  const stranger = createClient({ url, token: 'pst_unknown' })
+  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
   const refused = Array.fromAsync(stranger.plants())
   await expect(refused).rejects.toThrow(ClientError)
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
@@ -331,7 +341,7 @@ test('cuts batches so that a body is not too large', async () => {
 })
 
 test('ends batches with what refuses them all', async () => {
-  const stranger = createClient({ url, token: 'pst_unknown' })
+  const stranger = createClient({ url: daemon.url, token: 'pst_unknown' })
   const all = Array.fromAsync(stranger.createAll(rowOf(300_000n, 2, 'none')))
 
   await expect(all).rejects.toMatchObject({ failure: { error: 40102 } })

@@ -2,12 +2,13 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createClient, type Fetch, type NewPlant, type Plants } from '../../src/client/client'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { TOKEN } from '../harness/daemon'
+import { own } from '../harness/own'
+import { ownDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
 
-const { daemon, database, stored } = await startOwnDaemon()
-const { url, token } = daemon
-const client = createClient({ url, token })
+const { daemon, database, stored } = ownDaemon()
+const client = own(() => createClient({ url: daemon.url, token: TOKEN }))
 
 /** So many plants from an id on, `step` apart. */
 const rowOf = (from: bigint, count: number, step = 1n): NewPlant[] =>
@@ -20,7 +21,7 @@ const rowOf = (from: bigint, count: number, step = 1n): NewPlant[] =>
 async function createAll(plants: Plants, faults: readonly (() => Response)[] = []) {
   const sum = { requests: 0, created: 0, known: 0, refused: 0 }
   const counted: Fetch = async (to, init) => faults[sum.requests++]?.() ?? fetch(to, init)
-  const counting = createClient({ url, token, fetch: counted })
+  const counting = createClient({ url: daemon.url, token: TOKEN, fetch: counted })
   for await (const { created, known, refused } of counting.createAll(plants)) {
     sum.created += created
     sum.known += known

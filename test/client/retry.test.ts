@@ -1,11 +1,10 @@
 // When the client sends a request again, and what it makes of the answer.
 import { expect, spyOn, test } from 'bun:test'
 import { type ClientOptions, createClient, type Fetch } from '../../src/client/client'
-import { startDaemon } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { startDaemon, TOKEN } from '../harness/daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
-const { daemon, folder, stored } = await startOwnDaemon()
-const { url, token } = daemon
+const { daemon, folder, stored } = ownDaemon()
 
 type Fault = (forward: () => Promise<Response>) => Promise<Response>
 
@@ -33,7 +32,7 @@ function faulty(faults: readonly Fault[], options: Partial<ClientOptions> = {}) 
     const forward = () => fetch(to, init)
     return fault ? fault(forward) : forward()
   }
-  return { sent, client: createClient({ url, token, fetch: send, ...options }) }
+  return { sent, client: createClient({ url: daemon.url, token: TOKEN, fetch: send, ...options }) }
 }
 
 test('waits as long as a rate limit says', async () => {

@@ -1,5 +1,5 @@
 // The types of the client are those of /openapi.json. That values are as their types say is tested with the client itself.
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { createClient, type Failure } from '../../src/client/client'
 import { parseJson, plantText, toNewPlant } from '../../src/client/json'
 import {
@@ -15,7 +15,7 @@ import {
   type PlantChange,
   type PlantPage,
 } from '../../src/client/types'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
 type Operation = {
   readonly operationId: string
@@ -31,15 +31,19 @@ type Description = {
 /** The fields of a type, which compiles only with all of them. */
 type Fields<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? 'optional' : 'required' }
 
-const { daemon } = await startOwnDaemon()
-const { paths, components }: Description = JSON.parse(
-  await (await daemon.fetch('/openapi.json')).text(),
-)
+const { daemon } = ownDaemon()
 // The client has no method for these.
 const OTHERS = ['openapi', 'metrics']
-const operations = Object.values(paths)
-  .flatMap((path) => Object.values(path))
-  .filter(({ operationId }) => !OTHERS.includes(operationId))
+let schemasOfAll: Description['components']['schemas'] = {}
+let operations: Operation[] = []
+beforeAll(async () => {
+  const answer = await daemon.fetch('/openapi.json')
+  const { paths, components } = (await answer.json()) as Description
+  schemasOfAll = components.schemas
+  operations = Object.values(paths)
+    .flatMap((path) => Object.values(path))
+    .filter(({ operationId }) => !OTHERS.includes(operationId))
+})
 
 const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
   Object.fromEntries(
@@ -72,7 +76,7 @@ test('the types have the fields of the schemas', () => {
     request: 'required',
   }
   const changes: Fields<ChangePage | HistoryPage> = { changes: 'required', next: 'required' }
-  const { Cursor, LogCursor, ...schemas } = components.schemas
+  const { Cursor, LogCursor, ...schemas } = schemasOfAll
 
   const found = Object.entries(schemas).map(([name, schema]) => [name, fieldsOf(schema)])
 

@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { type DatabaseSecrets, withoutPassword } from '../../src/engine/database-url'
 import { addressOf, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
 import { UsageError } from '../../src/errors'
-import { runProgram, temporaryFolder } from '../harness/daemon'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const none: DatabaseSecrets = { databasePassword: null, databasePasswordFile: null }
 const parse = (url: string) => parsePostgresUrl(url, none)

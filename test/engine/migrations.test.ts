@@ -7,10 +7,10 @@ import { SCHEMA_VERSION as ofSqlite } from '../../src/engine/sqlite/file/migrati
 import { root } from '../harness/daemon'
 
 test.each([
-  ['sqlite', ofSqlite],
-  ['postgres', ofPostgres],
-])('the migrations of %s are numbered files, used in their order', (engine, version) => {
-  const folder = join(root, 'src/engine', engine)
+  ['sqlite', 'file', ofSqlite],
+  ['postgres', 'schema', ofPostgres],
+])('the migrations of %s are numbered files, used in their order', (engine, room, version) => {
+  const folder = join(root, 'src/engine', engine, room)
   const names = readdirSync(join(folder, 'migrations')).sort()
   const source = readFileSync(join(folder, 'migrations.ts'), 'utf8')
   const imports = [...source.matchAll(/import (\w+) from '\.\/migrations\/(.+)' with/g)]

@@ -1,8 +1,6 @@
 // Certificates of tests, made by openssl: a CA, and servers that it vouches for.
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { temporaryFolder } from './folder'
-
-type Folder = ReturnType<typeof temporaryFolder>
+import type { Folder } from './folder'
 
 function openssl(...args: readonly string[]): void {
   const { exitCode, stderr } = Bun.spawnSync(['openssl', ...args])

@@ -1,5 +1,6 @@
 // The program under test: its commands, and daemons.
 import { join, resolve } from 'node:path'
+import { builtPath, faultOf } from './built'
 import { type Process, type ProcessOptions, run, startProcess } from './process'
 import { serverEnvironment, withDatabase } from './server-database'
 
@@ -19,14 +20,16 @@ export const root = resolve(import.meta.dir, '..', '..')
 /** For `setDefaultTimeout`: only a test that hangs takes so long, on however slow a machine. */
 export const PATIENCE_MS = 60_000
 
-/** The command line of the built program: `PLANTSTORE_BINARY`, or `dist/plantstore`. */
-export const builtProgram: readonly string[] = [
-  resolve(root, Bun.env.PLANTSTORE_BINARY || 'dist/plantstore'),
-]
+/** The command line of the built program. Throws if there is none, or `dist/plantstore` is not of this source. */
+export function builtProgram(): readonly string[] {
+  const fault = faultOf(builtPath)
+  if (fault) throw new Error(fault)
+  return [builtPath]
+}
 
 /** The command line of the program under test: the binary if `PLANTSTORE_BINARY` names one, else the source. */
 export const program: readonly string[] = Bun.env.PLANTSTORE_BINARY
-  ? builtProgram
+  ? [builtPath]
   : [process.execPath, join(root, 'src/main.ts')]
 
 export type RunOptions = ProcessOptions & {

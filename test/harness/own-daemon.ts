@@ -1,26 +1,23 @@
 // One daemon for all tests of a file.
-import { afterAll, setDefaultTimeout } from 'bun:test'
-import { type DaemonOptions, PATIENCE_MS, runProgram, startDaemon } from './daemon'
-import { temporaryFolder } from './folder'
+import { type DaemonOptions, runProgram, startDaemon } from './daemon'
+import { own } from './own'
+import { ownFolder } from './own-folder'
 import { type StoredPlant, storedPlants } from './plants'
 
-/** Starts a daemon on a database of its own for the file that calls it; after the last test both are gone. */
-export async function startOwnDaemon(options: DaemonOptions = {}) {
-  setDefaultTimeout(PATIENCE_MS)
-  const folder = temporaryFolder()
+/** A daemon on a database of its own for the file that calls it: started before its first test, gone after its last one. */
+export function ownDaemon(options: DaemonOptions = {}) {
+  const folder = ownFolder()
   const database = folder.file('plants.db')
-  const daemon = await startDaemon({ ...options, database })
-  afterAll(async () => {
-    await daemon.kill()
-    folder[Symbol.dispose]()
-  })
   const token = async (...args: readonly string[]): Promise<string> => {
     const { out, err, code } = await runProgram(['token', ...args, '--database', database])
     if (code !== 0) throw new Error(err)
     return out.trim()
   }
   return {
-    daemon,
+    daemon: own(
+      () => startDaemon({ ...options, database }),
+      (daemon) => daemon.kill(),
+    ),
     folder,
     database,
     /** A plant of the database, read from the file. */

@@ -12,12 +12,12 @@ import {
 /** Returns what starts the server, once, for the first test that asks; after the last one it is gone. */
 export function ownServer(
   installation: Installation,
-  options: ServerOptions = {},
+  options: () => ServerOptions = () => ({}),
 ): () => Promise<PostgresServer> {
   let starting: Promise<PostgresServer> | null = null
   afterAll(async () => (await starting)?.[Symbol.asyncDispose]())
   return () => {
-    starting ??= startPostgres(installation, options)
+    starting ??= startPostgres(installation, options())
     return starting
   }
 }
@@ -29,7 +29,11 @@ export function describeServers(
   { canRun = true, ...options }: ServerOptions & { readonly canRun?: boolean } = {},
 ): void {
   describe.each(installations.map((it) => [it.name, it] as const))(title, (_, it) => {
-    if (canRun && isInstalled(it)) tests(ownServer(it, options), it)
+    if (canRun && isInstalled(it))
+      tests(
+        ownServer(it, () => options),
+        it,
+      )
     else test.skip('is not tested: it is not installed', () => {})
   })
 }

@@ -32,7 +32,7 @@ const words = ['Rosa', '苔', 'Ærø', '🌵', '', 'a\tb', "O'Brien", '"quoted"'
 
 using folder = temporaryFolder()
 const database = folder.file('plants.db')
-await using daemon = await startDaemon({ database, program: builtProgram })
+await using daemon = await startDaemon({ database, program: builtProgram() })
 const { port } = daemon
 
 /** The acknowledged plants by their ids. */

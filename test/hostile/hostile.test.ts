@@ -1,8 +1,8 @@
 // Plays every case of the catalogue against one daemon, and compares the answers and the store.
-import { describe, expect, test } from 'bun:test'
-import { buildPages } from '../../build-pages'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Answer, type Connection, connect, once } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
+import { ownPages } from '../harness/own-pages'
 import { storedPlants } from '../harness/plants'
 import {
   bare,
@@ -20,20 +20,19 @@ import { expectRefusal, expectSilence } from './expect'
 // Enough for a daemon that would answer a request before it is complete.
 const SILENT_MS = 40
 
-// The executable has its own.
-if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
-
-const { daemon, database, createToken, revokeToken } = await startOwnDaemon()
-const { port } = daemon
-
-const created = {
-  expired: await createToken('expired', '--expires', '1s'),
-  read: await createToken('read', '--scope', 'read'),
-  revoked: await createToken('revoked'),
-}
-const expiry = Bun.sleep(1000)
-await revokeToken('revoked')
-await send(request({ body: JSON.stringify({ id: fixture[0], name: fixture[1], tag: fixture[2] }) }))
+ownPages()
+const { daemon, database, createToken, revokeToken } = ownDaemon()
+const created = { expired: '', read: '', revoked: '' }
+let expiry = Promise.resolve()
+beforeAll(async () => {
+  created.expired = await createToken('expired', '--expires', '1s')
+  created.read = await createToken('read', '--scope', 'read')
+  created.revoked = await createToken('revoked')
+  expiry = Bun.sleep(1000)
+  await revokeToken('revoked')
+  const [id, name, tag] = fixture
+  await send(request({ body: JSON.stringify({ id, name, tag }) }))
+})
 
 /** The bytes of a case, with real tokens. */
 async function withTokens(bytes: Uint8Array): Promise<Uint8Array> {
@@ -48,7 +47,7 @@ async function withTokens(bytes: Uint8Array): Promise<Uint8Array> {
 
 /** Sends a request that a test needs done. */
 async function send(bytes: Uint8Array): Promise<Answer> {
-  const answer = await once(port, bytes)
+  const answer = await once(daemon.port, bytes)
   if (!answer || answer.status >= 300) throw new Error(`answered ${JSON.stringify(answer)}`)
   return answer
 }
@@ -61,7 +60,7 @@ const wholeRow = ([id, name, tag]: Row) =>
 
 /** Waits until earlier changes are stored: this one changes nothing, and queues behind them. */
 async function settle(): Promise<void> {
-  const answer = await once(port, bare('DELETE /plants/-999'))
+  const answer = await once(daemon.port, bare('DELETE /plants/-999'))
   if (answer?.status !== 404) throw new Error(`answered ${JSON.stringify(answer)}`)
 }
 
@@ -115,7 +114,7 @@ async function expectEnd(connection: Connection, sent: Case): Promise<void> {
 
 /** Sends a case and checks what it promises; returns whether it was answered. */
 async function play(sent: Case): Promise<boolean> {
-  using connection = await connect(port)
+  using connection = await connect(daemon.port)
   connection.write(await withTokens(sent.bytes))
   if (sent.isCut) connection.cut()
   let isAnswered = true

@@ -1,9 +1,10 @@
 // Properties of every request, checked with random ones.
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TOKEN } from '../harness/daemon'
 import { type Answer, createClient } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { own } from '../harness/own'
+import { ownDaemon } from '../harness/own-daemon'
 import { storedPlants } from '../harness/plants'
 import { bare, request } from './case'
 import { faultOfError, faultOfHead } from './expect'
@@ -11,10 +12,11 @@ import { judge, type OraclePlant } from './oracle'
 
 const RUNS = { numRuns: 300 }
 
-const { daemon, database } = await startOwnDaemon()
-const client = createClient(daemon.port)
-
-afterAll(() => client.end())
+const { daemon, database } = ownDaemon()
+const client = own(
+  () => createClient(daemon.port),
+  (made) => made.end(),
+)
 
 async function exchange(bytes: Uint8Array): Promise<Answer> {
   const answer = await client.exchange(bytes)

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { hashToken } from '../../src/token/token'
 import { TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, database } = await startOwnDaemon()
+const { daemon, database } = ownDaemon()
 
 const post = (body: string, authorization: string | null, query = '') =>
   fetch(`${daemon.url}/plants${query}`, {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, database } = await startOwnDaemon()
+const { daemon, database } = ownDaemon()
 
 const batch = (body: string) => daemon.fetch('/plants/batch', { method: 'POST', body })
 const numbered = (from: number, count: number) =>

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
 import { connect, head } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
 const LIMIT = 1000
 
-const { daemon, database } = await startOwnDaemon({ args: ['--max-body-bytes', String(LIMIT)] })
+const { daemon, database } = ownDaemon({ args: ['--max-body-bytes', String(LIMIT)] })
 
 const ids = () => storedPlants(database).map(({ id }) => id)
 const bodyOf = (id: number, bytes: number) => `{"id":${id},"name":"Lily"}`.padEnd(bytes)

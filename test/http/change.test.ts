@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon, stored } = await startOwnDaemon()
+const { daemon, stored } = ownDaemon()
 
 const put = (id: string | bigint, body: string) =>
   daemon.fetch(`/plants/${id}`, { method: 'PUT', body })

@@ -3,12 +3,12 @@ import type { ChangeLogEntry } from '../../src/change-log/change-log'
 import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
 import { request } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 import { openStubborn } from '../harness/stubborn'
 
 const KEEP = ['--keep-changes', '1d']
-const { daemon, folder, createToken, revokeToken } = await startOwnDaemon({ args: KEEP })
+const { daemon, folder, createToken, revokeToken } = ownDaemon({ args: KEEP })
 
 type Page = { readonly changes: readonly ChangeLogEntry[]; readonly next: string }
 

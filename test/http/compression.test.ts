@@ -1,17 +1,17 @@
 // Long answers are compressed where the client accepts it (RFC 9110, section 12.5.3).
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { chooseCoding } from '../../src/http/answers/accept-encoding'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon } = await startOwnDaemon({
-  args: ['--cors-origin', 'https://a.org'],
-})
+const { daemon } = ownDaemon({ args: ['--cors-origin', 'https://a.org'] })
 const plants = Array.from({ length: 1000 }, (_, id) => ({ id, name: `Ficus lyrata Größe ${id}` }))
-await daemon.fetch('/plants/batch', { json: { plants } })
 const name = 'ficus '.repeat(100)
 const long = plants.map(({ id }) => ({ id: 10_000 + id, name, tag: 'long' }))
-await daemon.fetch('/plants/batch', { json: { plants: long } })
+beforeAll(async () => {
+  await daemon.fetch('/plants/batch', { json: { plants } })
+  await daemon.fetch('/plants/batch', { json: { plants: long } })
+})
 
 const get = (path: string, accepted: string, method = 'GET') =>
   daemon.fetch(path, { method, headers: { 'accept-encoding': accepted }, decompress: false })

@@ -1,9 +1,9 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, database, stored } = await startOwnDaemon()
+const { daemon, database, stored } = ownDaemon()
 
 test('tells an earlier try that landed from a plant that is another', async () => {
   await daemon.create('{"id":1,"name":"Rose","tag":"shrub"}')

@@ -1,9 +1,9 @@
 // Pages of other origins: what a browser asks before it sends their requests, and what it lets them read.
 import { Database } from 'bun:sqlite'
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { PATIENCE_MS, runProgram, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
 import { type Answer, connect, head, once } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -12,11 +12,13 @@ const DEV = 'http://localhost:5173'
 const EXTENSION = 'chrome-extension://abcdefghijklmnop'
 const args = ['--cors-origin', `${APP}, ${DEV},${EXTENSION}`, '--max-body-bytes', '200']
 
-const { daemon, database } = await startOwnDaemon({
+const { daemon, database } = ownDaemon({
   args: [...args, '--log-requests', '--rate-limit', '1000000'],
 })
-await daemon.create('{"id":1,"name":"Rose"}')
-await daemon.create('{"id":2,"name":"Lily"}')
+beforeAll(async () => {
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.create('{"id":2,"name":"Lily"}')
+})
 
 const authorization = `Bearer ${TOKEN}`
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, database, stored } = await startOwnDaemon()
+const { daemon, database, stored } = ownDaemon()
 
 /** Expects that a body is refused, and that the store is as it was. */
 async function expectRefused(body: string | Uint8Array, error: 40001 | 40002 | 40901 | 40902) {

@@ -1,15 +1,17 @@
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { catalogue, type ErrorNumber } from '../../src/errors'
-import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
+import { startDaemon, TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, folder, database } = await startOwnDaemon({ args: ['--max-body-bytes', '200'] })
-const reader = (
-  await runProgram(['token', 'create', 'reader', '--scope', 'read', '--database', database])
-).out.trim()
-await daemon.create('{"id":1,"name":"Rose"}')
+const { daemon, folder, database, createToken } = ownDaemon({ args: ['--max-body-bytes', '200'] })
+const READER = 'the token that may only read'
+let reader = ''
+beforeAll(async () => {
+  reader = await createToken('reader', '--scope', 'read')
+  await daemon.create('{"id":1,"name":"Rose"}')
+})
 
 const authorization = `Bearer ${TOKEN}`
 const json = 'application/json'
@@ -59,7 +61,7 @@ const rows: Row[] = [
   {
     error: 40301,
     when: 'a token may only read',
-    request: post(plant, as(reader)),
+    request: post(plant, as(READER)),
     headers: {
       'www-authenticate': `${challenge}, error="insufficient_scope", scope="write"`,
     },
@@ -119,12 +121,13 @@ const common = ['cache-control', 'connection', 'content-length', 'content-type',
 
 test.each(rows)('answers $error where $when', async ({ error, request, headers = {} }) => {
   const before = storedPlants(database)
-  const [method, path, body, sent] = request
+  const [method, path, body, { ...sent } = {}] = request
+  if (sent.authorization) sent.authorization = sent.authorization.replace(READER, reader)
 
   const answer = await fetch(`${daemon.url}${path}`, {
     method,
     ...(body === undefined ? {} : { body }),
-    ...(sent ? { headers: sent } : {}),
+    headers: sent,
   })
 
   await expectError(answer, error)

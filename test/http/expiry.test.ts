@@ -1,27 +1,28 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { issueToken, parseDuration } from '../../src/token/token'
 import { serveStore } from '../../tools/service'
-import { temporaryFolder } from '../harness/daemon'
+import { own } from '../harness/own'
+import { ownFolder } from '../harness/own-folder'
 
 // The whole service but for the clock.
-const folder = temporaryFolder()
+const folder = ownFolder()
 const log = () => {}
-const store = await openStore(folder.file('plants.db'), daemon(log, log))
+const store = own(
+  () => openStore(folder.file('plants.db'), daemon(log, log)),
+  (made) => made.close(),
+)
 let now = 0
-const { url, end } = serveStore(store, { now: () => now })
-
-afterAll(async () => {
-  await end()
-  await store.close()
-  folder[Symbol.dispose]()
-})
+const service = own(
+  () => serveStore(store, { now: () => now }),
+  ({ end }) => end(),
+)
 
 const statusAt = async (time: number, token: string | null) => {
   now = time
   const headers = { authorization: `Bearer ${token}` }
-  return (await fetch(`${url}/plants`, { headers })).status
+  return (await fetch(`${service.url}/plants`, { headers })).status
 }
 
 test('takes a token until the millisecond of its expiry', async () => {

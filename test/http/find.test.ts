@@ -1,11 +1,11 @@
 // GET /plants?name=PART: plants by a part of their names. test/engine/store-contract-lists.ts has what every engine finds.
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { startDaemon, temporaryFolder } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon } = await startOwnDaemon()
+const { daemon } = ownDaemon()
 
 const names = [
   'Monstera deliciosa',
@@ -16,11 +16,13 @@ const names = [
   '\ufffd',
   'rose & thorn=1',
 ]
-for (const [index, name] of names.entries()) {
-  const tag = index % 2 ? 'odd' : 'even'
-  const answer = await daemon.fetch('/plants', { json: { id: index + 1, name, tag } })
-  if (answer.status !== 200) throw new Error(await answer.text())
-}
+beforeAll(async () => {
+  for (const [index, name] of names.entries()) {
+    const tag = index % 2 ? 'odd' : 'even'
+    const answer = await daemon.fetch('/plants', { json: { id: index + 1, name, tag } })
+    if (answer.status !== 200) throw new Error(await answer.text())
+  }
+})
 
 const list = async (query: string) => {
   const answer = await daemon.fetch(`/plants?${query}`)

@@ -1,42 +1,49 @@
 // The streams of followers over a real store, without the network: how often the change log is read, and their limit.
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog } from '../../src/change-log/change-log'
 import { openStore } from '../../src/engine/engine'
 import { daemon } from '../../src/engine/role'
 import { ApiError } from '../../src/errors'
 import { createAnswerBudget } from '../../src/http/answers/answer-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
+import type { Store } from '../../src/store'
 import { issueToken } from '../../src/token/token'
-import { PATIENCE_MS, temporaryFolder } from '../harness/daemon'
+import { PATIENCE_MS } from '../harness/daemon'
 import { readEvents, take } from '../harness/events'
+import { aroundTests, own } from '../harness/own'
+import { ownFolder } from '../harness/own-folder'
 
 setDefaultTimeout(PATIENCE_MS)
-const folder = temporaryFolder()
+const folder = ownFolder()
 const role = daemon(
   () => {},
   () => {},
   60_000,
 )
-const store = await openStore(folder.file('plants.db'), role)
+const store = own(
+  () => openStore(folder.file('plants.db'), role),
+  (made) => made.close(),
+)
 const { token } = issueToken('reader', 'read', null, Date.now())
-await store.createToken(token)
+beforeAll(() => store.createToken(token))
 const stop = new AbortController()
-afterAll(async () => {
-  stop.abort()
-  await store.close()
-  folder[Symbol.dispose]()
-})
+aroundTests(
+  () => {},
+  () => stop.abort(),
+)
 
 let reads = 0
-const { changeLog: kept } = store
-if (!kept) throw new Error('no change log is kept')
-const changeLog: ChangeLog = {
-  ...kept,
-  read(options) {
-    reads++
-    return kept.read(options)
-  },
-}
+const changeLog = own((): ChangeLog => {
+  const { changeLog: kept } = store
+  if (!kept) throw new Error('no change log is kept')
+  return {
+    ...kept,
+    read(options) {
+      reads++
+      return kept.read(options)
+    },
+  }
+})
 
 const create = (deps: Partial<FollowersDeps> = {}) =>
   new Followers({
@@ -129,7 +136,10 @@ test('a follower that takes nothing is disconnected, and so is one whose stream 
 })
 
 test.each([
-  ['has a comment from time to time', store.findToken],
+  [
+    'has a comment from time to time',
+    (...sent: Parameters<Store['findToken']>) => store.findToken(...sent),
+  ],
   ['has it even while the store does not answer', () => new Promise<null>(() => {})],
 ])('a stream on which nothing happens %s', async (_, findToken) => {
   const followers = create({ keepAliveMs: 100, store: { findToken, changeLog } })

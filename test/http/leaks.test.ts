@@ -1,9 +1,9 @@
 // No refusal echoes what was sent, or shows how the service works inside.
 import { expect, test } from 'bun:test'
 import { root, TOKEN } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
-const { daemon, folder } = await startOwnDaemon()
+const { daemon, folder } = ownDaemon()
 
 const mark = 'Ohq7'
 const long = mark.repeat(2500)

@@ -1,12 +1,12 @@
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { startDaemon } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
 const MIN = '-9223372036854775808'
 const MAX = '9223372036854775807'
 
-const { daemon, folder } = await startOwnDaemon()
+const { daemon, folder } = ownDaemon()
 
 // Over the whole range, with neighbours that a double cannot tell apart; sent in no order.
 const ids = [
@@ -14,12 +14,14 @@ const ids = [
   ...['0', '1', '2', '9', '10', '9007199254740992', '9007199254740993', MAX],
 ]
 const tagOf = (id: string) => (id.startsWith('-') ? 'a&b="ü' : id.length > 1 ? '' : undefined)
-for (const id of ids.toReversed()) {
-  const tag = tagOf(id)
-  await daemon.create(
-    `{"id":${id},"name":"n${id}"${tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`}}`,
-  )
-}
+beforeAll(async () => {
+  for (const id of ids.toReversed()) {
+    const tag = tagOf(id)
+    await daemon.create(
+      `{"id":${id},"name":"n${id}"${tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`}}`,
+    )
+  }
+})
 
 type Page = { plants: { name: string; tag?: string }[]; next: string | null }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon } = await startOwnDaemon()
+const { daemon } = ownDaemon()
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']
 

@@ -3,9 +3,9 @@ import packageJson from '../../package.json'
 import { createMetrics } from '../../src/metrics'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { once, request } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
-const { daemon, folder } = await startOwnDaemon()
+const { daemon, folder } = ownDaemon()
 
 type Family = { readonly type: string; readonly samples: Map<string, number> }
 

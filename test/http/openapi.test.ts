@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogue } from '../../src/errors'
 import { startDaemon, TOKEN } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
 // What reads the description are packages of its own users: an own folder, with the TypeScript that they need.
 const tools = join(import.meta.dir, 'openapi')
@@ -46,8 +46,11 @@ type Description = {
   }
 }
 
-const { daemon, folder } = await startOwnDaemon()
-const text = await (await fetch(`${daemon.url}/openapi.json`)).text()
+const { daemon, folder } = ownDaemon()
+let text = ''
+beforeAll(async () => {
+  text = await (await fetch(`${daemon.url}/openapi.json`)).text()
+})
 
 // Anew for each test: Bun's matchers change what they are given.
 const describe = (): Description => JSON.parse(text)

@@ -1,25 +1,34 @@
 // The pages as they are delivered: compressed once, revalidated, and locked down by their headers.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { buildPages } from '../../build-pages'
 import type { Store } from '../../src/store'
 import { serveStore } from '../../tools/service'
 import { startDaemon } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
+import { ownPages } from '../harness/own-pages'
 import { expectError } from '../harness/plants'
 
 const LARGEST_PAGE_BYTES = 45_000
 
-// The executable has its own.
-if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
-
-const { daemon, folder } = await startOwnDaemon()
+ownPages()
+const { daemon, folder } = ownDaemon()
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${daemon.url}${path}`, { method, headers, decompress: false })
 
-const index = await (await get('/')).text()
-const linked = [...index.matchAll(/(?:src|href)="(console\/[^"]+)"/g)].map(([, path]) => `/${path}`)
+// The console's own. The name of what main.js imports has a hash.
+const FILES = [
+  '/',
+  ...['main.js', 'part-*.js', 'style.css', 'icon.svg'].map((it) => `/console/${it}`),
+]
+
+let index = ''
+let linked: string[] = []
+beforeAll(async () => {
+  index = await (await get('/')).text()
+  linked = [...index.matchAll(/(?:src|href)="(console\/[^"]+)"/g)].map(([, path]) => `/${path}`)
+})
+const pathOf = (file: string) => linked.find((path) => new Bun.Glob(file).match(path)) ?? file
 
 describe('the console', () => {
   test('is a page with a script, what it imports, a style sheet and an icon, by relative links', () => {
@@ -39,31 +48,30 @@ describe('the console', () => {
     expect((await get('/', { authorization: 'Bearer wrong' })).status).toBe(200)
   })
 
-  test.each(['/', ...linked])(
-    'serves %s as it is asked for: brotli, gzip or plain',
-    async (path) => {
-      const plain = await get(path)
-      const text = await plain.text()
-      const gzip = await get(path, { 'accept-encoding': 'gzip, deflate' })
-      const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' })
-      const refused = await get(path, { 'accept-encoding': 'br;q=0, gzip;q=0.0' })
+  test.each(FILES)('serves %s as it is asked for: brotli, gzip or plain', async (file) => {
+    const path = pathOf(file)
+    const plain = await get(path)
+    const text = await plain.text()
+    const gzip = await get(path, { 'accept-encoding': 'gzip, deflate' })
+    const brotli = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' })
+    const refused = await get(path, { 'accept-encoding': 'br;q=0, gzip;q=0.0' })
 
-      expect(plain.headers.get('content-encoding')).toBeNull()
-      expect(gzip.headers.get('content-encoding')).toBe('gzip')
-      expect(brotli.headers.get('content-encoding')).toBe('br')
-      expect(refused.headers.get('content-encoding')).toBeNull()
-      expect(gunzipSync(await gzip.bytes()).toString()).toBe(text)
-      expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
-      for (const { headers } of [plain, gzip, brotli]) {
-        expect(headers.get('vary')).toBe('accept-encoding')
-        expect(headers.get('content-type')).toMatch(
-          /^(text\/(html|css|javascript); charset=utf-8|image\/svg\+xml)$/,
-        )
-      }
-    },
-  )
+    expect(plain.headers.get('content-encoding')).toBeNull()
+    expect(gzip.headers.get('content-encoding')).toBe('gzip')
+    expect(brotli.headers.get('content-encoding')).toBe('br')
+    expect(refused.headers.get('content-encoding')).toBeNull()
+    expect(gunzipSync(await gzip.bytes()).toString()).toBe(text)
+    expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
+    for (const { headers } of [plain, gzip, brotli]) {
+      expect(headers.get('vary')).toBe('accept-encoding')
+      expect(headers.get('content-type')).toMatch(
+        /^(text\/(html|css|javascript); charset=utf-8|image\/svg\+xml)$/,
+      )
+    }
+  })
 
-  test.each(['/', ...linked])('answers 304 to whoever has %s', async (path) => {
+  test.each(FILES)('answers 304 to whoever has %s', async (file) => {
+    const path = pathOf(file)
     const tags = new Set<string>()
     for (const coding of ['identity', 'gzip', 'br']) {
       const asked = { 'accept-encoding': coding }
@@ -91,7 +99,8 @@ describe('the console', () => {
     }
   })
 
-  test.each(['/', ...linked])('locks %s down by its headers', async (path) => {
+  test.each(FILES)('locks %s down by its headers', async (file) => {
+    const path = pathOf(file)
     const { headers } = await get(path)
     const policy = String(headers.get('content-security-policy'))
 

@@ -1,9 +1,9 @@
 // PATCH of a plant, as JSON Merge Patch (RFC 7396).
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon, stored, createToken } = await startOwnDaemon()
+const { daemon, stored, createToken } = ownDaemon()
 
 const MERGE_PATCH = 'application/merge-patch+json'
 

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test'
 import { TOKEN } from '../harness/daemon'
 import { head, once } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon, stored, createToken } = await startOwnDaemon()
+const { daemon, stored, createToken } = ownDaemon()
 
 type Init = { readonly method?: string; readonly headers?: Record<string, string>; body?: string }
 

@@ -1,5 +1,5 @@
 // --rate-limit: how many requests a token may send.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
 import { daemon as daemonRole } from '../../src/engine/role'
 import { createBuckets } from '../../src/http/access/rate-limit'
@@ -7,20 +7,26 @@ import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'
 import { serveStore } from '../../tools/service'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../harness/daemon'
+import { aroundTests, own } from '../harness/own'
+import { ownFolder } from '../harness/own-folder'
 import { expectError } from '../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const folder = temporaryFolder()
+const folder = ownFolder()
 const log = () => {}
-const store = await openStore(folder.file('plants.db'), daemonRole(log, log))
+const store = own(
+  () => openStore(folder.file('plants.db'), daemonRole(log, log)),
+  (made) => made.close(),
+)
 
 const services: (() => Promise<void>)[] = []
-afterAll(async () => {
-  for (const end of services) await end()
-  await store.close()
-  folder[Symbol.dispose]()
-})
+aroundTests(
+  () => {},
+  async () => {
+    for (const end of services) await end()
+  },
+)
 
 /** The whole service: its clock stands still until it is set. */
 function createService(rateLimit: number | null) {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 
-const { daemon } = await startOwnDaemon()
+const { daemon } = ownDaemon()
 
 const read = (id: string) => daemon.fetch(`/plants/${id}`)
 const textOf = async (id: string) => (await read(id)).text()

@@ -1,10 +1,11 @@
 // Who did what, with --log-requests: the client, its token and the id of each request.
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Daemon, runProgram, startDaemon, TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
+import { until } from '../harness/until'
 
-const { daemon, folder } = await startOwnDaemon({ args: ['--log-requests'] })
+const { daemon, folder } = ownDaemon({ args: ['--log-requests'] })
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -12,9 +13,9 @@ const requestsOf = (daemon: Daemon) => daemon.events().filter(({ event }) => eve
 
 /** The request with this id, as soon as it is logged. */
 async function logged(daemon: Daemon, id: string) {
-  const find = () => requestsOf(daemon).find((line) => line.id === id)
-  for (let tries = 0; !find() && tries < 1000; tries++) await Bun.sleep(5)
-  return find()
+  return await until(`request ${id} in the log`, () =>
+    requestsOf(daemon).find((line) => line.id === id),
+  )
 }
 
 /** Whom the log names as the client of a request that came with this `X-Forwarded-For`. */
@@ -114,11 +115,9 @@ test('ignores X-Forwarded-For without --trusted-proxies, or of another peer', as
   expect(await clientOf(other, '203.0.113.7')).toBe('127.0.0.1')
 })
 
-const proxied = await startDaemon({
-  database: folder.file('proxied.db'),
+const { daemon: proxied } = ownDaemon({
   args: ['--log-requests', '--trusted-proxies', '127.0.0.1, 10.0.0.0/8,fd00::/8'],
 })
-afterAll(() => proxied.kill())
 
 test.each([
   ['no header', null, '127.0.0.1'],

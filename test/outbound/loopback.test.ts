@@ -1,29 +1,30 @@
 // A token for this machine never reaches a proxy.
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { hasIpv6 } from '../harness/commands'
 import { runProgram, startProgram, TOKEN } from '../harness/daemon'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { startProxy } from '../harness/proxy'
 
 const args = ['--keep-changes', '1d', '--host', hasIpv6 ? '::' : '0.0.0.0']
-const { daemon, folder } = await startOwnDaemon({ args })
-const { port } = daemon
+const { daemon, folder } = ownDaemon({ args })
 let id = 1
 const create = () =>
-  fetch(`http://127.0.0.1:${port}/plants`, {
+  fetch(`http://127.0.0.1:${daemon.port}/plants`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify({ id: id++, name: 'Rose' }),
   })
-await create()
-writeFileSync(folder.file('secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
+beforeAll(async () => {
+  await create()
+  writeFileSync(folder.file('secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
+})
 
 const hosts = ['127.0.0.1', '127.1.2.3', 'localhost', ...(hasIpv6 ? ['[::1]'] : [])]
 
 test.each(hosts)('neither the token nor a request for %s', async (host) => {
   using proxy = await startProxy()
-  const url = `http://${host}:${port}`
+  const url = `http://${host}:${daemon.port}`
   const env = { ...proxy.env, PLANTSTORE_TOKEN: TOKEN }
 
   const printed = await runProgram(['changes', '--url', url], { env })
@@ -53,7 +54,9 @@ test.each(hosts)('neither the token nor a request for %s', async (host) => {
   expect(await received.promise).not.toBeNull()
   expect(await forward.stop()).toBe(0)
 
-  const health = await runProgram(['health', '--host', host, '--port', String(port)], { env })
+  const health = await runProgram(['health', '--host', host, '--port', String(daemon.port)], {
+    env,
+  })
   expect(health).toMatchObject({ code: 0, err: '' })
 
   expect(proxy.seen()).toBe('')

@@ -1,12 +1,13 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createAsk } from '../../src/outbound/request'
 import { makeCa } from '../harness/certificates'
-import { runProgram, TOKEN, temporaryFolder } from '../harness/daemon'
+import { runProgram, TOKEN } from '../harness/daemon'
+import { own } from '../harness/own'
+import { ownFolder } from '../harness/own-folder'
 import { startProxy } from '../harness/proxy'
 
-const folder = temporaryFolder()
-afterAll(() => folder[Symbol.dispose]())
-const ca = makeCa(folder, 'ca')
+const folder = ownFolder()
+const ca = own(() => makeCa(folder, 'ca'))
 const NONE = { http: '', https: '', except: '' }
 // A name that is not this machine's, so that a proxy is asked; no server has it.
 const FAR = 'plants.invalid'

@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
-import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
 
 test('backs up a database while a daemon serves it, tokens included', async () => {
   using folder = temporaryFolder()

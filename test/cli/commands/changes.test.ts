@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import { runProgram, startDaemon, startProgram, TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 
 const KEEP = ['--keep-changes', '1d']
-const { daemon, database, folder } = await startOwnDaemon({ args: KEEP })
+const { daemon, database, folder } = ownDaemon({ args: KEEP })
 const env = { PLANTSTORE_TOKEN: TOKEN }
 const create = (id: number) => daemon.fetch('/plants', { json: { id, name: 'a' } })
 
-const ofFile = ['--database', database]
-const ofDaemon = ['--url', daemon.url]
+const ofFile = () => ['--database', database]
+const ofDaemon = () => ['--url', daemon.url]
 
 type Line = { readonly cursor: string; readonly id: number; readonly action: string }
 const linesOf = (text: string): Line[] =>
@@ -26,11 +26,11 @@ test.each([
     await daemon.create('{"id":9223372036854775807,"name":"a"}')
     await daemon.fetch('/plants/9223372036854775807', { method: 'DELETE' })
 
-    const all = await runProgram(['changes', ...from], { env })
+    const all = await runProgram(['changes', ...from()], { env })
     const lines = linesOf(all.out)
     const [before, last] = lines.slice(-2)
-    const rest = await runProgram(['changes', ...from, '--after', before?.cursor ?? ''], { env })
-    const none = await runProgram(['changes', ...from, '--after', 'now'], { env })
+    const rest = await runProgram(['changes', ...from(), '--after', before?.cursor ?? ''], { env })
+    const none = await runProgram(['changes', ...from(), '--after', 'now'], { env })
 
     expect([all.code, rest.code, none.code]).toEqual([0, 0, 0])
     expect(all.out).toContain('"id":9223372036854775807,')
@@ -44,7 +44,7 @@ test.each([
   ['the file', ofFile],
   ['the daemon', ofDaemon],
 ])('follows %s until it is interrupted', async (_, from) => {
-  const args = ['changes', '--follow', '--after', 'now', ...from]
+  const args = ['changes', '--follow', '--after', 'now', ...from()]
   await using child = startProgram(args, { env })
   // It has begun when the first change appears.
   let id = Math.floor(Math.random() * 1e9)
@@ -69,7 +69,7 @@ test('prints more than a page', async () => {
     if (method === 'POST') await daemon.fetch('/plants/batch', { json: { plants } })
     else await Promise.all(plants.map(({ id }) => daemon.fetch(`/plants/${id}`, { method })))
   }
-  const { out } = await runProgram(['changes', ...ofFile])
+  const { out } = await runProgram(['changes', ...ofFile()])
 
   expect(linesOf(out).filter(({ id }) => id < 0)).toHaveLength(2000)
 })
@@ -113,9 +113,9 @@ test('says what is wrong in one line', async () => {
     err: 'plantstore: nothing is listening at http://127.0.0.1:1; is the daemon running?\n',
     code: 1,
   })
-  expect(await run(ofDaemon, { PLANTSTORE_TOKEN: '' })).toEqual({
+  expect(await run(ofDaemon(), { PLANTSTORE_TOKEN: '' })).toEqual({
     err: expect.stringContaining('PLANTSTORE_TOKEN'),
     code: 2,
   })
-  expect(await run([...ofFile, '--after', 'x'])).toMatchObject({ code: 1 })
+  expect(await run([...ofFile(), '--after', 'x'])).toMatchObject({ code: 1 })
 })

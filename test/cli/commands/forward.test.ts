@@ -1,15 +1,15 @@
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import { pauseAfter } from '../../../src/outbound/webhook'
 import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 
-const { daemon, database, folder } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, database, folder } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const env = { PLANTSTORE_TOKEN: TOKEN }
 const secret = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 const secretFile = folder.file('secret')
-writeFileSync(secretFile, `${secret(1)}\n${secret(2)}\n`)
+beforeAll(() => writeFileSync(secretFile, `${secret(1)}\n${secret(2)}\n`))
 const create = (id: number) => daemon.fetch('/plants', { json: { id, name: 'a' } })
 const now = async () => {
   const answer = await daemon.fetch('/plants/changes?after=now')
@@ -65,13 +65,13 @@ async function until(holds: () => boolean): Promise<void> {
 const kept = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 
 test.each([
-  ['the database', ['--database', database]],
-  ['a daemon', ['--url', daemon.url]],
+  ['the database', () => ['--database', database]],
+  ['a daemon', () => ['--url', daemon.url]],
 ])(
   'posts each change of %s in order, signed so that standardwebhooks verifies it',
   async (_, from) => {
     using receiver = receive()
-    const { child, cursorFile } = forward(receiver.url, from, await now())
+    const { child, cursorFile } = forward(receiver.url, from(), await now())
     const first = Math.floor(Math.random() * 1e9)
     const ids = [first, first + 1, first + 2]
     for (const id of ids) await create(id)

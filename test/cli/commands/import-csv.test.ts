@@ -1,9 +1,11 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { quote } from '../../../src/program'
-import { runProgram, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { databaseAt } from '../../harness/server-database'
+
+setDefaultTimeout(PATIENCE_MS)
 
 async function importCsv(database: string, stdin: Blob | string, ...flags: string[]) {
   const words = ['import', '-', '--format', 'csv', '--database', database, ...flags]

@@ -1,9 +1,11 @@
 // Files as people have them (test/real-world/README.md), as the command takes them, and what it says of those that it cannot.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, runProgram, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, root, runProgram, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const files = join(root, 'test/real-world')
 

@@ -226,10 +226,10 @@ test('refuses a file that does not exist, and a format that nothing tells; makes
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
 })
 
-test.skipIf(process.getuid?.() !== 0)('says that a file cannot be read', async () => {
+test('says that a file cannot be read', async () => {
   using folder = temporaryFolder()
   await Bun.write(folder.file('secret.csv'), 'id,name\n')
-  chmodSync(folder.file('secret.csv'), 0o600)
+  chmodSync(folder.file('secret.csv'), 0)
   chmodSync(folder.path, 0o777)
 
   const words = ['import', folder.file('secret.csv'), '--database', folder.file('plants.db')]

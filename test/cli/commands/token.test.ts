@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { hashToken } from '../../../src/token/token'
 import { program, runProgram, temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 import { expectError, storedPlants } from '../../harness/plants'
 
-const { daemon, folder, database } = await startOwnDaemon()
+const { daemon, folder, database } = ownDaemon()
 
 const token = (...args: string[]) => runProgram(['token', ...args, '--database', database])
 const mint = async (...args: string[]) => (await token('create', ...args)).out.trim()

@@ -4,7 +4,6 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
 import {
-  builtProgram,
   type Daemon,
   PATIENCE_MS,
   startDaemon,
@@ -114,7 +113,7 @@ test('an import that is stopped from its terminal holds no lock', async () => {
   using other = new Database(database)
   other.run('PRAGMA busy_timeout = 0')
   const args = ['import', '-', '--format', 'ndjson', '--database', database]
-  await using command = startProgram(args, { stdin: lines(3, 400_000), program: builtProgram })
+  await using command = startProgram(args, { stdin: lines(3, 400_000) })
   const stateOf = () => readFileSync(`/proc/${command.pid}/stat`, 'utf8').split(') ')[1]?.[0]
   const count = () => Number(other.query('SELECT count(*) FROM plants').values().flat()[0])
   while (count() === 3) await Bun.sleep(1)

@@ -23,7 +23,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
-import { unprivileged } from '../../harness/unprivileged'
+import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -286,8 +286,8 @@ test('refuses a file that it may not write', async () => {
   expectLine(
     await serve(file, asNobody),
     1,
-    `cannot write ${file} (owner 0, mode 0444)`,
-    'user 65534',
+    `cannot write ${file} (owner ${testUid}, mode 0444)`,
+    `user ${unprivilegedUid}`,
   )
   expect(readFileSync(file).equals(before)).toBeTrue()
   expect(readdirSync(folder.path)).toHaveLength(1)

@@ -16,12 +16,11 @@ import { readDatabase } from '../../../src/engine/sqlite/copies/read-only'
 import { excludeConnections } from '../../../src/engine/sqlite/file/sidecars'
 import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { unprivileged } from '../../harness/unprivileged'
+import { testUid, unprivileged, unprivilegedUid } from '../../harness/unprivileged'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const PLANTS = 2000
-const isRoot = process.getuid?.() === 0
 const asNobody = unprivileged()
 
 async function killDaemon(database: string): Promise<void> {
@@ -84,7 +83,7 @@ const states: Record<string, (database: string) => Promise<number>> = {
   },
 }
 
-const users = isRoot ? (['root', 'nobody'] as const) : (['this user'] as const)
+const users = testUid === 0 ? (['root', 'nobody'] as const) : (['this user'] as const)
 const cases = Object.keys(states).flatMap((state) => users.map((user) => [state, user] as const))
 
 test.each(cases)(
@@ -251,16 +250,17 @@ test('refuses a database of a newer schema, and changes nothing', async () => {
   expect(fingerprint(folder.path)['plants.db']).toBe(before['plants.db'] as string)
 })
 
-test.skipIf(!isRoot)('says which file cannot be read, and who owns it', async () => {
+test('says which file cannot be read, and who owns it', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
   chmodSync(folder.path, 0o755)
+  chmodSync(database, 0)
 
   const { err, code } = await runProgram(['check', '--database', database], asNobody)
 
   expect(code).toBe(1)
   expect(err).toBe(
-    `plantstore: cannot read ${database} (owner 0, mode 0600): user 65534 needs access to it and its folder\n`,
+    `plantstore: cannot read ${database} (owner ${testUid}, mode 0000): user ${unprivilegedUid} needs access to it and its folder\n`,
   )
 })

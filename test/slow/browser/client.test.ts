@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 import { startProcess } from '../../harness/process'
 import { has } from '../release/lab'
 
@@ -30,7 +30,7 @@ setDefaultTimeout(180_000)
 
 const page = servePage()
 afterAll(() => page.stop())
-const { daemon } = await startOwnDaemon({
+const { daemon } = ownDaemon({
   args: ['--cors-origin', page.origin, '--keep-changes', '1d'],
 })
 
@@ -88,8 +88,8 @@ function servePage() {
   }
 }
 
-const urls = ['/garden', daemon.url]
-beforeAll(() => page.bundle(script(urls)))
+const urls = () => ['/garden', daemon.url]
+beforeAll(() => page.bundle(script(urls())))
 
 for (const [name, command] of Object.entries(browsers)) {
   test.skipIf(!(await has(name)))(`${name} writes and reads plants exactly`, async () => {
@@ -99,7 +99,7 @@ for (const [name, command] of Object.entries(browsers)) {
     const ended = browser.finished.then((code) => `exit code ${code}: ${browser.err()}`)
 
     expect(await Promise.race([result, ended])).toEqual(
-      Object.fromEntries(urls.map((url) => [url, []])),
+      Object.fromEntries(urls().map((url) => [url, []])),
     )
   })
 }

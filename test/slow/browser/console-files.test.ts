@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
-import { type ConsolePage, MAX, MIN, openConsole, startChromium } from './console-page'
+import { type ConsolePage, MAX, MIN, openConsole, ownBrowser } from './console-page'
 
-const browser = await startChromium()
+const browser = ownBrowser()
 
 /** A daemon on a store of its own, and the console of it. */
 async function openStore(content = '') {

@@ -1,18 +1,18 @@
 // How the console looks and reads: barriers that axe-core finds, narrow and enlarged pages, and pictures: `bun run test:browser`.
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { type ConsoleOptions, connect, MAX, openConsole, startChromium } from './console-page'
+import { ownDaemon } from '../../harness/own-daemon'
+import { type ConsoleOptions, connect, MAX, openConsole, ownBrowser } from './console-page'
 import { visit } from './visit'
 
 const pictures = join(root, Bun.env.PICTURES || 'dist/pictures')
 mkdirSync(pictures, { recursive: true })
 
-const { daemon, createToken, revokeToken } = await startOwnDaemon()
-const browser = await startChromium()
+const { daemon, createToken, revokeToken } = ownDaemon()
+const browser = ownBrowser()
 
 const GENERA = [
   ['Monstera deliciosa', 'aroid'],
@@ -25,13 +25,15 @@ const GENERA = [
   ['Aloe vera', 'succulent'],
 ] as const
 const PLACES = ['balcony', 'bathroom', 'bedroom', 'hall', 'kitchen', 'office', 'window'] as const
-await daemon.create('{"id":1,"name":"نبتة العنكبوت","tag":"زينة"}')
-await daemon.create('{"id":2,"name":"🌵 Opuntia <microdasys>","tag":"succulent"}')
-await daemon.create(`{"id":${MAX},"name":"Adansonia digitata"}`)
-for (let id = 3; id < 400; id++) {
-  const [name, tag] = GENERA[id % GENERA.length] ?? ['Rosa', undefined]
-  await daemon.create(JSON.stringify({ id, name, tag }))
-}
+beforeAll(async () => {
+  await daemon.create('{"id":1,"name":"نبتة العنكبوت","tag":"زينة"}')
+  await daemon.create('{"id":2,"name":"🌵 Opuntia <microdasys>","tag":"succulent"}')
+  await daemon.create(`{"id":${MAX},"name":"Adansonia digitata"}`)
+  for (let id = 3; id < 400; id++) {
+    const [name, tag] = GENERA[id % GENERA.length] ?? ['Rosa', undefined]
+    await daemon.create(JSON.stringify({ id, name, tag }))
+  }
+})
 
 // Something to see in the charts, while the tests run.
 let isBusy = true
@@ -41,7 +43,7 @@ async function create(): Promise<void> {
     await Bun.sleep(4 + 20 * Math.sin(id / 40) ** 2)
   }
 }
-void create()
+beforeAll(() => void create())
 afterAll(() => {
   isBusy = false
 })

@@ -1,11 +1,11 @@
 // What is done to many plants at once in the console, in a real Chromium: `bun run test:browser`.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { openConsole, startChromium } from './console-page'
+import { ownDaemon } from '../../harness/own-daemon'
+import { openConsole, ownBrowser } from './console-page'
 
-const { daemon, stored, createToken } = await startOwnDaemon()
-const browser = await startChromium()
+const { daemon, stored, createToken } = ownDaemon()
+const browser = ownBrowser()
 let next = 1
 
 /** Creates plants for one test, and opens the console with them. */

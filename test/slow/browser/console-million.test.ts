@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
-import { openConsole, startChromium } from './console-page'
+import { openConsole, ownBrowser } from './console-page'
 
 const PLANTS = 1_000_000
 // Of ids, so that an id is not the number of its row.
@@ -37,6 +37,8 @@ async function frames(page: Page, act: () => Promise<void>) {
   return { median: spans[spans.length >> 1] ?? 0, p95: spans[Math.floor(spans.length * 0.95)] ?? 0 }
 }
 
+const browser = ownBrowser()
+
 test(
   'a store of a million plants scrolls: its start, its middle and its end',
   async () => {
@@ -44,7 +46,6 @@ test(
     const database = folder.file('plants.db')
     await millionPlants(database)
     await using daemon = await startDaemon({ database })
-    const browser = await startChromium()
     await using console = await openConsole(browser, daemon.url)
     const { page, grid } = console
     const rowCount = () => grid.locator('.rows').getByRole('row').count()

@@ -1,12 +1,12 @@
 // Orders and tags of the console's table, in a real Chromium: `bun run test:browser`.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { importLines, lines } from '../../harness/commands'
 import { startDaemon, temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { type ConsolePage, connect, MAX, openConsole, startChromium } from './console-page'
+import { ownDaemon } from '../../harness/own-daemon'
+import { type ConsolePage, connect, MAX, openConsole, ownBrowser } from './console-page'
 
-const { daemon } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
-const browser = await startChromium()
+const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const browser = ownBrowser()
 const PLANTS = [
   ['Rose 10', 'flower'],
   ['Éclair fern', 'fern'],
@@ -14,9 +14,11 @@ const PLANTS = [
   ['ash', undefined],
   ['Zinnia', 'flower'],
 ] as const
-for (const [at, [name, tag]] of PLANTS.entries()) {
-  await daemon.create(JSON.stringify({ id: at + 1, name, tag }))
-}
+beforeAll(async () => {
+  for (const [at, [name, tag]] of PLANTS.entries()) {
+    await daemon.create(JSON.stringify({ id: at + 1, name, tag }))
+  }
+})
 const BY_NAME = ['ash', 'Éclair fern', 'Rose 9', 'Rose 10', 'Zinnia']
 
 const open = (path = '/') => openConsole(browser, daemon.url + path)

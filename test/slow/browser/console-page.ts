@@ -1,21 +1,19 @@
 // The console in a Chromium, as the tests of it use it: by roles and labels.
-import { afterAll, expect } from 'bun:test'
+import { expect } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { buildPages } from '../../../build-pages'
 import { TOKEN } from '../../harness/daemon'
-import { startBrowser, visit } from './visit'
+import { own } from '../../harness/own'
+import { ownPages } from '../../harness/own-pages'
+import { INSTALL_MS, startBrowser, visit } from './visit'
 
 /** Both ends of int64. */
 export const MIN = '-9223372036854775808'
 export const MAX = '9223372036854775807'
 
 /** A browser for the tests of a file; it is installed where it is missing, which needs root. */
-export async function startChromium(): Promise<Browser> {
-  // The executable has its own.
-  if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
-  const browser = await startBrowser()
-  afterAll(() => browser.close())
-  return browser
+export function ownBrowser(): Browser {
+  ownPages()
+  return own(startBrowser, (browser) => browser.close(), INSTALL_MS)
 }
 
 /** The buttons in the colour of the primary one. */

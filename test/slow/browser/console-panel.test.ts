@@ -1,15 +1,17 @@
 // The panel of one plant beside the console's table, in a real Chromium: `bun run test:browser`.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { type ConsoleOptions, connect, MIN, openConsole, startChromium } from './console-page'
+import { ownDaemon } from '../../harness/own-daemon'
+import { type ConsoleOptions, connect, MIN, openConsole, ownBrowser } from './console-page'
 
-const { daemon, stored, createToken } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
-const browser = await startChromium()
-for (let id = 1; id <= 30; id++) {
-  await daemon.create(JSON.stringify({ id, name: `plant ${id}`, tag: 'green' }))
-}
-await daemon.create(`{"id":${MIN},"name":"The first of all"}`)
+const { daemon, stored, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const browser = ownBrowser()
+beforeAll(async () => {
+  for (let id = 1; id <= 30; id++) {
+    await daemon.create(JSON.stringify({ id, name: `plant ${id}`, tag: 'green' }))
+  }
+  await daemon.create(`{"id":${MIN},"name":"The first of all"}`)
+})
 
 const open = (options: ConsoleOptions = {}) => openConsole(browser, daemon.url, options)
 const panel = (page: Page, id: number | string) =>

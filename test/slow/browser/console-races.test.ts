@@ -1,12 +1,14 @@
 // Answers that come too late in the console, in a real Chromium: `bun run test:browser`.
-import { expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { connect, openConsole, startChromium } from './console-page'
+import { ownDaemon } from '../../harness/own-daemon'
+import { connect, openConsole, ownBrowser } from './console-page'
 
-const { daemon, stored } = await startOwnDaemon()
-const browser = await startChromium()
-for (let id = 1; id <= 20; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+const { daemon, stored } = ownDaemon()
+const browser = ownBrowser()
+beforeAll(async () => {
+  for (let id = 1; id <= 20; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+})
 
 const open = () => openConsole(browser, daemon.url)
 

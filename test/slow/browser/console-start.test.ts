@@ -1,14 +1,16 @@
 // The first minute with the console, in a real Chromium: `bun run test:browser`.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 import { storedPlants } from '../../harness/plants'
-import { openConsole, startChromium } from './console-page'
+import { openConsole, ownBrowser } from './console-page'
 import { visit } from './visit'
 
-const { daemon } = await startOwnDaemon()
-const browser = await startChromium()
-for (let id = 1; id <= 300; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+const { daemon } = ownDaemon()
+const browser = ownBrowser()
+beforeAll(async () => {
+  for (let id = 1; id <= 300; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+})
 
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 

@@ -1,12 +1,14 @@
 // What the console says of the store itself, in a real Chromium: `bun run test:browser`.
-import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { connect, openConsole, startChromium } from './console-page'
+import { beforeAll, expect, test } from 'bun:test'
+import { ownDaemon } from '../../harness/own-daemon'
+import { connect, openConsole, ownBrowser } from './console-page'
 
-const { daemon } = await startOwnDaemon()
-const browser = await startChromium()
+const { daemon } = ownDaemon()
+const browser = ownBrowser()
 
-for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+beforeAll(async () => {
+  for (let id = 1; id <= 5; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+})
 
 test('one line has how many plants there are, and unfolds into what an operator asks', async () => {
   await using console = await openConsole(browser, daemon.url)

@@ -1,15 +1,17 @@
 // Suggestions of tags in the console, in a real Chromium: `bun run test:browser`.
-import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { openConsole, startChromium } from './console-page'
+import { beforeAll, expect, test } from 'bun:test'
+import { ownDaemon } from '../../harness/own-daemon'
+import { openConsole, ownBrowser } from './console-page'
 
-const { daemon, stored } = await startOwnDaemon()
-const browser = await startChromium()
+const { daemon, stored } = ownDaemon()
+const browser = ownBrowser()
 const TAGS = ['fern', 'aroid', 'Aroid, rare', 'aroid', 'succulent', 'aroid', 'Aroid, rare']
-for (const [id, tag] of TAGS.entries()) {
-  await daemon.create(JSON.stringify({ id, name: `plant ${id}`, tag }))
-}
-await daemon.create(JSON.stringify({ id: 100, name: 'two lines', tag: 'first\nsecond' }))
+beforeAll(async () => {
+  for (const [id, tag] of TAGS.entries()) {
+    await daemon.create(JSON.stringify({ id, name: `plant ${id}`, tag }))
+  }
+  await daemon.create(JSON.stringify({ id: 100, name: 'two lines', tag: 'first\nsecond' }))
+})
 
 async function open() {
   const console = await openConsole(browser, daemon.url)

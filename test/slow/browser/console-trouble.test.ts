@@ -1,20 +1,22 @@
 // What goes wrong while the console is open, in a real Chromium: `bun run test:browser`.
-import { describe, expect, test } from 'bun:test'
-import { startDaemon, temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { connect, openConsole, startChromium } from './console-page'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+import { connect, openConsole, ownBrowser } from './console-page'
 
 // What Chromium itself writes to its console of a request without an answer.
 const NO_ANSWER = /^Failed to load resource: net::ERR_/
 
-const { daemon, stored, createToken, revokeToken } = await startOwnDaemon()
-const browser = await startChromium()
+const { daemon, stored, createToken, revokeToken } = ownDaemon()
+const browser = ownBrowser()
 
-const open = (token = daemon.token) => openConsole(browser, daemon.url, { token })
+const open = (token = TOKEN) => openConsole(browser, daemon.url, { token })
 const put = (id: number, name: string) =>
   daemon.fetch(`/plants/${id}`, { method: 'PUT', json: { name } })
 
-for (let id = 1; id <= 40; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+beforeAll(async () => {
+  for (let id = 1; id <= 40; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
+})
 
 describe('a token', () => {
   test('that is revoked leads back to its field, and nothing that was typed is lost', async () => {

@@ -1,22 +1,24 @@
 // The console in a real Chromium, action by action: `bun run test:browser`.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
-import { connect, MAX, MIN, openConsole, primaryButtons, startChromium } from './console-page'
+import { ownDaemon } from '../../harness/own-daemon'
+import { connect, MAX, MIN, openConsole, ownBrowser, primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { visit } from './visit'
 
-const { daemon, stored, createToken } = await startOwnDaemon()
-const browser = await startChromium()
+const { daemon, stored, createToken } = ownDaemon()
+const browser = ownBrowser()
 
 const open = () => openConsole(browser, daemon.url)
 const create = (id: string | number, name: string, tag?: string) =>
   daemon.create(`{"id":${id},${JSON.stringify({ name, tag }).slice(1)}`)
 
-await create(MIN, 'The first of all')
-await create(MAX, 'The last of all', 'end')
-for (let id = 1; id <= 700; id++)
-  await create(id, `plant ${id}`, id % 7 === 0 ? 'seventh' : undefined)
+beforeAll(async () => {
+  await create(MIN, 'The first of all')
+  await create(MAX, 'The last of all', 'end')
+  for (let id = 1; id <= 700; id++)
+    await create(id, `plant ${id}`, id % 7 === 0 ? 'seventh' : undefined)
+})
 
 describe('the token', () => {
   test('is kept in the memory of the page only', async () => {

@@ -1,13 +1,15 @@
 // A page of another origin, in a real Chromium: what --cors-origin lets it do, and nothing else does.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
-import { startBrowser, visit } from './visit'
+import { startDaemon, TOKEN } from '../../harness/daemon'
+import { ownFolder } from '../../harness/own-folder'
+import { ownBrowser } from './console-page'
+import { visit } from './visit'
 
 setDefaultTimeout(120_000)
 
-const folder = temporaryFolder()
-const browser = await startBrowser()
+const folder = ownFolder()
+const browser = ownBrowser()
 const site = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -19,11 +21,7 @@ const site = Bun.serve({
 const allowed = `http://127.0.0.1:${site.port}`
 // The same server under another name is another origin.
 const other = `http://localhost:${site.port}`
-afterAll(async () => {
-  await browser.close()
-  await site.stop(true)
-  folder[Symbol.dispose]()
-})
+afterAll(() => site.stop(true))
 
 const start = (name: string, ...args: string[]) =>
   startDaemon({ database: folder.file(name), args: ['--log-requests', ...args] })

@@ -1,21 +1,25 @@
 // The code that the API reference writes, run as it is in each language: `bun run test:browser`.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildClient } from '../../../deploy/client-package'
-import { groupsOf, loadDescription } from '../../../src/web/docs/description'
+import {
+  groupsOf,
+  loadDescription,
+  type Operation,
+  type Schemas,
+} from '../../../src/web/docs/description'
 import { type Language, languageNames, languages } from '../../../src/web/docs/languages'
 import { type Draft, firstDraft, toRequest } from '../../../src/web/docs/request'
 import { root, TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 import { run } from '../../harness/process'
 import { need } from '../faults/lab'
 
-const { daemon, folder } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
-const description = await loadDescription(new URL(`${daemon.url}/openapi.json`))
-const schemas = description.components?.schemas ?? {}
-const operations = groupsOf(description).flatMap((group) => group.operations)
-const server = new URL(`${daemon.url}/`)
+const { daemon, folder } = ownDaemon({ args: ['--keep-changes', '1d'] })
+let schemas: Schemas = {}
+let operations: Operation[] = []
+let server: URL
 
 /** The code of an operation that is filled in. */
 function write(language: Language, id: string, draft: Partial<Draft> = {}): string {
@@ -27,14 +31,20 @@ function write(language: Language, id: string, draft: Partial<Draft> = {}): stri
 }
 
 const project = folder.file('project')
-mkdirSync(join(project, 'node_modules/plantstore/dist'), { recursive: true })
-await buildClient(join(project, 'node_modules/plantstore'))
-symlinkSync(join(root, 'node_modules/bun-types'), join(project, 'node_modules/bun-types'))
-writeFileSync(
-  join(project, 'tsconfig.json'),
-  `{"compilerOptions":{"strict":true,"noEmit":true,"target":"ESNext","module":"ESNext",
-  "moduleResolution":"bundler","types":["bun-types"]},"include":["*.ts"]}`,
-)
+beforeAll(async () => {
+  server = new URL(`${daemon.url}/`)
+  const description = await loadDescription(new URL(`${daemon.url}/openapi.json`))
+  schemas = description.components?.schemas ?? {}
+  operations = groupsOf(description).flatMap((group) => group.operations)
+  mkdirSync(join(project, 'node_modules/plantstore/dist'), { recursive: true })
+  await buildClient(join(project, 'node_modules/plantstore'))
+  symlinkSync(join(root, 'node_modules/bun-types'), join(project, 'node_modules/bun-types'))
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    `{"compilerOptions":{"strict":true,"noEmit":true,"target":"ESNext","module":"ESNext",
+    "moduleResolution":"bundler","types":["bun-types"]},"include":["*.ts"]}`,
+  )
+})
 await need('go').catch(() => {})
 
 type Runner = { readonly file: string; readonly command: (file: string) => string[] }

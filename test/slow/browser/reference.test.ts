@@ -1,9 +1,9 @@
 // The API reference at /docs, in a real Chromium: `bun run test:browser`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { buildPages } from '../../../build-pages'
 import { TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+import { ownPages } from '../../harness/own-pages'
 import { primaryButtons } from './console-page'
 import { startPrefixProxy } from './prefix-proxy'
 import { INSTALL_MS, startBrowser, visit } from './visit'
@@ -11,10 +11,8 @@ import { INSTALL_MS, startBrowser, visit } from './visit'
 const MAX = '9223372036854775807'
 const MIN = '-9223372036854775808'
 
-// The executable has its own.
-if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
-
-const { daemon, createToken, revokeToken } = await startOwnDaemon()
+ownPages()
+const { daemon, createToken, revokeToken } = ownDaemon()
 const pictures = Bun.env.PICTURES
 
 let browser: Browser

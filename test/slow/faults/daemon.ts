@@ -13,7 +13,7 @@ import { after } from './lab.ts'
 
 export type Program = readonly string[]
 
-export const plantstore: Program = builtProgram
+export const plantstore: Program = builtProgram()
 
 /** The negative control, which gives up one safeguard of the daemon. */
 export function control(...flags: string[]): Program {

@@ -21,7 +21,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string' }, inside: { type: 'string' } },
 })
 
-const [program = ''] = builtProgram
+const [program = ''] = builtProgram()
 const unshare = ['unshare', '--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
 
 /** Throws a `Skipped` where this machine has no namespaces or no overlays, as in most containers. */

@@ -11,7 +11,7 @@ import { describeServers } from '../../harness/own-server'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const program = builtProgram
+const program = builtProgram()
 const LEAST = '-9223372036854775808'
 const MOST = '9223372036854775807'
 

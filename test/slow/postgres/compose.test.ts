@@ -125,8 +125,8 @@ test.skipIf(!canRun)(
         PLANTSTORE_DATABASE: here(compose['x-plantstore'].environment.PLANTSTORE_DATABASE),
         PLANTSTORE_DATABASE_PASSWORD_FILE: folder.file('password'),
       }
-      await using first = await startDaemon({ program: builtProgram, env })
-      await using second = await startDaemon({ program: builtProgram, env })
+      await using first = await startDaemon({ program: builtProgram(), env })
+      await using second = await startDaemon({ program: builtProgram(), env })
       const daemons = [first, second]
       const acknowledged: number[] = []
       let next = 1

@@ -1,24 +1,16 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { PASSWORD } from '../../../tools/postgres/server'
-import {
-  builtProgram,
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  temporaryFolder,
-} from '../../harness/daemon'
+import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
+import { ownFolder } from '../../harness/own-folder'
 import { describeServers } from '../../harness/own-server'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const program = builtProgram
+const program = builtProgram()
 
 describeServers('the password of %s is shown nowhere', (started) => {
-  const folder = temporaryFolder()
-  afterAll(async () => {
-    folder[Symbol.dispose]()
-  })
+  const folder = ownFolder()
 
   /** The three ways to hand it over. */
   async function environments(): Promise<Record<string, string>[]> {

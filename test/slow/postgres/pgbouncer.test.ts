@@ -96,8 +96,8 @@ describeServers(
       await using pooler = await startPgBouncer(server)
       await server.createDatabase('pooled')
       const env = { PLANTSTORE_DATABASE: `${pooler.url('pooled')}?prepare=false` }
-      await using first = await startDaemon({ program: builtProgram, env })
-      await using second = await startDaemon({ program: builtProgram, env })
+      await using first = await startDaemon({ program: builtProgram(), env })
+      await using second = await startDaemon({ program: builtProgram(), env })
       const daemons = [first, second]
       const ids = Array.from({ length: 400 }, (_, id) => id)
 
@@ -117,9 +117,9 @@ describeServers(
       expect(statuses.filter((status) => status === 200)).toHaveLength(ids.length)
       expect(statuses.filter((status) => status === 409)).toHaveLength(ids.length)
       expect(replaced.filter((status) => status === 200)).toHaveLength(ids.length)
-      const { out } = await runProgram(['export'], { program: builtProgram, env })
+      const { out } = await runProgram(['export'], { program: builtProgram(), env })
       expect(out).toBe(ids.map((id) => `{"id":${id},"name":"n${id}","tag":"t"}\n`).join(''))
-      const checked = await runProgram(['check'], { program: builtProgram, env })
+      const checked = await runProgram(['check'], { program: builtProgram(), env })
       expect(checked.out).toStartWith(`ok: ${ids.length} plants, `)
     })
   },

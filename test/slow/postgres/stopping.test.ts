@@ -20,7 +20,7 @@ describeServers('a start with %s', (started) => {
     await sql.unsafe('BEGIN; LOCK TABLE lanes')
     const env = { PLANTSTORE_DATABASE: url }
     const args = ['serve', '--port', '0', '--keep-changes', '1d']
-    await using daemon = startProgram(args, { program: builtProgram, env })
+    await using daemon = startProgram(args, { program: builtProgram(), env })
     const waiting = 'SELECT FROM pg_locks WHERE NOT granted'
     while ((await server.query(waiting, url)).length === 0) await Bun.sleep(5)
 

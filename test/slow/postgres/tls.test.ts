@@ -1,9 +1,11 @@
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { startPostgres } from '../../../tools/postgres/server'
 import { makeCa } from '../../harness/certificates'
-import { PATIENCE_MS, root, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, root } from '../../harness/daemon'
+import { own } from '../../harness/own'
+import { ownFolder } from '../../harness/own-folder'
 import { describeServers, ownServer } from '../../harness/own-server'
 import { targetOf } from '../../harness/postgres-store'
 import { run } from '../../harness/process'
@@ -13,19 +15,20 @@ setDefaultTimeout(PATIENCE_MS)
 describeServers(
   '%s with TLS',
   (_, it) => {
-    const folder = temporaryFolder()
-    const ca = makeCa(folder, 'ca')
-    const other = makeCa(folder, 'other')
-    const serverWith = (days: number) => {
-      const { cert, key } = ca.sign('DNS:localhost', days)
-      return ownServer(it, {
-        settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
-        files: { 'server.pem': cert, 'server.key': key },
+    const folder = ownFolder()
+    const [trusted, untrusted] = [folder.file('ca.pem'), folder.file('other.pem')]
+    const ca = own(() => makeCa(folder, 'ca'))
+    beforeAll(() => void makeCa(folder, 'other'))
+    const serverWith = (days: number) =>
+      ownServer(it, () => {
+        const { cert, key } = ca.sign('DNS:localhost', days)
+        return {
+          settings: { ssl: 'on', ssl_cert_file: 'server.pem', ssl_key_file: 'server.key' },
+          files: { 'server.pem': cert, 'server.key': key },
+        }
       })
-    }
     const valid = serverWith(30)
     const expired = serverWith(-1)
-    afterAll(() => folder[Symbol.dispose]())
 
     /** True if the session is encrypted, or why there is none. */
     async function tryOut(url: string): Promise<string> {
@@ -46,24 +49,24 @@ describeServers(
     test.each([
       ['127.0.0.1', '', 'plain'],
       ['127.0.0.1', 'sslmode=require', 'encrypted'],
-      ['localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, 'encrypted'],
-      ['127.0.0.1', `sslmode=verify-ca&sslrootcert=${ca.cert}`, 'encrypted'],
+      ['localhost', `sslmode=verify-full&sslrootcert=${trusted}`, 'encrypted'],
+      ['127.0.0.1', `sslmode=verify-ca&sslrootcert=${trusted}`, 'encrypted'],
       [
         '127.0.0.1',
-        `sslmode=verify-full&sslrootcert=${ca.cert}`,
+        `sslmode=verify-full&sslrootcert=${trusted}`,
         'its certificate is not for 127.0',
       ],
       ['localhost', 'sslmode=verify-full', 'its certificate is not signed by a trusted CA; add'],
-      ['localhost', `sslmode=verify-full&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-      ['localhost', `sslmode=verify-ca&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-      ['localhost', `sslmode=require&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+      ['localhost', `sslmode=verify-full&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
+      ['localhost', `sslmode=verify-ca&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
+      ['localhost', `sslmode=require&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
       ['localhost', 'sslmode=verify-full&sslrootcert=/missing', 'cannot read sslrootcert /missing'],
     ])('%s?%s: %s', async (host, query, found) => {
       expect(await tryOut(await urlOf(host, query))).toContain(found)
     })
 
     test('an expired certificate is refused', async () => {
-      const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${ca.cert}`, expired)
+      const url = await urlOf('localhost', `sslmode=verify-full&sslrootcert=${trusted}`, expired)
 
       expect(await tryOut(url)).toEndWith(': its certificate has expired')
     })
@@ -88,7 +91,7 @@ describeServers(
             'hostnossl all all 127.0.0.1/32 scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n',
         },
       })
-      const url = `${server.url('postgres', 'localhost')}?sslmode=verify-full&sslrootcert=${ca.cert}`
+      const url = `${server.url('postgres', 'localhost')}?sslmode=verify-full&sslrootcert=${trusted}`
 
       expect(await tryOut(url)).toContain('client certificate')
       const files = `sslcert=${folder.file('own.pem')}&sslkey=${folder.file('own.key')}`
@@ -130,8 +133,8 @@ describeServers(
 
     test.each([
       ['sslmode=verify-full', 'not signed by a trusted CA'],
-      [`sslmode=verify-full&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
-      [`sslmode=verify-ca&sslrootcert=${other.cert}`, 'not signed by a trusted CA'],
+      [`sslmode=verify-full&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
+      [`sslmode=verify-ca&sslrootcert=${untrusted}`, 'not signed by a trusted CA'],
     ])('no variable weakens it: %s', async (query, found) => {
       const { out, err, code } = await run([join(root, 'dist/plantstore'), 'check'], {
         env: {

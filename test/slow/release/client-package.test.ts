@@ -4,10 +4,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path'
 import { buildClient, packClient } from '../../../deploy/client-package'
 import { root } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 import { run } from '../../harness/process'
 
-const { daemon, folder } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon, folder } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const built = folder.file('client')
 const archive = folder.file('plantstore-client.tgz')
 const project = folder.file('project')

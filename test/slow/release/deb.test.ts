@@ -1,5 +1,5 @@
 // The Debian package: in a chroot without systemd, and on a machine that systemd runs.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   appendFileSync,
   copyFileSync,
@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { makeDeb } from '../../../deploy/deb'
-import { root as repository, temporaryFolder } from '../../harness/daemon'
+import { root as repository } from '../../harness/daemon'
+import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
 import { executable, has, released, sh, version } from './lab'
 import { boot, canBoot, makeDebian } from './machine'
@@ -27,7 +28,7 @@ const hasLintian = hasTools && (await has('lintian'))
 const isBootable = hasTools && (await canBoot())
 if (hasTools && !isBootable) console.log('skipped: no namespaces or control groups for systemd')
 
-const folder = temporaryFolder('/var/tmp')
+const folder = ownFolder('/var/tmp')
 const older = folder.file('older.deb')
 const newer = released(`plantstore_${version}_amd64.deb`)
 const data = 'var/lib/plantstore/plants.db'
@@ -53,8 +54,6 @@ beforeAll(async () => {
     }),
   ])
 })
-
-afterAll(folder[Symbol.dispose])
 
 /** A fresh machine, with both packages in its /root. */
 async function machine(name: string): Promise<string> {

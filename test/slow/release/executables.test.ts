@@ -1,8 +1,9 @@
 // The executables for other processors and C libraries, run by emulators: a plant survives kill -9.
-import { afterAll, setDefaultTimeout, test } from 'bun:test'
+import { setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../harness/daemon'
+import { ownFolder } from '../../harness/own-folder'
 import { debianMirror, executable, expectToSurviveKill, has, sh } from './lab'
 
 setDefaultTimeout(300_000)
@@ -30,8 +31,7 @@ test.skipIf(!hasX64)(
   },
 )
 
-const folder = temporaryFolder()
-afterAll(folder[Symbol.dispose])
+const folder = ownFolder()
 
 /** Debian's package of musl, for any architecture, without a change to what apt knows here. */
 async function downloadMusl(to: string, architecture: string): Promise<void> {
@@ -72,7 +72,7 @@ async function muslRoot(architecture: string, machine: string): Promise<string |
     await sh([...pip, ...wheel, `musllinux_1_2_${machine}`, '--dest', to, 'numpy==2.5.5'])
     await sh(['sh', '-c', `cd ${to} && python3 -m zipfile -e numpy-*.whl wheel`])
   } catch (error) {
-    console.log(`skipped: no C++ library for musl on ${machine}: ${error}`)
+    console.log(`(skip) musl on ${machine}, which has no C++ library here: ${error}`)
     return null
   }
   const [lib, libs] = [join(to, 'root/lib'), join(to, 'wheel/numpy.libs')]
@@ -90,13 +90,10 @@ async function muslRoot(architecture: string, machine: string): Promise<string |
 }
 
 const hasTools = await has('dpkg-deb', 'apt-get', 'pip', 'python3', 'unshare')
-const [muslX64, muslArm64] = [
-  hasX64 && hasTools ? await muslRoot('amd64', 'x86_64') : null,
-  hasArm64 && hasTools ? await muslRoot('arm64', 'aarch64') : null,
-]
 
-test.skipIf(!muslX64)('x64 musl keeps a plant through kill -9', async () => {
-  const root = String(muslX64)
+test.skipIf(!hasX64 || !hasTools)('x64 musl keeps a plant through kill -9', async () => {
+  const root = await muslRoot('amd64', 'x86_64')
+  if (root === null) return
   copyFileSync(executable('x64-musl'), join(root, 'plantstore'))
   for (const name of ['proc', 'dev']) mkdirSync(join(root, name))
   const mounts = 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev"'
@@ -104,7 +101,9 @@ test.skipIf(!muslX64)('x64 musl keeps a plant through kill -9', async () => {
   await expectToSurviveKill(['unshare', '--mount', 'sh', '-c', enter, root], '/data/plants.db')
 })
 
-test.skipIf(!muslArm64)('arm64 musl keeps a plant through kill -9', async () => {
-  const program = [...emulated, String(muslArm64), executable('arm64-musl')]
+test.skipIf(!hasArm64 || !hasTools)('arm64 musl keeps a plant through kill -9', async () => {
+  const root = await muslRoot('arm64', 'aarch64')
+  if (root === null) return
+  const program = [...emulated, root, executable('arm64-musl')]
   await expectToSurviveKill(program, folder.file('plants.db'))
 })

@@ -1,15 +1,16 @@
 // The files of a release: reproducible, listed, signed. `bun run test:release` makes them first.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root, temporaryFolder } from '../../harness/daemon'
+import { root } from '../../harness/daemon'
+import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
 import { has, released, sh, version } from './lab'
 
 setDefaultTimeout(300_000)
 
 const hasSsh = await has('ssh-keygen')
-const folder = temporaryFolder()
+const folder = ownFolder()
 const copy = folder.file('another folder/with a longer path/plantstore')
 const key = folder.file('key')
 const validator = join(import.meta.dir, 'sbom')
@@ -28,8 +29,6 @@ beforeAll(async () => {
   await sh(['sh', '-c', `umask 077 && cd "${copy}" && ${release}`], env)
   await sh(['sh', '-c', `cd ${validator} && "${process.execPath}" install --frozen-lockfile`])
 })
-
-afterAll(folder[Symbol.dispose])
 
 test('SHA256SUMS lists every file, and each has its sum', async () => {
   expect(sums.match(/\S+$/gm)).toEqual([

@@ -1,12 +1,14 @@
 // Files into the console, with a real daemon and without a browser: what is asked about each, and what becomes of it.
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Preview } from '../../../src/web/console/import/preview'
 import { createImporter, type Importer } from '../../../src/web/console/importer'
 import { createSession } from '../../../src/web/console/session'
-import { root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
+import { PATIENCE_MS, root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
+
+setDefaultTimeout(PATIENCE_MS)
 
 const files = join(root, 'test/real-world')
 const fileOf = (name: string) => new File([readFileSync(join(files, name))], name)

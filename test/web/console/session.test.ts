@@ -2,9 +2,9 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { createSession } from '../../../src/web/console/session'
 import { TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 
-const { daemon } = await startOwnDaemon()
+const { daemon } = ownDaemon()
 
 test('does not take a token that is forgotten before the service has answered', async () => {
   const session = createSession(new URL(`${daemon.url}/`))

@@ -1,25 +1,28 @@
 // The plants of the console's table, of which it keeps a part: read from a real daemon.
-import { describe, expect, spyOn, test } from 'bun:test'
+import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { createPlantList } from '../../../src/web/console/plant-list'
 import { createSession } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 
 // More than the table keeps.
 const PLANTS = 21_000
 const BATCH = 1000
 const NAMES = ['plant 10', 'Éclair', 'plant 9', 'zebra', 'eclipse', 'Aloe'] as const
 
-const { daemon } = await startOwnDaemon()
-const { daemon: small } = await startOwnDaemon()
-for (let first = 0; first < PLANTS; first += BATCH) {
-  const plants = Array.from({ length: BATCH }, (_, at) => ({ id: first + at, name: 'Rose' }))
-  expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-}
-for (const [at, name] of NAMES.entries()) {
-  await small.create(JSON.stringify({ id: at + 1, name, ...(at % 2 ? { tag: `tag ${at}` } : {}) }))
-}
+const { daemon } = ownDaemon()
+const { daemon: small } = ownDaemon()
+beforeAll(async () => {
+  for (let first = 0; first < PLANTS; first += BATCH) {
+    const plants = Array.from({ length: BATCH }, (_, at) => ({ id: first + at, name: 'Rose' }))
+    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
+  }
+  for (const [at, name] of NAMES.entries()) {
+    const tag = at % 2 ? { tag: `tag ${at}` } : {}
+    await small.create(JSON.stringify({ id: at + 1, name, ...tag }))
+  }
+})
 
 async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
   const session = createSession(new URL(`${of.url}/`))

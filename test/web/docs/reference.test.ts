@@ -1,17 +1,16 @@
 // The API reference at /docs as it is delivered; test/slow/browser looks at it in a browser.
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { buildPages } from '../../../build-pages'
 import { startDaemon } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+import { ownPages } from '../../harness/own-pages'
 import { expectError } from '../../harness/plants'
 
 const LARGEST_PAGE_BYTES = 20_000
 
-// The executable has its own.
-if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
+ownPages()
 
-const { daemon, folder } = await startOwnDaemon()
+const { daemon, folder } = ownDaemon()
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${daemon.url}${path}`, { method, headers, decompress: false })

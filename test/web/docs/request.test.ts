@@ -1,23 +1,27 @@
 // What the API reference sends and shows: requests, commands of curl, JSON with all its digits.
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  type Description,
   groupsOf,
   loadDescription,
   type Operation,
+  type Schemas,
 } from '../../../src/web/docs/description'
 import { indent, parseExact, writeExact } from '../../../src/web/docs/json-text'
 import { languages } from '../../../src/web/docs/languages'
 import { firstDraft, missingIn, toRequest } from '../../../src/web/docs/request'
 import { exampleOf, limitsOf, typeText } from '../../../src/web/docs/schema'
 import { TOKEN } from '../../harness/daemon'
-import { startOwnDaemon } from '../../harness/own-daemon'
+import { ownDaemon } from '../../harness/own-daemon'
 
-const { daemon } = await startOwnDaemon()
-const description: Description = await loadDescription(new URL(`${daemon.url}/openapi.json`))
-const schemas = description.components?.schemas ?? {}
-const operations = groupsOf(description).flatMap((group) => group.operations)
+const { daemon } = ownDaemon()
+let schemas: Schemas = {}
+let operations: Operation[] = []
+beforeAll(async () => {
+  const description = await loadDescription(new URL(`${daemon.url}/openapi.json`))
+  schemas = description.components?.schemas ?? {}
+  operations = groupsOf(description).flatMap((group) => group.operations)
+})
 const server = new URL('https://example.org/garden/')
 
 function operationOf(id: string): Operation {

@@ -2,18 +2,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildPages } from '../../../../build-pages'
 import { TOKEN } from '../../../harness/daemon'
-import { startOwnDaemon } from '../../../harness/own-daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
 import { until } from '../../faults/fault'
 import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
 import { handsOn } from './hands'
 import * as labels from './labels'
 
-// The executable has its own.
-if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
-const { daemon, database, folder } = await startOwnDaemon()
+ownPages()
+const { daemon, database, folder } = ownDaemon()
 const browsers: [BrowserName, string | null][] = []
 for (const name of browserNames) browsers.push([name, await missing(name)])
 
