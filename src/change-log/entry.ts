@@ -6,9 +6,8 @@
 // - remove: entries that are older than is kept go, the oldest first (retention.ts). Their cursors are refused from then on.
 
 import { ApiError } from '../errors'
-import type { Text } from '../plant/plant'
 import type { Origin } from '../plant/plants'
-import { fieldsOf, type Row, type RowId, toRow } from '../plant/row'
+import { fieldsOf, type Row, type RowId, type StoredPlant, toRow } from '../plant/row'
 import { type Action, type ChangeLogEntry, type ChangeLogPage, NOW } from './change-log'
 
 /** An entry before it has a number. */
@@ -162,10 +161,9 @@ export const isWhole = (it: FoundNumbers): boolean =>
 
 export const LACKS_ENTRIES = 'the change log lacks entries'
 
-/** An entry, and the plant that is stored now. */
-export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> & {
-  readonly [Name in Text]: string | null
-}
+/** An entry, and the plant that is stored now; a name of null: there is none. */
+export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
+  Omit<StoredPlant, 'id' | 'name'> & { readonly name: string | null }
 
 /** Checks all entries, in the order of plants and then of numbers: each begins where the one before it on the plant ended. */
 export function createLinkCheck() {
@@ -173,9 +171,9 @@ export function createLinkCheck() {
 
   function* end(): Generator<string> {
     if (!last) return
-    const { plant, name, tag } = last
-    const stored = toJson(name === null ? null : toRow({ id: plant, name, tag }))
-    if (stored !== last.after) yield `plant ${plant} differs from its last entry in the change log`
+    const { plant, name, after } = last
+    const stored = toJson(name === null ? null : toRow({ ...last, id: plant, name }))
+    if (stored !== after) yield `plant ${plant} differs from its last entry in the change log`
   }
 
   return {

@@ -2,6 +2,7 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import { parseDatabase } from '../engine/database-url'
+import { ofColumnOptions } from '../formats/columns'
 import { isEncoding } from '../formats/encoding'
 import { formats } from '../formats/format'
 import { type Level, levels } from '../log'
@@ -171,9 +172,9 @@ const ofOneRun = {
     'FORMAT',
     'csv, ndjson, json or xlsx; default: by the file name',
   ),
-  idColumn: optional(nonEmpty, 'COLUMN', 'the column of the ids: its name, or its number from 1'),
-  nameColumn: optional(nonEmpty, 'COLUMN', 'the column of the names'),
-  tagColumn: optional(nonEmpty, 'COLUMN', 'the column of the tags'),
+  idColumn: optional(nonEmpty, 'COLUMN', 'the id column: its name, or its number from 1'),
+  nameColumn: optional(nonEmpty, 'COLUMN', 'the name column'),
+  ...ofColumnOptions((name) => optional(nonEmpty, 'COLUMN', `the ${name} column`)),
   numberFrom: optional(id, 'ID', 'number the rows from this id instead'),
   header: option(isSet, null, 'the first row is data; give columns by number', true),
   sheet: optional(nonEmpty, 'NAME', 'the sheet of a workbook; default: the first'),

@@ -3,6 +3,7 @@
 import { createInBatches, type Plants } from './batches.ts'
 import { changesAfter, copyOf, type FollowQuery } from './changes.ts'
 import {
+  changeText,
   digitsOf,
   plantText,
   toChangePage,
@@ -154,15 +155,15 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         options,
       ),
 
-    /** Replaces all fields of a plant: a tag that is not given is removed. */
+    /** Replaces all fields of a plant: an optional text that is not given is removed. */
     replacePlant: async (plant: NewPlant, options: ChangeOptions = {}) => {
       const body = plantText(plant)
       return call('PUT', `plants/${digitsOf(plant.id)}`, { body, read: toNewPlant, ...options })
     },
 
-    /** Changes the fields that are given; a tag that is null is removed. */
-    patchPlant: async (id: bigint, { name, tag }: PlantChange, options: ChangeOptions = {}) => {
-      const body = JSON.stringify({ name, tag })
+    /** Changes the fields that are given; null removes an optional text. */
+    patchPlant: async (id: bigint, change: PlantChange, options: ChangeOptions = {}) => {
+      const body = changeText(change)
       return call('PATCH', `plants/${digitsOf(id)}`, { body, read: toNewPlant, ...options })
     },
 

@@ -1,14 +1,16 @@
 // Plants as JSON with exact ids, even where JSON.parse and JSON.stringify are exact only up to 2^53.
 
-import type {
-  Change,
-  ChangePage,
-  Created,
-  Health,
-  HistoryPage,
-  NewPlant,
-  Plant,
-  PlantPage,
+import {
+  type Change,
+  type ChangePage,
+  type Created,
+  type Health,
+  type HistoryPage,
+  type NewPlant,
+  OPTIONAL_TEXTS,
+  type Plant,
+  type PlantChange,
+  type PlantPage,
 } from './types.ts'
 
 // A field `id` with an integer. Within a string, a backslash would stand before the quote.
@@ -19,16 +21,22 @@ const DIGITS = /^-?\d{1,19}$/
 export const parseJson = (text: string): unknown => JSON.parse(text.replace(INTEGER_ID, '$1"$2"'))
 
 type Fields = { readonly [name: string]: unknown }
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** The fields of a value; none, if it is not a JSON object. */
 export const fieldsOf = (value: unknown): Fields => Object(value)
 
 /** A plant as a create answers it; undefined if the value is not one. */
 export function toPlant(value: unknown): Plant | undefined {
-  const { name, tag } = fieldsOf(value)
-  if (typeof name !== 'string') return undefined
-  if (tag === undefined) return { name }
-  return typeof tag === 'string' ? { name, tag } : undefined
+  const fields = fieldsOf(value)
+  if (typeof fields.name !== 'string') return undefined
+  const plant: Writable<Plant> = { name: fields.name }
+  for (const name of OPTIONAL_TEXTS) {
+    const text = fields[name]
+    if (typeof text === 'string') plant[name] = text
+    else if (text !== undefined) return undefined
+  }
+  return plant
 }
 
 /** A plant with its id; undefined if the value is not one. */
@@ -105,8 +113,18 @@ export function digitsOf(id: bigint): string {
 // What is not a string becomes null, which the service refuses.
 const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** A plant as JSON text, even of an object with wrong fields. A tag that is undefined is left out. */
-export function plantText({ id, name, tag }: NewPlant): string {
-  const fields = { name: textOrNull(name), tag: tag === undefined ? tag : textOrNull(tag) }
-  return `{"id":${digitsOf(id)},${JSON.stringify(fields).slice(1)}`
+/** A plant as JSON text, even of an object with wrong fields. A text that is undefined is left out. */
+export function plantText(plant: NewPlant): string {
+  const fields: Writable<PlantChange> = {}
+  for (const name of OPTIONAL_TEXTS) {
+    if (plant[name] !== undefined) fields[name] = textOrNull(plant[name])
+  }
+  const texts = JSON.stringify({ name: textOrNull(plant.name), ...fields })
+  return `{"id":${digitsOf(plant.id)},${texts.slice(1)}`
+}
+
+/** The fields to change as JSON text, and no others. */
+export function changeText(change: PlantChange): string {
+  const texts = ['name' as const, ...OPTIONAL_TEXTS].map((name) => [name, change[name]])
+  return JSON.stringify(Object.fromEntries(texts))
 }

@@ -1,10 +1,12 @@
 // What the service takes and answers. A test compares it with /openapi.json.
 
+/** The texts that a plant may have besides its name: `tag` is its type. */
+export const OPTIONAL_TEXTS = ['tag'] as const
+type OptionalText = (typeof OPTIONAL_TEXTS)[number]
+
 /** A plant as the create operation answers it. */
-export type Plant = {
-  readonly name: string
-  /** The type of the plant. */
-  readonly tag?: string | undefined
+export type Plant = { readonly name: string } & {
+  readonly [Name in OptionalText]?: string | undefined
 }
 
 /** A plant with its id. */
@@ -13,10 +15,9 @@ export type NewPlant = Plant & {
   readonly id: bigint
 }
 
-/** The fields of a plant to change; a tag that is null is removed. */
-export type PlantChange = {
-  readonly name?: string | undefined
-  readonly tag?: string | null | undefined
+/** The fields of a plant to change; null removes an optional text. */
+export type PlantChange = { readonly name?: string | undefined } & {
+  readonly [Name in OptionalText]?: string | null | undefined
 }
 
 /** How many plants a batch created. */

@@ -1,26 +1,40 @@
-// Rows -> fields: which columns are the id, the name and the tag, by what somebody says, by their names, or by a guess.
+// Rows -> fields: which columns hold the fields of a plant, by what somebody says, by their names, or by a guess.
 
 import { OpenError } from '../errors'
 import { readInt64 } from '../plant/json'
-import type { Int64 } from '../plant/plant'
+import { type Int64, OPTIONAL_TEXTS, type OptionalText, ofOptionalTexts } from '../plant/plant'
 import { type Row, showText } from './row'
 
 /** What somebody says of the columns: their texts, or their numbers from 1; null: their usual names. */
 export type ColumnOptions = {
   readonly idColumn: string | null
   readonly nameColumn: string | null
-  readonly tagColumn: string | null
   /** The id of the first row, if rows are numbered. */
   readonly numberFrom: Int64 | null
-}
+} & { readonly [Name in OptionalText as `${Name}Column`]: string | null }
 
-/** The columns of the fields, by their places. `id`: null if rows are numbered; `tag`: null if there is none. */
+/** The option of an optional text. */
+export const optionOf = <Name extends OptionalText>(name: Name): `${Name}Column` => `${name}Column`
+
+/** A value for the option of each optional text. */
+export const ofColumnOptions = <T>(make: (name: OptionalText) => T) =>
+  Object.fromEntries(OPTIONAL_TEXTS.map((name) => [optionOf(name), make(name)])) as {
+    readonly [Name in OptionalText as `${Name}Column`]: T
+  }
+
+/** The columns of the fields, by their places. `id`: null if rows are numbered; an optional text: null if there is none. */
 export type Columns = {
   readonly id: number | null
   readonly numberFrom: Int64 | null
   readonly name: number
-  readonly tag: number | null
-}
+} & { readonly [Name in OptionalText]: number | null }
+
+/** The places of the columns that are used. */
+export const placesOf = (columns: Columns): readonly (number | null)[] => [
+  columns.id,
+  columns.name,
+  ...OPTIONAL_TEXTS.map((name) => columns[name]),
+]
 
 /** A guess: options that name the columns as a user would write them. `header`: whether the first row names them. */
 export type Guess = ColumnOptions & { readonly nameColumn: string; readonly header: boolean }
@@ -78,12 +92,15 @@ const NAME_WORDS: readonly RegExp[] = [
   /^(common|vernacular|german|english) ?name$|^common$|^title$|^label$|^(bezeichnung|pflanze|artikel|nom|nombre|nome|naam|art|sorte)$/,
   /name/,
 ]
-const TAG_WORDS: readonly RegExp[] = [
-  /^tag$/,
-  /^(family|familie|famille|familia|famiglia)$/,
-  /^(category|kategorie|catégorie|categoría|type|typ|kind|group|gruppe)$/,
-  /^(genus|gattung)$/,
-]
+// Of an optional text without words, the column is found by the text's own name.
+const OPTIONAL_WORDS: { readonly [Name in OptionalText]?: readonly RegExp[] } = {
+  tag: [
+    /^tag$/,
+    /^(family|familie|famille|familia|famiglia)$/,
+    /^(category|kategorie|catégorie|categoría|type|typ|kind|group|gruppe)$/,
+    /^(genus|gattung)$/,
+  ],
+}
 
 /** The words of a column's name, also of one in camel case or with signs between them. */
 const wordsOf = (text: string): string =>
@@ -130,18 +147,25 @@ export function guessColumns(
   const id = ids.find((place) => isIdColumn(values[place] ?? []))
   // The column with the most different texts, if none has a known name.
   const variety = (place: number) =>
-    isNumeric[place] || words[place] === 'tag' ? 0 : new Set(values[place]).size
+    isNumeric[place] || OPTIONAL_TEXTS.some((it) => it === words[place])
+      ? 0
+      : new Set(values[place]).size
   const [most] = [...header.keys()].toSorted((a, b) => variety(b) - variety(a))
   const name =
     find(NAME_WORDS, [id]) ?? (most !== undefined && variety(most) > 0 ? most : undefined)
   if (name === undefined) return null
-  const tag = find(TAG_WORDS, [id, name])
+  const taken = [id, name]
+  const findOptional = (text: OptionalText): string | null => {
+    const place = find(OPTIONAL_WORDS[text] ?? [new RegExp(`^${text}$`)], taken)
+    taken.push(place)
+    return place === undefined ? null : nameColumn(header, place, isNamed)
+  }
   return {
     header: isNamed,
     idColumn: id === undefined ? null : nameColumn(header, id, isNamed),
     numberFrom: id === undefined ? 1n : null,
     nameColumn: nameColumn(header, name, isNamed),
-    tagColumn: tag === undefined ? null : nameColumn(header, tag, isNamed),
+    ...ofColumnOptions(findOptional),
   }
 }
 
@@ -195,6 +219,9 @@ export function resolveColumns(
   // A name that is missing says more of a file than an id.
   const name = need(options.nameColumn, 'name')
   const id = numberFrom === null ? need(options.idColumn, 'id') : null
-  const tag = options.tagColumn === null ? find('tag', false) : need(options.tagColumn, 'tag')
-  return { id, numberFrom, name, tag }
+  const optional = ofOptionalTexts((text) => {
+    const option = options[optionOf(text)]
+    return option === null ? find(text, false) : need(option, text)
+  })
+  return { id, numberFrom, name, ...optional }
 }

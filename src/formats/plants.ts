@@ -6,10 +6,12 @@ import { fieldProblem } from '../plant/mismatch'
 import {
   charactersOf,
   FIELDS,
+  type Field,
   INT64_MAX,
   INT64_MIN,
   type Int64,
   NewPlant,
+  OPTIONAL_TEXTS,
   toNewPlant,
 } from '../plant/plant'
 import { type Columns, normalize } from './columns'
@@ -132,21 +134,21 @@ export async function* readPlants(
     const surplus = surplusOf(line)
     if (surplus !== null) return refuse(surplus)
     const id = idOf(line)
-    const value: { id: unknown; name?: unknown; tag?: unknown } = { id }
+    const value: { [Name in Field]?: unknown } = { id }
     const name = cellOf(line, columns.name)
     // JSON says of what type a value is: null is no text.
     value.name = isJson ? name : toText(name)
-    if (columns.tag !== null) {
-      const tag = toText(cellOf(line, columns.tag))
-      if (tag !== undefined) value.tag = tag
+    for (const optional of OPTIONAL_TEXTS) {
+      const column = columns[optional]
+      const text = column === null ? undefined : toText(cellOf(line, column))
+      if (text !== undefined) value[optional] = text
     }
     if (isPlant(value)) return { line: line.line, plant: toNewPlant(value.id, value), source: line }
     const wrong = fields
       .filter(({ fits }) => !fits(value))
       .map(({ name, explain }) => {
         const words = (name === 'id' ? explainId(id, line) : null) ?? explain(value)
-        const column = name === 'tag' ? columns.tag : columns[name]
-        return value[name] === undefined ? words + at(line, column) : words
+        return value[name] === undefined ? words + at(line, columns[name]) : words
       })
     return refuse(wrong.join('; '))
   }

@@ -1,11 +1,11 @@
 // Plants -> text: how files of plants are written.
 
-import { exactNumber, FIELDS, type NewPlant, TEXTS, type Text } from '../plant/plant'
+import { exactNumber, FIELDS, type NewPlant, type OptionalText, TEXTS } from '../plant/plant'
 import type { WrittenFormat } from './format'
 
 /** A plant to write; a text that is undefined is absent. */
 export type PlantToWrite = Pick<NewPlant, 'id' | 'name'> & {
-  readonly [Name in Text]?: string | undefined
+  readonly [Name in OptionalText]?: string | undefined
 }
 
 /** The line of a plant as JSON. */

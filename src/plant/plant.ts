@@ -59,20 +59,40 @@ const text = (description: string, example: string) =>
 export const Name = text('Name of the plant.', 'Monstera deliciosa')
 export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
-/** What a plant has besides its id, in the order of JSON, CSV and columns: texts, of which only the name is required. */
-export const TEXTS = ['name', 'tag'] as const
+/**
+ * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. A new one goes at the end; the
+ * rest of the program derives from it.
+ */
+const optionalTexts = {
+  tag: Tag,
+}
+export type OptionalText = keyof typeof optionalTexts
+export const OPTIONAL_TEXTS = Object.keys(optionalTexts) as readonly OptionalText[]
+
+/** A value for each optional text. */
+export const ofOptionalTexts = <T>(make: (name: OptionalText) => T) =>
+  Object.fromEntries(OPTIONAL_TEXTS.map((name) => [name, make(name)])) as Record<OptionalText, T>
+
+/** What a plant has besides its id. */
+export const TEXTS = ['name', ...OPTIONAL_TEXTS] as const
 export type Text = (typeof TEXTS)[number]
 
-const texts = { name: Name, tag: t.Optional(Tag) } satisfies Record<Text, t.TSchema>
-const OPTIONAL = TEXTS.filter((text) => text !== 'name')
-
 export const FIELDS = ['id', ...TEXTS] as const
+export type Field = (typeof FIELDS)[number]
+
+/** Words as a sentence has them: "id, name and tag". */
+export const listWords = (words: readonly string[]): string =>
+  words.join(', ').replace(/, ([^,]*)$/, ' and $1')
+
+const texts = { name: Name, ...ofOptionalTexts((name) => t.Optional(optionalTexts[name])) }
+const optionalWords = OPTIONAL_TEXTS.map((name) => `an optional ${name}`)
+const PLANT_RULE = `expected an object with ${listWords(['name', ...optionalWords])}`
 
 export const Plant = t.Object(texts, {
   title: 'Plant',
   description: 'A plant as the create operation answers it.',
   additionalProperties: true,
-  error: 'expected an object with name and an optional tag',
+  error: PLANT_RULE,
 })
 export type Plant = typeof Plant.static
 
@@ -83,7 +103,7 @@ export const NewPlant = t.Object(
     title: 'NewPlant',
     description: 'A plant with its id.',
     additionalProperties: true,
-    error: 'expected an object with id, name and an optional tag',
+    error: `expected an object with ${listWords(['id', 'name', ...optionalWords])}`,
   },
 )
 export type NewPlant = typeof NewPlant.static
@@ -95,32 +115,34 @@ export const Replacement = t.Object(
     title: 'Replacement',
     description: 'All fields of a plant. The id, if sent, must be the one in the path.',
     additionalProperties: true,
-    error: 'expected an object with name and an optional tag',
+    error: PLANT_RULE,
   },
 )
 export type Replacement = typeof Replacement.static
 
 t.TypeRegistry.Set('TextOrNull', (_, value) => value === null || isText(value))
 
+/** An optional text in a patch. */
+const removable = (schema: t.TUnsafe<string>) =>
+  t.Unsafe<string | null>({
+    ...schema,
+    [t.Kind]: 'TextOrNull',
+    type: ['string', 'null'],
+    description: String(schema.description).replace(/\.$/, '; null removes it.'),
+  })
+
 /** The fields that a patch changes (RFC 7396). An id, if there is one, must be the plant's own. */
 export const PlantPatch = t.Object(
   {
     id: t.Optional(Int64),
     name: t.Optional(Name),
-    tag: t.Optional(
-      t.Unsafe<string | null>({
-        ...Tag,
-        [t.Kind]: 'TextOrNull',
-        type: ['string', 'null'],
-        description: 'Tag that specifies the type of the plant; null removes it.',
-      }),
-    ),
+    ...ofOptionalTexts((name) => t.Optional(removable(optionalTexts[name]))),
   },
   {
     title: 'PlantPatch',
     description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
     additionalProperties: true,
-    error: 'expected an object with name, tag, both or neither',
+    error: `expected an object with any of ${TEXTS.join(', ')}`,
   },
 )
 export type PlantPatch = typeof PlantPatch.static
@@ -131,12 +153,16 @@ export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
 /** A plant with the fields of the schema only; a text of null is left out. */
 export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): NewPlant {
   const plant: NewPlant = { id, name: from.name }
-  for (const name of OPTIONAL) {
+  for (const name of OPTIONAL_TEXTS) {
     const text = from[name]
     if (typeof text === 'string') plant[name] = text
   }
   return plant
 }
+
+/** True if two plants have the same texts. */
+export const hasSameTexts = (a: Plant, b: Plant): boolean =>
+  TEXTS.every((name) => a[name] === b[name])
 
 /** The characters of all texts. */
 export function charactersOf(texts: ChangedTexts): number {

@@ -52,7 +52,7 @@ export interface Plants {
   createPlant(plant: NewPlant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
   createPlants(plants: readonly NewPlant[], options?: CreateOptions): Promise<void>
-  /** Replaces the name and the tag of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
+  /** Replaces all fields of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
   replacePlant(plant: NewPlant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the plant as it left it. Refuses like `replacePlant`. */
   patchPlant(id: Int64, patch: ChangedTexts, options?: ChangeOptions): Promise<NewPlant>

@@ -11,11 +11,13 @@ import {
   KNOWN_ERRORS,
   type ListQuery,
   type NewPlant,
+  OPTIONAL_TEXTS,
   type Plant,
   type PlantChange,
   type PlantPage,
 } from '../../src/client/types'
 import { ownDaemon } from '../harness/own-daemon'
+import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
 
 type Operation = {
   readonly operationId: string
@@ -53,10 +55,22 @@ const fieldsOf = ({ properties = {}, required = [] }: Schema) =>
     ]),
   )
 
+const ofTexts = <T>(make: (name: OptionalText) => T) =>
+  Object.fromEntries(SERVED_TEXTS.map((name) => [name, make(name)])) as Record<OptionalText, T>
+
+test('the client has the texts of plant.ts', () => {
+  // Neither compiles if the other list has more.
+  const served: readonly OptionalText[] = OPTIONAL_TEXTS
+  const known: readonly (typeof OPTIONAL_TEXTS)[number][] = SERVED_TEXTS
+
+  expect(known).toEqual(served)
+})
+
 test('the types have the fields of the schemas', () => {
-  const plant: Fields<Plant> = { name: 'required', tag: 'optional' }
+  const optional = ofTexts(() => 'optional' as const)
+  const plant: Fields<Plant> = { name: 'required', ...optional }
   const newPlant: Fields<NewPlant> = { ...plant, id: 'required' }
-  const change: Fields<PlantChange> = { name: 'optional', tag: 'optional' }
+  const change: Fields<PlantChange> = { name: 'optional', ...optional }
   const error: Fields<Pick<Failure, 'error' | 'message'>> = {
     error: 'required',
     message: 'required',
@@ -124,7 +138,7 @@ test('the known errors are those that the operations describe', () => {
 })
 
 test('every field of a plant is written and read', () => {
-  const plant: Required<NewPlant> = { id: 1n, name: 'a', tag: 'b' }
+  const plant: Required<NewPlant> = { id: 1n, name: 'a', ...ofTexts((name) => `a ${name}`) }
 
   expect(toNewPlant(parseJson(plantText(plant)))).toEqual(plant)
 })

@@ -1,5 +1,5 @@
 // Reads a text as `plantstore import` would, without a program.
-import { type ColumnOptions, resolveColumns } from '../../src/formats/columns'
+import { type ColumnOptions, ofColumnOptions, resolveColumns } from '../../src/formats/columns'
 import type { Format } from '../../src/formats/format'
 import { readPlants } from '../../src/formats/plants'
 import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
@@ -12,8 +12,8 @@ export async function* cut(bytes: Uint8Array, length: number) {
 export const USUAL_COLUMNS: ColumnOptions = {
   idColumn: null,
   nameColumn: null,
-  tagColumn: null,
   numberFrom: null,
+  ...ofColumnOptions(() => null),
 }
 
 type Options = Partial<ColumnOptions & Settings> & { readonly length?: number }

@@ -60,7 +60,7 @@ test.each([
   ['{"id":"6","name":"a"}', 40002, 'id: '],
   ['{"id":null,"name":"a"}', 40002, 'id: '],
   ['[{"op":"remove","path":"/tag"}]', 40002, 'the body: '],
-  ['null', 40002, 'the body: expected an object with name, tag, both or neither, found null'],
+  ['null', 40002, 'the body: expected an object with any of name, tag, found null'],
   ['"a"', 40002, 'the body: '],
   ['{"name":', 40001, 'the body '],
   ['', 40001, 'the body '],

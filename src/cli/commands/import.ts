@@ -10,6 +10,9 @@ import {
   ColumnsError,
   type Guess,
   listColumns,
+  ofColumnOptions,
+  optionOf,
+  placesOf,
   resolveColumns,
 } from '../../formats/columns'
 import { prepend } from '../../formats/encoding'
@@ -21,6 +24,7 @@ import { openTable, type Table } from '../../formats/table'
 import { optionWords } from '../../formats/words'
 import { writers } from '../../formats/write'
 import { exitCodes, quote } from '../../program'
+import { FIELDS, listWords, OPTIONAL_TEXTS, ofOptionalTexts } from '../../plant/plant'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import type { Config } from '../config'
 import { createRehearsal, importAll, type Run } from '../import/importing'
@@ -42,7 +46,7 @@ const DELIMITER_NAMES: Readonly<Record<string, string>> = {
 
 /** The options of `import` that say how a file is read, as they were given. */
 const READING = ['format', 'sheet', 'header', 'delimiter', 'encoding'] as const
-const COLUMNS = ['idColumn', 'nameColumn', 'tagColumn', 'numberFrom'] as const
+const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
 /** Options as words of a command line, without those that have their default. */
 function wordsOf(values: Partial<Record<OptionName, unknown>>): string[] {
@@ -73,7 +77,7 @@ const guessed = (guess: Guess, { numberFrom, idColumn }: Config) => ({
   ...guess,
   ...(guess.idColumn === 'id' ? { idColumn: null } : {}),
   ...(guess.nameColumn === 'name' ? { nameColumn: null } : {}),
-  ...(guess.tagColumn === 'tag' ? { tagColumn: null } : {}),
+  ...ofColumnOptions((name) => (guess[optionOf(name)] === name ? null : guess[optionOf(name)])),
   ...(numberFrom === null ? {} : { numberFrom, idColumn: null }),
   ...(idColumn === null || numberFrom !== null ? {} : { idColumn, numberFrom: null }),
 })
@@ -116,7 +120,7 @@ async function open(
     const table = await openTable(format, bytes, { ...config, hasHeader: config.header })
     // A file without a row has no columns either.
     const isEmpty = table.header.length === 0
-    const none: Columns = { id: null, numberFrom: null, name: 0, tag: null }
+    const none: Columns = { id: null, numberFrom: null, name: 0, ...ofOptionalTexts(() => null) }
     return { table, columns: isEmpty ? none : findColumns(path, table, config) }
   } catch (error) {
     if (!(error instanceof OpenError)) throw error
@@ -177,7 +181,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   async function end(): Promise<void> {
     progress.end()
     tally.end()
-    const used = [columns.id, columns.name, columns.tag]
+    const used = placesOf(columns)
     const unused = [...table.header.keys()].filter((place) => !used.includes(place))
     if (table.isNamed && unused.length > 0)
       report(`columns not used: ${listColumns(table.header, unused)}`)
@@ -188,8 +192,10 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
       const own = {
         idColumn: idColumn === 'id' ? null : idColumn,
         nameColumn: config.nameColumn && refusedWriter.nameOf(columns.name),
-        tagColumn:
-          columns.tag !== null && config.tagColumn ? refusedWriter.nameOf(columns.tag) : null,
+        ...ofColumnOptions((name) => {
+          const place = columns[name]
+          return place !== null && config[optionOf(name)] ? refusedWriter.nameOf(place) : null
+        }),
       }
       const line = ['plantstore import', quote(refused), ...wordsOf(own)].join(' ')
       report(`the refused rows are in ${refused}; mend them, then: ${line}`)
@@ -252,13 +258,22 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads a file of plants: CSV with any delimiter, an Excel workbook (.xlsx), NDJSON, or a JSON array of objects. The columns id, name and tag are found by their names, in any case; --id-column, --name-column and --tag-column name others. A file without ids: --number-from 1 gives the first row the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
+  help: `Reads a file of plants: CSV with any delimiter, an Excel workbook (.xlsx), NDJSON, or a JSON array of objects. The columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. A file without ids: --number-from 1 gives the first row the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
 
   plantstore import prices.csv --name-column "Latin name" --number-from 1
 
 Creates the database if there is none. A plant that is already stored is skipped. A row that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from which line on nothing was read. --dry-run shows what would happen.
 
 After Ctrl-C or a failure, run it again to complete it. Works while the daemon runs. Exit code 1 if any row was refused or not read, 130 after Ctrl-C.`,
-  options: [...COLUMNS, ...READING, 'dryRun', 'refused', 'strict', 'replace', ...databaseOptions],
+  options: [
+    ...COLUMNS,
+    'numberFrom',
+    ...READING,
+    'dryRun',
+    'refused',
+    'strict',
+    'replace',
+    ...databaseOptions,
+  ],
   run: importFile,
 }

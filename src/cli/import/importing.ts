@@ -2,7 +2,7 @@
 
 import { ApiError, catalogue } from '../../errors'
 import type { Entry } from '../../formats/row'
-import type { Int64, NewPlant } from '../../plant/plant'
+import { hasSameTexts, type Int64, type NewPlant } from '../../plant/plant'
 import type { Store } from '../../store'
 
 // For the change log.
@@ -131,8 +131,6 @@ export async function importAll(
   }
 }
 
-const isSame = (a: NewPlant, b: NewPlant): boolean => a.name === b.name && a.tag === b.tag
-
 /**
  * What an import would do, without a store to write to: remembers the entries, and compares them with the plants that are
  * stored, which are read once. It needs the memory of the whole file.
@@ -158,7 +156,7 @@ export function createRehearsal(replaces: boolean, account: Run['account']) {
         const before = found.get(plant.id)
         if (!before || replaces) found.set(plant.id, plant)
         if (!before) account(entry, 'created')
-        else if (isSame(before, plant)) account(entry, 'skipped')
+        else if (hasSameTexts(before, plant)) account(entry, 'skipped')
         else if (replaces) account(entry, 'replaced')
         else account(entry, { problem: explainTaken(plant.id, catalogue[40902]) })
       }

@@ -93,7 +93,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
           operationId: 'replacePlant',
           summary: 'Replace a plant',
           description:
-            'Replaces all its fields: a tag that is not sent is removed. Never creates a plant.',
+            'Replaces all its fields: an optional text that is not sent is removed. Never creates a plant.',
           ...STORED_PLANT,
           answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
         },
@@ -118,7 +118,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
           operationId: 'patchPlant',
           summary: 'Change some fields of a plant',
           description:
-            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; a tag of null is removed.',
+            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
           ...STORED_PLANT,
           media: MERGE_PATCH,
           answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),

@@ -1,7 +1,9 @@
+import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Editor } from './editor.ts'
 import { Field } from './field.tsx'
 import type { TagCounts } from './tag-input.tsx'
+import { labelOf, TEXTS } from './texts.ts'
 
 /** The plant as someone else saved it while the form was open. */
 function Conflict({ editor }: { readonly editor: Editor }) {
@@ -17,20 +19,12 @@ function Conflict({ editor }: { readonly editor: Editor }) {
         <strong>Someone else changed the {fields.join(' and the ')} too.</strong> It is now:
       </p>
       <dl>
-        {fields.includes('name') ? (
-          <>
-            <dt>Name</dt>
-            <dd>
-              <bdi>{theirs.name}</bdi>
-            </dd>
-          </>
-        ) : null}
-        {fields.includes('tag') ? (
-          <>
-            <dt>Tag</dt>
-            <dd>{theirs.tag === undefined ? <i>none</i> : <bdi>{theirs.tag}</bdi>}</dd>
-          </>
-        ) : null}
+        {fields.map((text) => (
+          <Fragment key={text}>
+            <dt>{labelOf(text)}</dt>
+            <dd>{theirs[text] === undefined ? <i>none</i> : <bdi>{theirs[text]}</bdi>}</dd>
+          </Fragment>
+        ))}
       </dl>
       <div class="actions">
         <button type="button" onClick={() => editor.resolve('mine')}>
@@ -84,9 +78,11 @@ function IdField({ editor: { id, proposed, errors } }: { readonly editor: Editor
   return <Field label="ID" name="id" text={id} error={errors.value.id} hint={hint} />
 }
 
+const TAG_HINT = 'The kind of plant, such as fern. Leave empty for none.'
+
 /** The fields of a plant. */
 export function EditorForm({ editor, tags }: EditorFormProps) {
-  const { stored, name, tag, isSaving } = editor
+  const { stored, texts, isSaving } = editor
   const errors = editor.errors.value
   const plant = stored.value?.plant
   return (
@@ -101,17 +97,18 @@ export function EditorForm({ editor, tags }: EditorFormProps) {
           {errors.id}
         </p>
       ) : null}
-      <Field label="Name" name="name" text={name} error={errors.name} isLong />
-      <Field
-        label="Tag"
-        name="tag"
-        text={tag}
-        error={errors.tag}
-        hint="The kind of plant, such as fern. Leave empty for none."
-        tags={tags}
-        // A field of one line would drop the ends of lines.
-        isLong={/[\r\n]/.test(`${plant?.tag}${tag.value}`)}
-      />
+      {TEXTS.map((text) => (
+        <Field
+          key={text}
+          label={labelOf(text)}
+          name={text}
+          text={texts[text]}
+          error={errors[text]}
+          // A field of one line would drop the ends of lines.
+          isLong={text === 'name' || /[\r\n]/.test(`${plant?.[text]}${texts[text].value}`)}
+          {...(text === 'tag' ? { hint: TAG_HINT, tags } : {})}
+        />
+      ))}
       {plant ? null : <IdField editor={editor} />}
       {errors.form ? (
         <p class="error" role="alert">

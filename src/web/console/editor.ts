@@ -1,19 +1,19 @@
 // One plant: its page, the form that changes it, and the form that adds another.
 
 import { signal } from '@preact/signals'
-import type { NewPlant, Plant } from '../../client/client.ts'
+import type { NewPlant, Plant, PlantChange } from '../../client/client.ts'
+import { OPTIONAL_TEXTS } from '../../client/types.ts'
 import { putOpenPlant, readOpenPlant } from './address.ts'
 import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.ts'
 import type { PlantList } from './plant-list.ts'
 import type { Session } from './session.ts'
+import { ofTexts, TEXTS, type TextName } from './texts.ts'
 
 /** A plant as it was last read from the store. */
 type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
 
-type FieldName = 'name' | 'tag'
-
 /** The fields that both changed, and the plant as someone else saved it. */
-type Conflict = Stored & { readonly fields: readonly FieldName[] }
+type Conflict = Stored & { readonly fields: readonly TextName[] }
 
 export type Editor = ReturnType<typeof createEditor>
 
@@ -32,10 +32,8 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
   const id = signal('')
   /** The next free id; '' until it is known, null if there is none. */
   const proposed = signal<string | null>('')
-  const name = signal('')
-  const tag = signal('')
+  const texts = ofTexts(() => signal(''))
   const errors = signal<FieldErrors>({})
-  const texts = { name, tag }
   const conflict = signal<Conflict | null>(null)
   /** What waits for the answer to whether to discard what was typed; null if that is not asked. */
   const leaving = signal<(() => void) | null>(null)
@@ -64,8 +62,7 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
     isFromPage = false
     id.value = plant ? String(plant.plant.id) : ''
     proposed.value = ''
-    name.value = shown(plant?.plant.name ?? '')
-    tag.value = shown(plant?.plant.tag ?? '')
+    for (const text of TEXTS) texts[text].value = shown(plant?.plant[text] ?? '')
     errors.value = {}
     conflict.value = null
     begin(true)
@@ -99,7 +96,12 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
       errors.value = { id: id.value.trim() === '' ? 'id is missing' : INT64_RULE }
       return
     }
-    const plant = { id: parsed, name: name.value, ...(tag.value === '' ? {} : { tag: tag.value }) }
+    const optional = OPTIONAL_TEXTS.filter((text) => texts[text].value !== '')
+    const plant: NewPlant = {
+      id: parsed,
+      name: texts.name.value,
+      ...Object.fromEntries(optional.map((text) => [text, texts[text].value])),
+    }
     const result = await session.call((client) => client.createPlant(plant))
     if (result.ok) {
       if (form === turn) finish()
@@ -111,12 +113,10 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
   }
 
   /** The fields that differ from the stored plant. */
-  function changes({ plant }: Stored): { name?: string; tag?: string | null } {
-    const isTagKept = tag.value === shown(plant.tag ?? '')
-    return {
-      ...(name.value === shown(plant.name) ? {} : { name: name.value }),
-      ...(isTagKept ? {} : { tag: tag.value === '' ? null : tag.value }),
-    }
+  function changes({ plant }: Stored): PlantChange {
+    const changed = TEXTS.filter((text) => texts[text].value !== shown(plant[text] ?? ''))
+    const typed = (text: TextName) => texts[text].value || (text === 'name' ? '' : null)
+    return Object.fromEntries(changed.map((text) => [text, typed(text)]))
   }
 
   /** Says that someone else deleted the plant; what was typed stays. */
@@ -129,11 +129,11 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
   }
 
   /** Takes over the fields that only someone else changed. Returns those, and the ones that both changed. */
-  function merge(before: Stored, now: Stored): { taken: FieldName[]; both: FieldName[] } {
-    const taken: FieldName[] = []
-    const both: FieldName[] = []
-    for (const [field, typed] of Object.entries(texts)) {
-      if (field !== 'name' && field !== 'tag') continue
+  function merge(before: Stored, now: Stored): { taken: TextName[]; both: TextName[] } {
+    const taken: TextName[] = []
+    const both: TextName[] = []
+    for (const field of TEXTS) {
+      const typed = texts[field]
       const theirs = shown(now.plant[field] ?? '')
       if (now.plant[field] === before.plant[field] || typed.value === theirs) continue
       if (typed.value === shown(before.plant[field] ?? '')) {
@@ -148,7 +148,7 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
    * Reads the plant again. Fields that only someone else changed are taken over; it is asked about those that both changed.
    * Resolves to the fields taken over, or to null if the form has changed or the plant could not be read.
    */
-  async function readAgain(before: Stored): Promise<readonly FieldName[] | null> {
+  async function readAgain(before: Stored): Promise<readonly TextName[] | null> {
     const form = turn
     const now = await session.call((client) => client.readPlant(before.plant.id))
     if (form !== turn) return null
@@ -169,7 +169,7 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
   async function change(before: Stored): Promise<void> {
     const form = turn
     const { id: plantId } = before.plant
-    const kept = new Set<FieldName>()
+    const kept = new Set<TextName>()
     for (let base: Stored | null = before; base; base = stored.value) {
       const patch = changes(base)
       if (Object.keys(patch).length === 0) return finish()
@@ -203,7 +203,8 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
   function isDirty(): boolean {
     if (!isOpen.value || !isEditing.value) return false
     if (stored.value) return Object.keys(changes(stored.value)).length > 0
-    return name.value !== '' || tag.value !== '' || id.value !== (proposed.value ?? '')
+    const isTyped = TEXTS.some((text) => texts[text].value !== '')
+    return isTyped || id.value !== (proposed.value ?? '')
   }
 
   /** Closes the form or does something else with it, but asks first if that would lose what was typed. */
@@ -238,8 +239,7 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
     stored,
     id,
     proposed,
-    name,
-    tag,
+    texts,
     errors,
     conflict,
     isSaving,
@@ -315,8 +315,7 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
     /** Puts an earlier version into the form. */
     restore(version: Plant): void {
       this.edit()
-      name.value = shown(version.name)
-      tag.value = shown(version.tag ?? '')
+      for (const text of TEXTS) texts[text].value = shown(version[text] ?? '')
     },
   }
 }

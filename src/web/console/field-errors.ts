@@ -1,13 +1,14 @@
 // Which form field an error message is about.
 
 import type { Failure } from '../../client/client.ts'
+import { TEXTS, type TextName } from './texts.ts'
 
-const NAMED = /^(id|name|tag)(?:: | is missing)/
+const NAMED = new RegExp(`^(${['id', ...TEXTS].join('|')})(?:: | is missing)`)
 // Errors about whether a plant with this id exists.
 const OF_ID: readonly number[] = [40402, 40901, 40902]
 
 /** Messages by field; those that name no field are under `form`. */
-export type FieldErrors = { readonly [field in 'id' | 'name' | 'tag' | 'form']?: string }
+export type FieldErrors = { readonly [field in 'id' | TextName | 'form']?: string }
 
 export const INT64_RULE = 'id: expected an integer from -9223372036854775808 to 9223372036854775807'
 

@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import type { Change, Plant } from '../../client/client.ts'
-
-const FIELDS = ['name', 'tag'] as const
+import { OPTIONAL_TEXTS } from '../../client/types.ts'
+import { TEXTS } from './texts.ts'
 
 /** When something was changed, and by whom. */
 export const Moment = ({ change: { at, token, request } }: { readonly change: Change }) => (
@@ -23,15 +23,15 @@ function differences({ before, after }: Change): ComponentChildren {
     return (
       <p>
         Created as <Value text={after.name} />
-        {after.tag === undefined ? null : (
-          <>
-            , tag <Value text={after.tag} />
-          </>
-        )}
+        {OPTIONAL_TEXTS.filter((text) => after[text] !== undefined).map((text) => (
+          <Fragment key={text}>
+            , {text} <Value text={after[text]} />
+          </Fragment>
+        ))}
       </p>
     )
   }
-  const fields = FIELDS.filter((field) => before[field] !== after[field])
+  const fields = TEXTS.filter((field) => before[field] !== after[field])
   if (fields.length === 0) return <p>Saved without a change</p>
   return fields.map((field) => (
     <p key={field}>

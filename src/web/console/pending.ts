@@ -6,6 +6,7 @@ import { inBatches } from './batch.ts'
 import type { PlantList } from './plant-list.ts'
 import type { Selection } from './selection.ts'
 import type { Session } from './session.ts'
+import { hasSameTexts } from './texts.ts'
 
 const UNDO_MS = 8000
 const TICK_MS = 250
@@ -43,13 +44,10 @@ export type PendingChanges = ReturnType<typeof createPendingChanges>
 export const plantsOf = (count: number): string =>
   `${count.toLocaleString()} ${count === 1 ? 'plant' : 'plants'}`
 
-const isSame = (a: NewPlant, b: NewPlant): boolean => a.name === b.name && a.tag === b.tag
-
 const ifMatch = (etag: string | undefined) => (etag === undefined ? {} : { ifMatch: etag })
 
-const withTag = ({ id, name }: NewPlant, tag: string): NewPlant => ({
-  id,
-  name,
+const withTag = ({ tag: _, ...plant }: NewPlant, tag: string): NewPlant => ({
+  ...plant,
   ...(tag === '' ? {} : { tag }),
 })
 
@@ -109,7 +107,7 @@ export function createPendingChanges(
     list.forget(plant.id)
     list.put(now.value)
     // The answer of an earlier try may have been lost.
-    if (tag !== undefined && isSame(now.value, withTag(plant, tag))) return null
+    if (tag !== undefined && hasSameTexts(now.value, withTag(plant, tag))) return null
     return { plant: now.value, why: CHANGED }
   }
 
@@ -192,7 +190,7 @@ export function createPendingChanges(
   /** Reads a plant before it is changed: whether it is as the table showed it. */
   async function check(plant: NewPlant): Promise<Item | Left> {
     const now = await session.call((client) => client.readPlant(plant.id))
-    if (now.ok && isSame(now.value, plant)) return { plant, etag: now.etag }
+    if (now.ok && hasSameTexts(now.value, plant)) return { plant, etag: now.etag }
     if (now.ok) {
       list.put(now.value)
       return { plant: now.value, why: CHANGED }

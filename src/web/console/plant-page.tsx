@@ -6,6 +6,7 @@ import { Copy } from './copy.tsx'
 import type { Editor } from './editor.ts'
 import { History, Moment } from './history.tsx'
 import { Menu } from './menu.tsx'
+import { labelOf, OTHER_TEXTS } from './texts.ts'
 
 export type PageActions = {
   readonly base: URL
@@ -78,6 +79,11 @@ export function PlantPage({ editor, plant, isReadOnly, base, onTag, onDelete }: 
         )}
         <span class="id">ID {String(id)}</span>
       </p>
+      {OTHER_TEXTS.filter((text) => plant[text] !== undefined).map((text) => (
+        <p key={text}>
+          {labelOf(text)}: <bdi>{plant[text]}</bdi>
+        </p>
+      ))}
       <Dates changes={changes.value} />
       {editor.errors.value.form ? (
         <p class="error" role="alert">

@@ -8,6 +8,7 @@ import type { PlantList } from './plant-list.ts'
 import type { Selection } from './selection.ts'
 import type { SortKey } from './sort.ts'
 import type { TableScroll } from './table-scroll.ts'
+import { labelOf, OTHER_TEXTS } from './texts.ts'
 
 export type RowActions = {
   /** Opens the page of a plant, or its form. */
@@ -94,6 +95,11 @@ function Row({
           </button>
         )}
       </span>
+      {OTHER_TEXTS.map((text) => (
+        <span key={text} role="gridcell" class="text" dir="auto" title={plant[text]}>
+          {plant[text]}
+        </span>
+      ))}
       <span role="gridcell" class="row-actions">
         <button
           type="button"
@@ -163,6 +169,9 @@ function Column({ list, by, label }: ColumnProps) {
   )
 }
 
+const OTHER_COLUMNS =
+  OTHER_TEXTS.length > 0 ? { '--others': `repeat(${OTHER_TEXTS.length}, minmax(0, 10rem))` } : {}
+
 type TableProps = RowActions & {
   readonly list: PlantList
   readonly scroll: TableScroll
@@ -225,11 +234,11 @@ export function PlantTable({
   return (
     <div
       class={isReadOnly ? 'grid' : 'grid boxes'}
-      style={{ '--id': `${digits.current}ch` }}
+      style={{ '--id': `${digits.current}ch`, ...OTHER_COLUMNS }}
       role="grid"
       aria-label="Plants"
       aria-rowcount={list.isComplete.value ? list.rows.value + 1 : -1}
-      aria-colcount={isReadOnly ? 4 : 5}
+      aria-colcount={(isReadOnly ? 4 : 5) + OTHER_TEXTS.length}
       aria-readonly={isReadOnly}
       aria-activedescendant={isDrawn ? rowId(active) : undefined}
       tabIndex={0}
@@ -244,6 +253,9 @@ export function PlantTable({
         <Column list={list} by="id" label="ID" />
         <Column list={list} by="name" label="Name" />
         <Column list={list} by="tag" label="Tag" />
+        {OTHER_TEXTS.map((text) => (
+          <Column key={text} list={list} by={text} label={labelOf(text)} />
+        ))}
         <span role="columnheader">
           <span class="visually-hidden">Actions</span>
         </span>

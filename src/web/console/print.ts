@@ -3,8 +3,9 @@
 import { plantsOf } from './pending.ts'
 import type { PlantList } from './plant-list.ts'
 import { textOf } from './query.ts'
+import { labelOf, TEXTS } from './texts.ts'
 
-const COLUMNS = ['Name', 'Tag', 'ID'] as const
+const COLUMNS = [...TEXTS.map(labelOf), 'ID']
 
 function element(name: string, text: string, ...inner: readonly Node[]): HTMLElement {
   const made = document.createElement(name)
@@ -19,9 +20,10 @@ function tableOf(list: PlantList): HTMLElement {
   const count = plantsOf(plants.length)
   const what = query === '' ? count : `${count} found by ${query}`
   const head = element('tr', '', ...COLUMNS.map((name) => element('th', name)))
-  const rows = plants.map(({ id, name, tag = '' }) =>
-    element('tr', '', ...[name, tag, String(id)].map((text) => element('td', text))),
-  )
+  const rows = plants.map((plant) => {
+    const cells = [...TEXTS.map((text) => plant[text] ?? ''), String(plant.id)]
+    return element('tr', '', ...cells.map((text) => element('td', text)))
+  })
   const caption = list.isComplete.value ? what : `The first ${what}; there are more`
   return element(
     'table',

@@ -1,11 +1,12 @@
-// The order of the plants: by id, as the service lists them, or by name or tag, in the language of the browser.
+// The order of the plants: by id, as the service lists them, or by a text, in the language of the browser.
 
 import type { NewPlant } from '../../client/client.ts'
+import { TEXTS } from './texts.ts'
 
 /** What the page sorts itself: beyond that, it would have to read too much. */
 export const MAX_SORTED = 20_000
 
-const KEYS = ['id', 'name', 'tag'] as const
+const KEYS = ['id', ...TEXTS] as const
 const RUN = 500
 // Below the time of a frame.
 const SLICE_MS = 10
@@ -32,15 +33,16 @@ export const pressed = (sort: Sort, by: SortKey): Sort => ({
   isDescending: sort.by === by && !sort.isDescending,
 })
 
-/** Compares names or tags; numbers within them count as numbers. Plants without a tag come last, either way. */
+/** Compares texts; numbers within them count as numbers. Plants without the text come last, either way. */
 export function comparatorOf({ by, isDescending }: Sort): Compare {
   const { compare } = new Intl.Collator(undefined, { numeric: true })
   const sign = isDescending ? -1 : 1
   const byId: Compare = (a, b) => (a.id < b.id ? -1 : Number(a.id > b.id))
+  if (by === 'id') return (a, b) => sign * byId(a, b)
   if (by === 'name') return (a, b) => sign * compare(a.name, b.name) || byId(a, b)
   return (a, b) =>
-    Number(!a.tag) - Number(!b.tag) ||
-    sign * compare(a.tag ?? '', b.tag ?? '') ||
+    Number(!a[by]) - Number(!b[by]) ||
+    sign * compare(a[by] ?? '', b[by] ?? '') ||
     compare(a.name, b.name) ||
     byId(a, b)
 }

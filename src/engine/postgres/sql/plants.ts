@@ -18,8 +18,9 @@ import type { Ask } from '../connecting/connection'
 import { type Answer, bigints, rowsOf, type Statement } from '../connecting/statements'
 import type { Rows } from './overlay'
 
-/** The bytes of a plant's texts, in SQL. */
-export const OCTETS = TEXTS.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
+/** The bytes of texts, in SQL. */
+export const octetsOf = (texts: readonly string[]): string =>
+  texts.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
 
 const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
 
@@ -72,7 +73,7 @@ function pagesIn(order: Order) {
     SELECT ${COLUMNS}, hit, place, max(place) OVER () AS last, count(*) OVER () < walked AS more FROM (
       SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
         count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
-        sum(${OCTETS})
+        sum(${octetsOf(TEXTS)})
           OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
       FROM (
         SELECT ${COLUMNS}, ${hit} AS hit FROM plants

@@ -1,13 +1,14 @@
 // A read-only snapshot of a server's database, on a connection of its own.
 
+import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
-import type { NewPlant } from '../../../plant/plant'
-import { COLUMNS, plantOf, type StoredPlant } from '../../../plant/row'
+import { FIELDS, type NewPlant } from '../../../plant/plant'
+import { plantOf, type StoredPlant } from '../../../plant/row'
 import { type Ask, type Connection, connect } from '../connecting/connection'
 import { sqlStateOf } from '../connecting/errors'
 import { addressOf, type PostgresTarget } from '../connecting/url'
 import { schemaVersion } from '../schema/migrations'
-import { OCTETS } from './plants'
+import { octetsOf } from './plants'
 
 const PLANTS_AT_ONCE = 1000
 const BYTES_AT_ONCE = 4_000_000
@@ -15,23 +16,32 @@ const BYTES_AT_ONCE = 4_000_000
 const DEADLINE_MS = 60_000
 
 // A part ends with the plant that exceeds its bytes. The server cuts it, so that long plants do not fill our memory.
-const PART = `
-    SELECT ${COLUMNS} FROM (
-      SELECT ${COLUMNS},
-        sum(${OCTETS}) OVER (
+const partOf = (columns: readonly string[]) => `
+    SELECT ${columns} FROM (
+      SELECT ${columns},
+        sum(${octetsOf(columns.filter((name) => name !== 'id'))}) OVER (
           ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS before
       FROM (
-        SELECT ${COLUMNS} FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint
+        SELECT ${columns} FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint
         ORDER BY id LIMIT ${PLANTS_AT_ONCE}
       ) page
     ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
 
+/** The fields of a plant that the table has as columns: an older schema, which is read as it is, lacks the newest. */
+async function columnsIn(sql: SQL): Promise<readonly string[]> {
+  const found = await sql<{ name: string }[]>`
+    SELECT attname AS name FROM pg_attribute
+    WHERE attrelid = 'plants'::regclass AND attnum > 0 AND NOT attisdropped`
+  return FIELDS.filter((field) => found.some(({ name }) => name === field))
+}
+
 /** All plants in ascending order of their ids, in parts that fit in memory. */
 export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {
+  const part = partOf(await ask(columnsIn))
   let after: bigint | null = null
   for (;;) {
-    const rows: StoredPlant[] = await ask((sql) => sql.unsafe<StoredPlant[]>(PART, [after]))
+    const rows: StoredPlant[] = await ask((sql) => sql.unsafe<StoredPlant[]>(part, [after]))
     const last = rows.at(-1)
     if (!last) return
     after = last.id

@@ -27,9 +27,9 @@ function prepareState(db: Database): State {
       const stored = select.get(BigInt(id))
       return stored && toRow(stored)
     },
-    insert: ([id, name, tag]) => insert.run(BigInt(id), name, tag).changes === 1,
-    update([id, name, tag]) {
-      update.run(name, tag, BigInt(id))
+    insert: ([id, ...texts]) => insert.run(BigInt(id), ...texts).changes === 1,
+    update([id, ...texts]) {
+      update.run(...texts, BigInt(id))
     },
     remove(id) {
       remove.run(BigInt(id))

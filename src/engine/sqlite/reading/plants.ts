@@ -2,7 +2,7 @@
 
 import type { Database } from 'bun:sqlite'
 import { firstId, MAX_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
-import { charactersOf, type Int64, type NewPlant } from '../../../plant/plant'
+import { charactersOf, FIELDS, type Int64, type NewPlant } from '../../../plant/plant'
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
 import { COLUMNS, plantOf, type StoredPlant } from '../../../plant/row'
 
@@ -89,10 +89,16 @@ export function countPlants(db: Database): number | null {
   return counts.length === 1 ? Number(counts[0]?.plants) : null
 }
 
+/** The fields of a plant that the table has as columns: an older schema, which is read as it is, lacks the newest. */
+function columnsOf(db: Database): readonly string[] {
+  const found = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('plants')`).all()
+  return FIELDS.filter((field) => found.some(({ name }) => name === field))
+}
+
 /** The plants of one moment in ascending order of their ids, in parts that fit in memory. */
 export function* allPlants(db: Database): Generator<readonly NewPlant[]> {
   const rows = db
-    .query<StoredPlant, []>(`SELECT ${COLUMNS} FROM plants ORDER BY id`)
+    .query<StoredPlant, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)
     .safeIntegers(true)
   let part: NewPlant[] = []
   let characters = 0

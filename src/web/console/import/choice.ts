@@ -6,35 +6,35 @@ import {
   ColumnsError,
   type Guess,
   guessColumns,
+  ofColumnOptions,
   resolveColumns,
 } from '../../../formats/columns.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
-import { parseInt64 } from '../../../plant/plant.ts'
+import { type OptionalText, ofOptionalTexts, parseInt64 } from '../../../plant/plant.ts'
 import { WORDS } from './words.ts'
 
 const USUAL: ColumnOptions = {
   idColumn: null,
   nameColumn: null,
-  tagColumn: null,
   numberFrom: null,
+  ...ofColumnOptions(() => null),
 }
 
-/** The places of the columns; null for an id that is given by numbering, a tag that there is not, and a name not yet chosen. */
+/** The places of the columns; null for an id that is given by numbering, an absent text, and a name not yet chosen. */
 export type Choice = {
   readonly id: number | null
   readonly name: number | null
-  readonly tag: number | null
   /** The id of the first row if rows are numbered, as it was typed. */
   readonly numberFrom: string
-}
+} & { readonly [Name in OptionalText]: number | null }
 
 /** The columns of a choice; null: something is missing. */
-export function toColumns({ id, name, tag, numberFrom }: Choice): Columns | null {
+export function toColumns({ id, name, numberFrom, ...optional }: Choice): Columns | null {
   if (name === null) return null
   const number = parseInt64(numberFrom.trim())
   if (id === null && number === null) return null
-  return { id, numberFrom: id === null ? number : null, name, tag }
+  return { id, numberFrom: id === null ? number : null, name, ...optional }
 }
 
 type Header = Omit<Table, 'lines'>
@@ -72,9 +72,10 @@ export async function propose(table: Header): Promise<Proposal> {
   const { header, sample, isNamed } = table
   const found = resolve(table)
   if (found === null) {
-    return { choice: { id: null, name: null, tag: null }, isUsual: false, hasHeader: isNamed }
+    const choice = { id: null, name: null, ...ofOptionalTexts(() => null) }
+    return { choice, isUsual: false, hasHeader: isNamed }
   }
-  const placesOf = ({ id, name, tag }: Columns) => ({ id, name, tag })
+  const placesOf = ({ numberFrom: _, ...places }: Columns) => places
   const fromGuess = (guess: Guess): Proposal => ({
     choice: placesOf(resolveColumns(header, sample, guess, guess.header)),
     isUsual: false,

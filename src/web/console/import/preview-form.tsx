@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { INT64_MAX } from '../../../plant/plant.ts'
+import { INT64_MAX, OPTIONAL_TEXTS } from '../../../plant/plant.ts'
 import { Modal } from '../modal.tsx'
+import { labelOf, TEXTS } from '../texts.ts'
 import { type Findings, type Problem, unusedColumns } from './examine.ts'
 import type { Preview } from './preview.ts'
 
@@ -79,7 +80,7 @@ function columnOptions({ opened }: Preview): (readonly [string, string])[] {
 
 function Columns({ preview }: { readonly preview: Preview }) {
   const { choice, choose } = preview
-  const { id, name, tag, numberFrom } = choice.value
+  const { id, name, numberFrom } = choice.value
   const columns = columnOptions(preview)
   return (
     <fieldset class="choices">
@@ -98,13 +99,16 @@ function Columns({ preview }: { readonly preview: Preview }) {
         options={name === null ? [[NONE, 'Choose a column…'], ...columns] : columns}
         onChoose={(value) => choose({ name: toPlace(value) })}
       />
-      <Select
-        name="import-tag"
-        label="Tag"
-        value={toValue(tag)}
-        options={[[NONE, 'None'], ...columns]}
-        onChoose={(value) => choose({ tag: toPlace(value) })}
-      />
+      {OPTIONAL_TEXTS.map((text) => (
+        <Select
+          key={text}
+          name={`import-${text}`}
+          label={labelOf(text)}
+          value={toValue(choice.value[text])}
+          options={[[NONE, 'None'], ...columns]}
+          onChoose={(value) => choose({ [text]: toPlace(value) })}
+        />
+      ))}
       {id === null ? (
         <div class="field">
           <label for="import-from">Number the rows from</label>
@@ -193,29 +197,30 @@ function First({ first }: Pick<Findings, 'first'>) {
       <thead>
         <tr>
           <th scope="col">ID</th>
-          <th scope="col">Name</th>
-          <th scope="col">Tag</th>
+          {TEXTS.map((text) => (
+            <th key={text} scope="col">
+              {labelOf(text)}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>
-        {first.map((plant) => {
-          const { id, name, tag } = plant
-          return (
-            <tr key={plant}>
-              <td class="id">{String(id)}</td>
-              <td>{name === '' ? <Absent>(empty)</Absent> : <bdi>{name}</bdi>}</td>
-              <td>
-                {tag === undefined ? (
+        {first.map((plant) => (
+          <tr key={plant}>
+            <td class="id">{String(plant.id)}</td>
+            {TEXTS.map((text) => (
+              <td key={text}>
+                {plant[text] === undefined ? (
                   <Absent>none</Absent>
-                ) : tag === '' ? (
+                ) : plant[text] === '' ? (
                   <Absent>(empty)</Absent>
                 ) : (
-                  <bdi>{tag}</bdi>
+                  <bdi>{plant[text]}</bdi>
                 )}
               </td>
-            </tr>
-          )
-        })}
+            ))}
+          </tr>
+        ))}
       </tbody>
     </table>
   )

@@ -1,0 +1,21 @@
+// The texts of a plant, in the order of forms.
+
+import type { Plant } from '../../client/client.ts'
+import { OPTIONAL_TEXTS } from '../../client/types.ts'
+
+export const TEXTS = ['name', ...OPTIONAL_TEXTS] as const
+export type TextName = (typeof TEXTS)[number]
+
+/** The texts besides name and tag, which the table and the page of a plant show in ways of their own. */
+export const OTHER_TEXTS: readonly TextName[] = OPTIONAL_TEXTS.filter((name) => name !== 'tag')
+
+/** A value for each text. */
+export const ofTexts = <T>(make: (name: TextName) => T) =>
+  Object.fromEntries(TEXTS.map((name) => [name, make(name)])) as Record<TextName, T>
+
+/** The label of a text: its name with a capital letter. */
+export const labelOf = (name: TextName): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+/** True if two plants have the same texts. */
+export const hasSameTexts = (a: Plant, b: Plant): boolean =>
+  TEXTS.every((name) => a[name] === b[name])
