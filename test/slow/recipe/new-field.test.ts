@@ -1,0 +1,334 @@
+// Adds a field to a copy of the source by the steps of docs/architecture.md, and looks for it everywhere.
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { installations, isInstalled } from '../../../tools/postgres/server'
+import {
+  builtProgram,
+  type Daemon,
+  type RunOptions,
+  root,
+  runProgram,
+  startDaemon,
+  startProgram,
+  TOKEN,
+  temporaryFolder,
+} from '../../harness/daemon'
+import { ownServer } from '../../harness/own-server'
+import { run } from '../../harness/process'
+
+// It builds the executable.
+setDefaultTimeout(300_000)
+
+const LEFT_OUT = ['node_modules', 'dist', '.git']
+
+/** A step of the page: what a file has before and after it. */
+type Step = { readonly file: string; readonly before: string; readonly after: string }
+
+/** The steps of the section, each a block of `diff` whose first line names the file. */
+function readSteps(): readonly Step[] {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  const [, section = ''] = page.split('## A new field of a plant\n')
+  return [...section.matchAll(/```diff\n--- (\S+)\n(.*?)```/gs)].map(([, file = '', text = '']) => {
+    const lines = text.split(/(?<=\n)/)
+    const without = (sign: string) =>
+      lines
+        .filter((line) => !line.startsWith(sign))
+        .map((line) => line.slice(1))
+        .join('')
+    return { file, before: without('+'), after: without('-') }
+  })
+}
+
+function take(copy: string, { file, before, after }: Step): void {
+  const path = join(copy, file)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const places = before === '' ? 1 : text.split(before).length - 1
+  if (places !== 1 || (before === '') === existsSync(path)) {
+    throw new Error(`${file} has the lines of the page ${places} times:\n${before}`)
+  }
+  writeFileSync(
+    path,
+    text.replace(before, () => after),
+  )
+}
+
+let copy = ''
+
+const inCopy = (...words: readonly string[]) => run([process.execPath, ...words], { cwd: copy })
+
+beforeAll(async () => {
+  copy = mkdtempSync(join(tmpdir(), 'plantstore-recipe-'))
+  cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.includes(basename(path)) })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  mkdirSync(join(copy, 'dist'))
+  for (const step of readSteps()) take(copy, step)
+  const built = await inCopy('build.ts')
+  if (built.code !== 0) throw new Error(built.err)
+})
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+test('the page has a step for every file', () => {
+  expect(readSteps().map(({ file }) => dirname(file))).toEqual([
+    'src/plant',
+    'src/client',
+    'src/engine/sqlite/migrations',
+    'src/engine/sqlite',
+    'src/engine/sqlite',
+    'src/engine/postgres/migrations',
+    'src/engine/postgres',
+    'src/engine/postgres',
+    'docs',
+    'docs',
+  ])
+})
+
+test.each(['.', 'src/web/console', 'src/web/docs'])('%s compiles', async (project) => {
+  expect(await inCopy('x', 'tsc', '-p', project)).toMatchObject({ out: '', code: 0 })
+})
+
+test.each([
+  ['docs/configuration.md has its option', ['test/docs.test.ts', '-t', 'docs/configuration.md']],
+  ['the client has it', ['test/client/types.test.ts']],
+])('%s', async (_, words) => {
+  const { code, err } = await inCopy('test', '--timeout=60000', ...words)
+
+  expect({ code, failed: err.match(/^\(fail\).*/gm) }).toEqual({ code: 0, failed: null })
+})
+
+const PLANT = { id: 2, name: 'Swiss cheese plant', tag: 'aroid', species: 'Monstera deliciosa' }
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+const { id: _, ...FIELDS } = PLANT
+
+/** What a receiver gets of the webhooks of a database, up to this many. */
+async function forward(options: RunOptions, count: number): Promise<unknown[]> {
+  using folder = temporaryFolder()
+  const received = Promise.withResolvers<void>()
+  const bodies: unknown[] = []
+  const server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      const headers = Object.fromEntries(request.headers)
+      bodies.push(new Webhook(SECRET).verify(await request.text(), headers))
+      if (bodies.length === count) received.resolve()
+      return new Response(null, { status: 204 })
+    },
+  })
+  writeFileSync(folder.file('secret'), SECRET, { mode: 0o600 })
+  const files = ['--secret-file', folder.file('secret'), '--cursor-file', folder.file('cursor')]
+  await using child = startProgram(['forward', server.url.href, ...files], options)
+  await Promise.race([received.promise, child.exited])
+  await server.stop(true)
+  return bodies
+}
+
+type Page = { readonly plants: readonly object[] }
+type Changes = { readonly changes: readonly { readonly after: object | null }[] }
+type Description = {
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties: { species: object } }>>
+  }
+}
+
+const read = async <T = object>(daemon: Daemon, path: string): Promise<T> =>
+  (await (await daemon.fetch(path)).json()) as T
+
+/** Tests of one engine; `makeDatabase` resolves to the name of an empty database. */
+function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
+  let database = ''
+  // The built executable without the field is older.
+  const options = (): RunOptions => ({
+    program: [join(copy, 'dist/plantstore')],
+    env: { PLANTSTORE_DATABASE: database },
+  })
+  const command = (...args: readonly string[]) => runProgram(args, options())
+  const serve = () => startDaemon({ ...options(), args: ['--keep-changes', '30d'] })
+  const importText = (text: string, ...args: readonly string[]) =>
+    runProgram(['import', '-', '--format', 'csv', ...args], { ...options(), stdin: text })
+
+  beforeAll(async () => {
+    database = await makeDatabase('plants')
+    const old = { ...options(), program: builtProgram, args: ['--keep-changes', '30d'] }
+    await using daemon = await startDaemon(old)
+    await daemon.fetch('/plants', { json: { id: 1, name: 'Rose', tag: 'shrub', species: 'x' } })
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Dog rose' } })
+    await daemon.stop()
+  })
+
+  test('an old database is read, migrated, and gets the field', async () => {
+    expect(await command('check')).toMatchObject({ err: '', code: 0 })
+    expect((await command('export')).out).toBe('{"id":1,"name":"Dog rose","tag":"shrub"}\n')
+    await using daemon = await serve()
+
+    expect(await read(daemon, '/plants/1')).toEqual({ id: 1, name: 'Dog rose', tag: 'shrub' })
+    const patched = await daemon.fetch('/plants/1', {
+      method: 'PATCH',
+      json: { species: 'Rosa canina' },
+    })
+    expect(await patched.json()).toMatchObject({ species: 'Rosa canina' })
+    const { changes } = await read<Changes>(daemon, '/plants/1/history')
+    const before = { name: 'Dog rose', tag: 'shrub' }
+    expect(changes[0]).toMatchObject({ before, after: { ...before, species: 'Rosa canina' } })
+    expect(changes[1]).toMatchObject({ after: before })
+    await daemon.stop()
+    expect(await command('check')).toMatchObject({ err: '', code: 0 })
+  })
+
+  test('requests have it', async () => {
+    await using daemon = await serve()
+    const created = await daemon.fetch('/plants', { json: PLANT })
+    expect(await created.json()).toEqual(FIELDS)
+    const batch = { plants: [{ ...PLANT, id: 3 }] }
+    expect((await daemon.fetch('/plants/batch', { json: batch })).status).toBe(200)
+    expect(await read(daemon, '/plants/2')).toEqual(PLANT)
+    expect((await read<Page>(daemon, '/plants?tag=aroid')).plants).toEqual([
+      PLANT,
+      { ...PLANT, id: 3 },
+    ])
+    expect((await daemon.fetch('/plants', { json: PLANT })).status).toBe(409)
+    const other = await daemon.fetch('/plants', { json: { ...PLANT, species: 'other' } })
+    expect(await other.json()).toMatchObject({ error: 40902 })
+    const wrong = await daemon.fetch('/plants', { json: { ...PLANT, id: 4, species: 5 } })
+    expect(await wrong.text()).toContain('species: expected a string, found a number')
+
+    const etag = (await daemon.fetch('/plants/2')).headers.get('etag')
+    const patch = (json: object) => daemon.fetch('/plants/2', { method: 'PATCH', json })
+    expect(await (await patch({ species: 'M. deliciosa' })).json()).toEqual({
+      ...PLANT,
+      species: 'M. deliciosa',
+    })
+    expect((await daemon.fetch('/plants/2')).headers.get('etag')).not.toBe(etag)
+    const removed = await (await patch({ species: null })).json()
+    expect(removed).toEqual({ id: 2, name: PLANT.name, tag: PLANT.tag })
+    const replaced = await daemon.fetch('/plants/2', { method: 'PUT', json: PLANT })
+    expect(await replaced.json()).toEqual(PLANT)
+
+    const { changes } = await read<Changes>(daemon, '/plants/2/history')
+    expect(changes.map(({ after }) => after)).toEqual([
+      FIELDS,
+      { name: PLANT.name, tag: PLANT.tag },
+      { ...FIELDS, species: 'M. deliciosa' },
+      FIELDS,
+    ])
+    const feed = await read<Changes>(daemon, '/plants/changes')
+    expect(feed.changes.at(-1)).toMatchObject({ id: 2, action: 'replace', after: FIELDS })
+    const { schemas } = (await read<Description>(daemon, '/openapi.json')).components
+    expect(schemas.NewPlant?.properties.species).toMatchObject({ type: 'string' })
+    expect(schemas.PlantPatch?.properties.species).toMatchObject({ type: ['string', 'null'] })
+    await daemon.stop()
+  })
+
+  test('webhooks have it', async () => {
+    const { out } = await command('changes')
+    const changes = out.trim().split('\n')
+    const bodies = await forward(options(), changes.length)
+
+    expect(bodies).toHaveLength(changes.length)
+    expect(bodies.at(-1)).toMatchObject({ type: 'plant.replace', data: { id: 2, after: FIELDS } })
+  })
+
+  test('the client has it', async () => {
+    const { createClient } = await import(join(copy, 'src/client/client.ts'))
+    await using daemon = await serve()
+    const client = createClient({ url: daemon.url, token: TOKEN })
+    const plant = { ...PLANT, id: 5n }
+
+    expect(await client.createPlant(plant)).toMatchObject({ ok: true, value: FIELDS })
+    expect(await client.readPlant(5n)).toMatchObject({ ok: true, value: plant })
+    const patched = await client.patchPlant(5n, { species: 'a' })
+    expect(patched.value).toEqual({ ...plant, species: 'a' })
+    expect((await client.replacePlant(plant)).value).toEqual(plant)
+    for await (const outcome of client.createAll([plant, { ...plant, species: 'b' }])) {
+      expect(outcome).toMatchObject({ known: 1, refused: [{ failure: { error: 40902 } }] })
+    }
+    const followed: unknown[] = []
+    for await (const it of client.follow({ signal: AbortSignal.timeout(60_000) })) {
+      if (it.action === 'list') followed.push(it.after)
+      if (it.id === 5n) break
+    }
+    expect(followed).toContainEqual(FIELDS)
+    expect((await client.history(5n)).value.changes[0]).toMatchObject({ after: FIELDS })
+    expect((await client.deletePlant(5n)).ok).toBe(true)
+    await daemon.stop()
+  })
+
+  test('files have it, both ways', async () => {
+    const csv = (await command('export', '--format', 'csv')).out
+    const ndjson = (await command('export')).out
+    expect(csv).toStartWith('id,name,tag,species\n1,Dog rose,shrub,Rosa canina\n')
+    expect(ndjson).toContain(`${JSON.stringify(PLANT)}\n`)
+
+    using folder = temporaryFolder()
+    for (const [format, text] of Object.entries({ csv, ndjson })) {
+      const other = { ...options(), env: { PLANTSTORE_DATABASE: folder.file(`${format}.db`) } }
+      const args = ['import', '-', '--format', format]
+      const imported = await runProgram(args, { ...other, stdin: text })
+      expect(imported.out).toStartWith('created 3,')
+      expect((await runProgram(['export'], other)).out).toBe(ndjson)
+    }
+    const inert = await command('export', '--format', 'csv', '--escape-formulas')
+    expect(inert.out).toContain('Rosa canina')
+  })
+
+  test('an import compares it', async () => {
+    const header = 'id,name,tag,art\n'
+    const rows = '2,Swiss cheese plant,aroid,Monstera deliciosa\n3,Swiss cheese plant,aroid,other\n'
+    const dry = ['--species-column', 'art', '--dry-run']
+    const compared = await importText(header + rows, ...dry)
+    expect(compared.out).toContain('created 0, skipped 1, replaced 0, refused 1')
+    const replaced = await importText(header + rows, ...dry, '--replace')
+    expect(replaced.out).toContain('created 0, skipped 1, replaced 1, refused 0')
+    expect(replaced.err).not.toContain('columns not used')
+
+    using folder = temporaryFolder()
+    const refused = ['--species-column', 'art', '--refused', folder.file('refused.csv')]
+    const imported = await importText(header + rows, ...refused)
+    expect(imported.out).toStartWith('created 0, skipped 1, replaced 0, refused 1')
+    expect(imported.err).toContain('--species-column art')
+    expect(readFileSync(folder.file('refused.csv'), 'utf8')).toContain(',aroid,other,')
+    const unknown = await importText(header + rows, '--species-column', 'none', '--dry-run')
+    expect(unknown.err).toContain('no column "none"')
+  })
+
+  test('check compares it with the change log', async () => {
+    expect(await command('check')).toMatchObject({ err: '', code: 0 })
+    if (database.startsWith('postgres')) {
+      await using sql = new Bun.SQL(database)
+      await sql`UPDATE plants SET species = 'tampered' WHERE id = 2`
+    } else {
+      using db = new Database(database)
+      db.run(`UPDATE plants SET species = 'tampered' WHERE id = 2`)
+    }
+
+    const { err, code } = await command('check')
+
+    expect(err).toContain('plant 2 differs from its last entry in the change log')
+    expect(code).toBe(1)
+  })
+}
+
+describe('SQLite', () => {
+  describeEngine(async (name) => join(copy, `${name}.db`))
+})
+
+// The newest one: an older one differs in nothing that a field concerns.
+describe('PostgreSQL', () => {
+  const installation = installations.findLast(isInstalled)
+  if (installation) {
+    const started = ownServer(installation)
+    describeEngine(async (name) => (await started()).createDatabase(name))
+  } else test.skip('is not tested: it is not installed', () => {})
+})
