@@ -134,6 +134,13 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
+  test('only http/elysia.ts works around Elysia', () => {
+    const AROUND = /elysia\/adapter|getSchemaValidator|\.(hooks|routes|event|inference|compile)\b/
+    const around = files.filter(inFolder('http')).filter((file) => AROUND.test(textOf(file)))
+
+    expect(around).toEqual(['http/elysia.ts'])
+  })
+
   test('nothing outside test/ imports it, and what is shipped imports nothing of tools/', () => {
     const others = [...new Bun.Glob('{bench,deploy,src,tools}/**/*.{ts,tsx}').scanSync(root)]
       .filter((file) => !file.includes('node_modules'))

@@ -1,6 +1,6 @@
 // What the network sees: the routes, and what all of them have in common.
 
-import { type AnyElysia, Elysia } from 'elysia'
+import { Elysia } from 'elysia'
 import { ApiError } from '../errors'
 import type { Log } from '../log'
 import type { Metrics, OpenFiles } from '../metrics'
@@ -15,6 +15,7 @@ import { createAnswerBudget } from './answers/answer-budget'
 import { answerError, toApiError } from './answers/errors'
 import { createBodies } from './bodies/body'
 import { createDiscarder } from './bodies/refused-body'
+import { allowedMethods, SETTINGS } from './elysia'
 import { Followers } from './feed/followers'
 import { openapi } from './openapi'
 import { changes } from './routes/changes'
@@ -58,10 +59,6 @@ type Exchange = Caller & {
   readonly started: number | undefined
 }
 
-/** The methods of the routes of a path, for `Allow` (RFC 9110, section 10.2.1). */
-const methodsOf = (routes: AnyElysia['routes']): string =>
-  routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
-
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, hsts, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
@@ -96,9 +93,7 @@ export function createApp(deps: AppDeps) {
     throw error
   }
 
-  // `standardHostname: false` finds the query after a Host of any length, even a short one.
-  const handler = { standardHostname: false }
-  const app = new Elysia({ handler, strictPath: true, normalize: false })
+  const app = new Elysia(SETTINGS)
     .use(caller())
     // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
     .derive({ as: 'global' }, ({ request }) => ({
@@ -129,8 +124,7 @@ export function createApp(deps: AppDeps) {
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
   // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
-  for (const [path, routes] of Map.groupBy(app.routes, (route) => route.path)) {
-    const allow = methodsOf(routes)
+  for (const [path, allow] of allowedMethods(app)) {
     app.all(path, ({ request }) =>
       refuseRoute(request, new ApiError(40501, undefined, { headers: { allow } })),
     )

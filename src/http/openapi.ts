@@ -1,18 +1,17 @@
 // Describes the routes in OpenAPI 3.1, from their own details and from the schemas that check requests.
 
 import * as t from '@sinclair/typebox'
-import { type AnyElysia, type DocumentDecoration, Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import packageJson from '../../package.json'
 import { catalogue, type ErrorNumber } from '../errors'
 import { answerBlob } from './answers/answer'
 import { headersOf } from './answers/errors'
 import { ACCEPT_ENCODING } from './bodies/body'
+import { type DescribedRoute, describedRoutes } from './elysia'
 import { answers, header, headers } from './routes/describe'
 import { ErrorBody } from './routes/schemas'
 
 type Json = { readonly [key: string]: unknown }
-
-type Route = AnyElysia['routes'][number]
 
 // The errors of routes that take a body, that read, and that change something.
 const BODY = [40001, 40002, 41301, 41501] as const
@@ -68,11 +67,12 @@ const OF_ALL = Object.fromEntries(
   Object.keys(OPTIONAL_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
 )
 
-function refusalsOf({ method, hooks }: Route, { security, refusals = [] }: DocumentDecoration) {
+function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
+  const { security, refusals = [] } = detail
   const ofToken = method === 'GET' ? READING : WRITING
   const errors = new Set<ErrorNumber>([
-    ...(hooks.body ? BODY : []),
-    ...(hooks.params || hooks.query ? [40002 as const] : []),
+    ...(body ? BODY : []),
+    ...(params || query ? [40002 as const] : []),
     ...(security ? [] : ofToken),
     ...refusals,
     50001,
@@ -97,10 +97,10 @@ function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string
 }
 
 // The answers of a route, with the headers that options add.
-function answersOf(route: Route, detail: DocumentDecoration): Json {
-  const { answers, media } = detail
+function answersOf(route: DescribedRoute): Json {
+  const { answers, media } = route.detail
   const accepts = { ...media?.accepts, ...ACCEPT_ENCODING }
-  const byStatus = Map.groupBy(refusalsOf(route, detail), (error) => Math.floor(error / 100))
+  const byStatus = Map.groupBy(refusalsOf(route), (error) => Math.floor(error / 100))
   const refused = [...byStatus].map(([status, errors]) => [status, refusal(errors, accepts)])
   const all = { ...answers?.(), ...Object.fromEntries(refused) }
   const described = Object.entries<Json>(all).map(([status, answer]) => [
@@ -110,9 +110,8 @@ function answersOf(route: Route, detail: DocumentDecoration): Json {
   return { ...Object.fromEntries(described), '4XX': MALFORMED }
 }
 
-function operation(route: Route): Json {
-  const { body, params, query } = route.hooks
-  const detail: DocumentDecoration = route.hooks.detail
+function operation(route: DescribedRoute): Json {
+  const { body, params, query, detail } = route
   const { answers, refusals, media, parameters: more = [], ...rest } = detail
   const all = [...parameters('path', params), ...parameters('query', query), ...more]
   const types = media?.types ?? [JSON_TYPE]
@@ -120,17 +119,17 @@ function operation(route: Route): Json {
   return {
     ...rest,
     tags: [route.path.startsWith('/plants') ? 'plants' : 'operations'],
-    responses: answersOf(route, detail),
+    responses: answersOf(route),
     parameters: all.length > 0 ? all : undefined,
     requestBody: body ? { required: true, content } : undefined,
   }
 }
 
 // Routes without details, such as those of the pages, are not part of the API.
-function openapiDocument({ routes }: AnyElysia): Json {
+function openapiDocument(app: AnyElysia): Json {
   const components = new Map<string, unknown>()
   const paths: Record<string, Json> = {}
-  for (const route of routes.filter(({ hooks }) => hooks.detail)) {
+  for (const route of describedRoutes(app)) {
     const template = route.path.replace(/:(\w+)/g, '{$1}')
     const described = { [route.method.toLowerCase()]: toJson(operation(route), components) }
     paths[template] = { ...paths[template], ...described }

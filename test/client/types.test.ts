@@ -16,8 +16,8 @@ import {
   type PlantChange,
   type PlantPage,
 } from '../../src/client/types'
-import { ownDaemon } from '../harness/own-daemon'
 import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
+import { ownDaemon } from '../harness/own-daemon'
 
 type Operation = {
   readonly operationId: string

@@ -1,5 +1,6 @@
 // What plantstore relies on Elysia for, and its documentation does not say.
 import { expect, test } from 'bun:test'
+import { bearer } from '@elysiajs/bearer'
 import { Elysia, t } from 'elysia'
 
 test("with parse: 'none', neither reads a body nor validates what a transform has made of it", async () => {
@@ -17,4 +18,39 @@ test("with parse: 'none', neither reads a body nor validates what a transform ha
     status: 200,
     text: 'read here: no JSON',
   })
+})
+
+test('hooks run in the order of registration, and onError has what a derive before the failed one returned', async () => {
+  const app = new Elysia()
+    .decorate('token', '' as string | undefined)
+    .onError(({ token, error }) => `${token}: ${(error as Error).message}`)
+    .use(
+      new Elysia({ name: 'authenticate' })
+        .onTransform({ as: 'scoped' }, ({ headers }) => {
+          headers.authorization = headers.authorization?.replace('bearer', 'Bearer')
+        })
+        .use(bearer())
+        .derive({ as: 'scoped' }, async ({ bearer }) => ({ token: bearer }))
+        .onTransform({ as: 'scoped' }, ({ token }) => {
+          throw new Error(`${token} is refused`)
+        }),
+    )
+    .get('/', () => 'not reached')
+
+  const headers = { authorization: 'bearer abc' }
+  const answer = await app.handle(new Request('http://localhost/', { headers }))
+
+  expect(await answer.text()).toBe('abc: abc is refused')
+})
+
+test('the plugin takes a token without a space before it, and one in the query', async () => {
+  const app = new Elysia().use(bearer()).get('/', ({ bearer }) => bearer ?? 'none')
+  const tokenOf = async (path: string, authorization = '') =>
+    (
+      await app.handle(new Request(`http://localhost${path}`, { headers: { authorization } }))
+    ).text()
+
+  expect(await tokenOf('/', 'BearerXtok')).toBe('tok')
+  expect(await tokenOf('/', 'bearer tok')).toBe('none')
+  expect(await tokenOf('/?access_token=tok')).toBe('tok')
 })

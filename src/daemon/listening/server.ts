@@ -1,9 +1,9 @@
 // The server's socket: opens it, and closes it without losing a request.
 import type { AnyElysia } from 'elysia'
 import { OpenError } from '../../errors'
-import { type Handler, routesOf } from '../../http/adapter'
 import { UNREAD_SECONDS } from '../../http/answers/answer-budget'
 import { answerError, toApiError } from '../../http/answers/errors'
+import { type Handler, routesOf } from '../../http/elysia'
 import type { Log } from '../../log'
 
 // Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.

@@ -1,6 +1,7 @@
 import { ApiError, type ErrorNumber } from '../../errors'
 import type { Log } from '../../log'
-import { listMismatches, type Validator } from '../../plant/mismatch'
+import { listMismatches } from '../../plant/mismatch'
+import { mismatchOf } from '../elysia'
 import { jsonHeaders } from './answer'
 
 const RETRY_AFTER_SECONDS = '1'
@@ -26,13 +27,11 @@ export function answerError({ error, message, status, headers }: ApiError): Resp
   return new Response(JSON.stringify({ error, message }), { status, headers: all })
 }
 
-const isMismatch = (error: unknown): error is Error & { validator: Validator; value: unknown } =>
-  error instanceof Error && 'code' in error && error.code === 'VALIDATION' && 'validator' in error
-
 /** The error that a client gets for anything that was thrown. An unexpected one is logged, and the client gets no detail. */
 export function toApiError(error: unknown, log: Log): ApiError {
   if (error instanceof ApiError) return error
-  if (isMismatch(error)) return new ApiError(40002, listMismatches(error.validator, error.value))
+  const mismatch = mismatchOf(error)
+  if (mismatch) return new ApiError(40002, listMismatches(mismatch.validator, mismatch.value))
   log('error', 'unexpected', {
     detail: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })

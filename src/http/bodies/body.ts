@@ -1,12 +1,12 @@
 // Reads the bodies of requests as JSON.
 
 import type { TSchema } from '@sinclair/typebox'
-import { getSchemaValidator } from 'elysia'
 import { ApiError } from '../../errors'
 import { parseBody } from '../../plant/json'
-import { listMismatches, type Validator } from '../../plant/mismatch'
+import { listMismatches } from '../../plant/mismatch'
 import { FIELDS } from '../../plant/plant'
 import type { SentHeaders } from '../access/precondition'
+import { bodyOf, validatorOf } from '../elysia'
 import { createByteBudget } from './byte-budget'
 
 // RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
@@ -87,14 +87,7 @@ export type Bodies = {
    * Of a route that has its body read as JSON that matches a schema, after its credentials are checked. Refuses with 41501,
    * 41301, 50301, 40001 and 40002.
    */
-  of<Schema extends TSchema>(
-    body: Schema,
-    media?: Media,
-  ): {
-    readonly body: Schema
-    readonly parse: 'none'
-    transform(context: Context & { body: unknown }): Promise<void>
-  }
+  of<Schema extends TSchema>(body: Schema, media?: Media): ReturnType<typeof bodyOf<Schema>>
 }
 
 /** The bodies of an app's requests, of at most `limit` bytes each. */
@@ -147,25 +140,17 @@ export function createBodies(limit: number): Bodies {
       },
     },
     of(body, media = PLAIN_JSON) {
-      let schema: (Validator & { Check(value: unknown): boolean }) | undefined
+      const validator = validatorOf(body)
 
       async function readBody(request: Request, headers: SentHeaders): Promise<unknown> {
         requireType(headers, media)
         const value = parse(await readBytes(request, headers))
-        schema ??= getSchemaValidator(body, { normalize: false })
+        const schema = validator()
         if (!schema.Check(value)) throw new ApiError(40002, listMismatches(schema, value))
         return value
       }
 
-      return {
-        body,
-        // Elysia would read the body before it checks the credentials, so its validator is called above.
-        parse: 'none',
-        // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
-        transform: async (context) => {
-          context.body = await readBody(context.request, context.headers)
-        },
-      }
+      return bodyOf(body, readBody)
     },
   }
 }

@@ -8,10 +8,10 @@ import type { Store } from '../../store'
 import { caller } from '../access/request-context'
 import { readWeights } from '../answers/accept-encoding'
 import type { AnswerBudget } from '../answers/answer-budget'
+import { queryOf } from '../elysia'
 import { EVENTS } from '../feed/event-pages'
 import type { Followers } from '../feed/followers'
 import { answers } from './describe'
-import { queryOf } from './plants'
 import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
 
 const example = {

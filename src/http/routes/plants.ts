@@ -1,6 +1,5 @@
 // The routes of the collection of plants.
 
-import type { TObject } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors'
 import type { Metrics } from '../../metrics'
@@ -12,6 +11,7 @@ import { caller, type OptionsOf } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import type { Bodies } from '../bodies/body'
+import { queryOf } from '../elysia'
 import { answers } from './describe'
 import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
 
@@ -34,34 +34,6 @@ const toTheNextPage = {
     parameters: { after: '$response.body#/next' },
   },
 }
-
-const STRAY_PERCENT = /%(?![\da-f]{2})/gi
-
-function isUtf8(query: string): boolean {
-  try {
-    decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
-    return true
-  } catch {
-    return false
-  }
-}
-
-/**
- * The options of a route with these parameters. Elysia keeps the last of repeated ones, and reads bytes that are not UTF-8
- * as U+FFFD: a client would not learn that another query was answered.
- */
-export const queryOf = <Schema extends TObject>(query: Schema) => ({
-  query,
-  transform: ({ request: { url } }: { readonly request: Request }): void => {
-    const start = url.indexOf('?')
-    if (start < 0) return
-    if (!isUtf8(url.slice(start))) throw new ApiError(40002, 'the query is not UTF-8')
-    const sent = new URLSearchParams(url.slice(start))
-    const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
-    if (repeated.length > 0)
-      throw new ApiError(40002, `given more than once: ${repeated.join(', ')}`)
-  },
-})
 
 // Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy that adds a path prefix.
 const linkTo = (query: Record<string, string>): string =>

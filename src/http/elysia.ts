@@ -1,0 +1,130 @@
+// All that works around Elysia, so that an upgrade has one place to break: its router, bodies, queries, routes and messages.
+
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'
+import { createBunRouteHandler } from 'elysia/adapter/bun/compose'
+import { ApiError } from '../errors'
+import type { Validator } from '../plant/mismatch'
+import type { SentHeaders } from './access/precondition'
+
+/** The settings of an app. */
+export const SETTINGS = {
+  // Finds the query after a Host of any length, even a short one.
+  handler: { standardHostname: false },
+  // Otherwise `/plants/` is `/plants`.
+  strictPath: true,
+  // Otherwise a validator removes unknown fields, by a copy of each body.
+  normalize: false,
+} as const
+
+/** Answers a request. */
+export type Handler = (request: Request) => Response | Promise<Response>
+
+/**
+ * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun matches the path as it was
+ * sent; `app.listen` answers `GET /health/../metrics` with 401, where 404 is right.
+ */
+export function routesOf(app: AnyElysia): Record<string, Handler> {
+  const byPath = Map.groupBy(app.routes, ({ path }) => path)
+  return Object.fromEntries([...byPath].map(([path, routes]) => [path, dispatch(app, routes)]))
+}
+
+// Chooses the route by the method; any other method goes to the route for all methods, which each path has.
+function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
+  const handlers = new Map<string, Handler>()
+  const compile = (method: string): Handler => {
+    const name = method === 'HEAD' ? 'GET' : method
+    const route =
+      routes.find((it) => it.method === name) ?? routes.find((it) => it.method === 'ALL')
+    return createBunRouteHandler(app, route as (typeof routes)[number]) as Handler
+  }
+  return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
+}
+
+/** The methods of each path, as `Allow` lists them (RFC 9110, section 10.2.1). Elysia answers HEAD by the route of GET. */
+export function allowedMethods(app: AnyElysia): Map<string, string> {
+  const methodsOf = (routes: AnyElysia['routes']) =>
+    routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+  const byPath = Map.groupBy(app.routes, ({ path }) => path)
+  return new Map([...byPath].map(([path, routes]) => [path, methodsOf(routes)]))
+}
+
+type BodyContext = { readonly request: Request; readonly headers: SentHeaders; body: unknown }
+
+/**
+ * The options of a route whose body `read` reads. Elysia itself would read it before the hooks that check the credentials;
+ * with `parse: 'none'` it neither reads nor validates it, and the schema is for types and the description alone.
+ */
+export const bodyOf = <Schema extends TSchema>(
+  body: Schema,
+  read: (request: Request, headers: SentHeaders) => Promise<unknown>,
+) => ({
+  body,
+  parse: 'none' as const,
+  // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
+  transform: async (context: BodyContext): Promise<void> => {
+    context.body = await read(context.request, context.headers)
+  },
+})
+
+/** Elysia's compiled validator of a schema, made at the first use: at a start it takes time. */
+export function validatorOf(schema: TSchema): () => Validator & { Check(value: unknown): boolean } {
+  let validator: ReturnType<typeof getSchemaValidator> | undefined
+  return () => {
+    validator ??= getSchemaValidator(schema, { normalize: false })
+    return validator
+  }
+}
+
+const STRAY_PERCENT = /%(?![\da-f]{2})/gi
+
+function isUtf8(query: string): boolean {
+  try {
+    decodeURIComponent(query.replace(STRAY_PERCENT, '%25'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The options of a route with these parameters. Elysia keeps the last of repeated ones, and reads bytes that are not UTF-8
+ * as U+FFFD: a client would not learn that another query was answered.
+ */
+export const queryOf = <Schema extends TObject>(query: Schema) => ({
+  query,
+  transform: ({ request: { url } }: { readonly request: Request }): void => {
+    const start = url.indexOf('?')
+    if (start < 0) return
+    if (!isUtf8(url.slice(start))) throw new ApiError(40002, 'the query is not UTF-8')
+    const sent = new URLSearchParams(url.slice(start))
+    const repeated = Object.keys(query.properties).filter((name) => sent.getAll(name).length > 1)
+    if (repeated.length > 0)
+      throw new ApiError(40002, `given more than once: ${repeated.join(', ')}`)
+  },
+})
+
+/** A route with a description; the schemas are those that check its requests. */
+export type DescribedRoute = {
+  readonly method: string
+  readonly path: string
+  readonly detail: DocumentDecoration
+  readonly body?: unknown
+  readonly params?: unknown
+  readonly query?: unknown
+}
+
+/** The routes of an app that have a description. Elysia keeps what they were given in `hooks`, which has no type. */
+export const describedRoutes = ({ routes }: AnyElysia): readonly DescribedRoute[] =>
+  routes.flatMap(({ method, path, hooks }) => {
+    const { detail, body, params, query } = hooks
+    return detail ? [{ method, path, detail, body, params, query }] : []
+  })
+
+type Mismatch = { readonly validator: Validator; readonly value: unknown }
+
+/** The validator and the value of Elysia's validation error, whose own message echoes the value; null: another error. */
+export function mismatchOf(error: unknown): Mismatch | null {
+  if (!(error instanceof Error && 'code' in error && error.code === 'VALIDATION')) return null
+  return 'validator' in error && 'value' in error ? (error as unknown as Mismatch) : null
+}
