@@ -92,7 +92,7 @@ const NAME_WORDS: readonly RegExp[] = [
   /^(common|vernacular|german|english) ?name$|^common$|^title$|^label$|^(bezeichnung|pflanze|artikel|nom|nombre|nome|naam|art|sorte)$/,
   /name/,
 ]
-// Of an optional text without words, the column is found by the text's own name.
+// The column of an optional text that is not listed is found by the text's own name.
 const OPTIONAL_WORDS: { readonly [Name in OptionalText]?: readonly RegExp[] } = {
   tag: [
     /^tag$/,

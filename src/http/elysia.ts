@@ -1,4 +1,4 @@
-// All that works around Elysia, so that an upgrade has one place to break: its router, bodies, queries, routes and messages.
+// Everything that works around Elysia, so that an upgrade has one place to break: router, bodies, queries, routes, errors.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'

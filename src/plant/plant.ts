@@ -60,8 +60,8 @@ export const Name = text('Name of the plant.', 'Monstera deliciosa')
 export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
 /**
- * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. A new one goes at the end; the
- * rest of the program derives from it.
+ * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. The rest of the program derives
+ * from this list; see "A new field of a plant" in docs/architecture.md.
  */
 const optionalTexts = {
   tag: Tag,
@@ -73,7 +73,7 @@ export const OPTIONAL_TEXTS = Object.keys(optionalTexts) as readonly OptionalTex
 export const ofOptionalTexts = <T>(make: (name: OptionalText) => T) =>
   Object.fromEntries(OPTIONAL_TEXTS.map((name) => [name, make(name)])) as Record<OptionalText, T>
 
-/** What a plant has besides its id. */
+/** The fields besides the id, in that order. */
 export const TEXTS = ['name', ...OPTIONAL_TEXTS] as const
 export type Text = (typeof TEXTS)[number]
 

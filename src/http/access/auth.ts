@@ -34,8 +34,8 @@ export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
 }
 
 /**
- * The header as the plugin reads it right: of `BearerXtok` it would take `tok`, of `bearer tok` nothing, and without the
- * scheme it would look for `?access_token=`. 40101: another scheme, or none.
+ * Makes a header one that the plugin reads right: it takes `tok` from `BearerXtok`, nothing from `bearer tok`, and without a
+ * scheme `?access_token=`. 40101: no header, or another scheme.
  */
 function checkScheme(authorization = ''): string {
   if (!SCHEME.test(authorization)) throw new ApiError(40101)
