@@ -85,12 +85,12 @@ test('the page has a step for every file', () => {
   expect(readSteps().map(({ file }) => dirname(file))).toEqual([
     'src/plant',
     'src/client',
-    'src/engine/sqlite/migrations',
-    'src/engine/sqlite',
-    'src/engine/sqlite',
-    'src/engine/postgres/migrations',
-    'src/engine/postgres',
-    'src/engine/postgres',
+    'src/engine/sqlite/file/migrations',
+    'src/engine/sqlite/file',
+    'src/engine/sqlite/file',
+    'src/engine/postgres/schema/migrations',
+    'src/engine/postgres/schema',
+    'src/engine/postgres/schema',
     'docs',
     'docs',
   ])
@@ -161,7 +161,7 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
 
   beforeAll(async () => {
     database = await makeDatabase('plants')
-    const old = { ...options(), program: builtProgram, args: ['--keep-changes', '30d'] }
+    const old = { ...options(), program: builtProgram(), args: ['--keep-changes', '30d'] }
     await using daemon = await startDaemon(old)
     await daemon.fetch('/plants', { json: { id: 1, name: 'Rose', tag: 'shrub', species: 'x' } })
     await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'Dog rose' } })
