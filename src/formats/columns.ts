@@ -102,6 +102,8 @@ const OPTIONAL_WORDS: { readonly [Name in OptionalText]?: readonly RegExp[] } = 
   ],
 }
 
+type Pattern = Pick<RegExp, 'test'>
+
 /** The words of a column's name, also of one in camel case or with signs between them. */
 const wordsOf = (text: string): string =>
   normalize(text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2'))
@@ -131,7 +133,7 @@ export function guessColumns(
   const words = header.map((text) => (isNamed ? wordsOf(text) : ''))
   const values = header.map((_, place) => sample.map((row) => textOf(cellsOf(row, header)[place])))
   const isNumeric = values.map((all) => all.every((it) => /^[\d\s.,%€$£-]*$/.test(it)))
-  const find = (patterns: readonly RegExp[], taken: readonly (number | undefined)[]) => {
+  const find = (patterns: readonly Pattern[], taken: readonly (number | undefined)[]) => {
     for (const pattern of patterns) {
       const place = words.findIndex(
         (it, at) =>
@@ -156,7 +158,7 @@ export function guessColumns(
   if (name === undefined) return null
   const taken = [id, name]
   const findOptional = (text: OptionalText): string | null => {
-    const place = find(OPTIONAL_WORDS[text] ?? [new RegExp(`^${text}$`)], taken)
+    const place = find(OPTIONAL_WORDS[text] ?? [{ test: (it) => it === text }], taken)
     taken.push(place)
     return place === undefined ? null : nameColumn(header, place, isNamed)
   }

@@ -3,7 +3,8 @@
 import type { Failure } from '../../client/client.ts'
 import { TEXTS, type TextName } from './texts.ts'
 
-const NAMED = new RegExp(`^(${['id', ...TEXTS].join('|')})(?:: | is missing)`)
+const NAMED = /^(\w+)(?:: | is missing)/
+const FIELDS = ['id', ...TEXTS]
 // Errors about whether a plant with this id exists.
 const OF_ID: readonly number[] = [40402, 40901, 40902]
 
@@ -22,7 +23,8 @@ export function byField({ error, message }: Failure): FieldErrors {
   if (error !== 40002) return { form: message }
   const named: Record<string, string[]> = {}
   for (const part of message.split('; ')) {
-    const field = NAMED.exec(part)?.[1] ?? 'form'
+    const name = NAMED.exec(part)?.[1]
+    const field = FIELDS.find((it) => it === name) ?? 'form'
     named[field] = [...(named[field] ?? []), part]
   }
   return Object.fromEntries(
