@@ -9,6 +9,8 @@ const MAX_PAUSE_SECONDS = 30
 /** The service sends events, or a comment every 10 seconds. */
 export const SILENT_MS = 45_000
 const EVENTS = 'text/event-stream'
+// nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
+const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
 // Nothing was stored, and the reason passes.
 const PASSING: readonly number[] = [42901, 50301]
 
@@ -199,10 +201,10 @@ function parsed(text: string): unknown {
   }
 }
 
-// A proxy that compresses makes it weak, and a weak tag never satisfies `If-Match`. The plant is the same.
+// The same for the same version of a plant, whether or not a proxy has compressed the answer.
 function etagOf(headers: Headers): { etag?: string } {
   const etag = headers.get('etag')
-  return etag === null ? {} : { etag: etag.replace(/^W\//, '') }
+  return etag === null ? {} : { etag: etag.replace(CHANGED_BY_PROXY, '"$1"') }
 }
 
 function requestIdOf(headers: Headers): { requestId?: string } {

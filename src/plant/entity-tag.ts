@@ -4,6 +4,8 @@ import { type NewPlant, TEXTS } from './plant'
 
 // Of a SHA-256 in base64url: 132 bits.
 const TAG_CHARACTERS = 22
+// nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
+const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
 
 /** The entity tags of a condition; '*': any. */
 export type EntityTags = '*' | readonly string[]
@@ -19,6 +21,9 @@ export function entityTagOf(plant: NewPlant): string {
   const fields = JSON.stringify([String(plant.id), ...TEXTS.map((name) => plant[name])])
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
+
+/** The entity tag that the store sent, of one that a compressing proxy may have changed; any other tag as it is. */
+export const restoreTag = (tag: string): string => tag.replace(CHANGED_BY_PROXY, '"$1"')
 
 /** True if a condition names an entity tag. */
 export const isAmong = (tags: EntityTags, tag: string): boolean =>

@@ -1,5 +1,6 @@
 // ETag, If-Match and If-None-Match, as an editor of plants uses them (RFC 9110, section 13).
 import { describe, expect, test } from 'bun:test'
+import { entityTagOf } from '../../src/plant/entity-tag'
 import { TOKEN } from '../harness/daemon'
 import { head, once } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
@@ -21,6 +22,20 @@ const read = async (id: bigint) => tagOf(await send(id))
 
 const STRONG = /^"[\w-]{22}"$/
 const OTHER = '"AAAAAAAAAAAAAAAAAAAAAA"'
+
+/** The forms that compressing proxies give an entity tag. */
+const formsOf = (tag: string): string[] => {
+  const coded = ['gzip', 'br', 'zstd', 'deflate'].map((it) => `"${tag.slice(1, -1)}-${it}"`)
+  return [tag, ...coded].flatMap((it) => [it, `W/${it}`])
+}
+/** Entity tags that only look like such forms. */
+const strangersOf = (tag: string): string[] => {
+  const text = tag.slice(1, -1)
+  const endings = ['-', '-GZIP', '-xz', 'gzip', '--gzip', ';gzip', '-gzip-br', '-gzip-gzip', ':br']
+  return [...endings.map((it) => text + it), `${text}x`, `W/${text}`, '-gzip']
+    .flatMap((it) => [`"${it}"`, `W/"${it}"`])
+    .concat(formsOf(OTHER))
+}
 
 test('has a strong entity tag of the stored fields, at each answer that has the plant', async () => {
   const id = 9223372036854775807n
@@ -100,8 +115,7 @@ test('answers 412 to a read of what If-Match does not have', async () => {
 // The plant is Oak, and has the entity tag that TAG becomes.
 const failing: Record<string, string>[] = [
   { 'if-match': OTHER },
-  { 'if-match': 'W/TAG' },
-  { 'if-match': `${OTHER}, W/TAG, ""` },
+  { 'if-match': `W/${OTHER}, ""` },
   { 'if-none-match': '*' },
   { 'if-none-match': 'TAG' },
   { 'if-none-match': `W/TAG, ${OTHER}` },
@@ -228,6 +242,49 @@ test('reads conditions that come in several header lines', async () => {
 
   expect((await once(daemon.port, request([OTHER, 'W/"b"'])))?.status).toBe(412)
   expect((await once(daemon.port, request([OTHER, tag])))?.status).toBe(204)
+})
+
+test('takes each form that compressing proxies give an entity tag, for the tag that was sent', async () => {
+  await daemon.create('{"id":12,"name":"Oak"}')
+  for (const [index, form] of formsOf(await read(12n)).entries()) {
+    const tag = await read(12n)
+    const known = await send(12n, { headers: { 'if-none-match': form } })
+    expect({ form, status: known.status, tag: tagOf(known) }).toEqual({ form, status: 304, tag })
+    expect((await send(12n, { headers: { 'if-match': form } })).status).toBe(200)
+    await expectError(await put(12n, '{"name":"Elm"}', { 'if-none-match': form }), 41201)
+
+    const changed = await patch(12n, `{"tag":"${index}"}`, { 'if-match': `${OTHER}, ${form}` })
+    expect({ form, status: changed.status }).toEqual({ form, status: 200 })
+    await expectError(await patch(12n, '{"tag":"lost"}', { 'if-match': form }), 41201)
+    await put(12n, '{"name":"Oak"}')
+    expect((await put(12n, '{"name":"Oak"}', { 'if-match': form })).status).toBe(200)
+    expect((await remove(12n, { 'if-match': form })).status).toBe(204)
+    await daemon.create('{"id":12,"name":"Oak"}')
+  }
+})
+
+test('takes no other form of an entity tag', async () => {
+  await daemon.create('{"id":13,"name":"Oak"}')
+  for (const form of strangersOf(await read(13n))) {
+    const ifMatch = await patch(13n, '{"tag":"lost"}', { 'if-match': form })
+    expect({ form, status: ifMatch.status }).toEqual({ form, status: 412 })
+    const ifNoneMatch = await send(13n, { headers: { 'if-none-match': form } })
+    expect({ form, status: ifNoneMatch.status }).toEqual({ form, status: 200 })
+  }
+})
+
+test('knows an entity tag that itself ends like the name of a coding', async () => {
+  let name = 0
+  while (!entityTagOf({ id: 14n, name: `${name}` }).endsWith('-br"')) name++
+  await daemon.create(`{"id":14,"name":"${name}"}`)
+  const tag = await read(14n)
+  expect(tag).toEndWith('-br"')
+
+  for (const form of formsOf(tag)) {
+    expect((await send(14n, { headers: { 'if-none-match': form } })).status).toBe(304)
+  }
+  const cut = tag.replace('-br"', '"')
+  expect((await send(14n, { headers: { 'if-none-match': cut } })).status).toBe(200)
 })
 
 test('checks credentials, types and bodies before conditions', async () => {

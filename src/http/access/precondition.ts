@@ -1,7 +1,7 @@
 // Reads the conditions of a request: If-Match and If-None-Match (RFC 9110, section 13.1).
 
 import { ApiError } from '../../errors'
-import type { EntityTags, Precondition } from '../../plant/entity-tag'
+import { type EntityTags, type Precondition, restoreTag } from '../../plant/entity-tag'
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g
 const WEAK = /^W\//
@@ -22,24 +22,25 @@ function readTags(name: string, text: string): EntityTags {
   throw new ApiError(40002, `${name}: expected * or entity tags in quotes, such as "xyzzy"`)
 }
 
-// A weak tag never satisfies If-Match (section 8.8.3.2).
-function readIfMatch(text: string): EntityTags {
-  const tags = readTags('If-Match', text)
-  return tags === '*' ? tags : tags.filter((tag) => !WEAK.test(tag))
-}
-
-/** The entity tags of an `If-None-Match`, which compares weak tags like strong ones. 40002: it is malformed. */
+/** The entity tags of an `If-None-Match` of a page, where weak tags are compared like strong ones. 40002: it is malformed. */
 export function readIfNoneMatch(text: string): EntityTags {
   const tags = readTags('If-None-Match', text)
   return tags === '*' ? tags : tags.map((tag) => tag.replace(WEAK, ''))
 }
 
-/** The conditions of a request; null if it has none. 40002: a header is malformed. */
+// RFC 9110, section 13.1.1, wants weak tags to fail in If-Match, as a weak tag may name several versions. One of a plant
+// names one: the store sends none but strong ones, of the fields alone, whatever the coding.
+function readPlantTags(name: string, text: string): EntityTags {
+  const tags = readTags(name, text)
+  return tags === '*' ? tags : tags.map(restoreTag)
+}
+
+/** The conditions of a request for a plant; null if it has none. 40002: a header is malformed. */
 export function readPrecondition(headers: SentHeaders): Precondition | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers
   if (match === undefined && noneMatch === undefined) return null
   return {
-    ...(match === undefined ? {} : { ifMatch: readIfMatch(match) }),
-    ...(noneMatch === undefined ? {} : { ifNoneMatch: readIfNoneMatch(noneMatch) }),
+    ...(match === undefined ? {} : { ifMatch: readPlantTags('If-Match', match) }),
+    ...(noneMatch === undefined ? {} : { ifNoneMatch: readPlantTags('If-None-Match', noneMatch) }),
   }
 }
