@@ -85,6 +85,36 @@ export function codeOf(error: unknown): string {
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
+// A URL within a text, up to a space or a quote.
+const URL_IN_TEXT = /[a-z][a-z\d+.-]*:\/\/[^\s"]*/gi
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed.
+const CONTROLS = /[\0-\x1f\x7f-\x9f]+/g
+// Shorter ones occur in any text.
+const LEAST_SECRET = 3
+
+/** A text with each URL in it cut to scheme and host: the rest may be secret. */
+export const cutUrls = (text: string): string =>
+  text.replace(URL_IN_TEXT, (it) => {
+    const { protocol = it.slice(0, it.indexOf(':') + 1), host = '' } = URL.parse(it) ?? {}
+    return `${protocol}//${host || '…'}`
+  })
+
+const isOwn = (error: unknown): boolean =>
+  [ApiError, OpenError, UsageError].some((it) => error instanceof it)
+
+/**
+ * The message of an error, for users and logs: of this program's own errors, as it is; of the runtime or of a server, in
+ * one line, without these secrets, and with its URLs cut.
+ */
+export function safeMessage(error: unknown, secrets: readonly string[] = []): string {
+  if (isOwn(error)) return messageOf(error)
+  const hidden = secrets
+    .filter(({ length }) => length >= LEAST_SECRET)
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, secret) => text.replaceAll(secret, '…'), messageOf(error))
+  return cutUrls(hidden).replace(CONTROLS, ' ')
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',

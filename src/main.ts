@@ -6,7 +6,7 @@ import type { Command, Output } from './cli/command'
 import { parseConfig } from './cli/config'
 import { standardError, standardOutput } from './cli/terminal/output'
 import { refusePasswords } from './engine/database-url'
-import { ApiError, messageOf, OpenError, UsageError } from './errors'
+import { ApiError, cutUrls, OpenError, safeMessage, UsageError } from './errors'
 import { exitCodes } from './program'
 
 /** The commands, in the order of the help. Each is loaded only if it runs. */
@@ -43,7 +43,7 @@ async function loadCommand(word: string, others: readonly string[] = []): Promis
   if (load) return load()
   const { suggest } = await import('./cli/nearest')
   const names = [...Object.keys(commands), ...others]
-  throw new UsageError(`unknown command ${JSON.stringify(word)}${suggest(word, names)}`)
+  throw new UsageError(`unknown command ${JSON.stringify(cutUrls(word))}${suggest(word, names)}`)
 }
 
 async function help(word?: string): Promise<string> {
@@ -75,7 +75,7 @@ async function runCommand(
   }
   if (command.usage === '' && args.length > 0) {
     throw new UsageError(
-      `${command.name} takes no arguments, only options: ${JSON.stringify(args[0])}`,
+      `${command.name} takes no arguments, only options: ${JSON.stringify(cutUrls(args[0] ?? ''))}`,
     )
   }
   return await command.run({ config, args, ignoredVariables, commands: loadCommands, out, err })
@@ -97,7 +97,7 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
     }
     return await runCommand(await loadCommand(name, ['help', 'version']), rest, out, err)
   } catch (error) {
-    const [message, code] = [messageOf(error), exitCodeOf(error)]
+    const [message, code] = [safeMessage(error), exitCodeOf(error)]
     const isUsage = code === exitCodes.usage
     const text = isUsage ? withHint(message, isCommand(name) ? `${name} ` : '') : message
     err.write(`plantstore: ${text}\n`)

@@ -7,28 +7,29 @@ import type { Config } from './config'
 
 type ReadFile = (path: string) => string
 
-/** The text of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
+function readTokenFile(path: string, read: ReadFile): string {
+  try {
+    return read(path).trim()
+  } catch (error) {
+    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
+  }
+}
+
+/** The token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE; null if neither is set. */
 export function readTokenText({ token, tokenFile }: Config, read: ReadFile): string | null {
   if (token !== null && tokenFile !== null) {
     throw new UsageError('set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE, not both')
   }
-  if (tokenFile === null) return token
-  try {
-    return read(tokenFile).trim()
-  } catch (error) {
-    throw new UsageError(`cannot read PLANTSTORE_TOKEN_FILE: ${(error as Error).message}`)
-  }
+  const text = tokenFile === null ? token : readTokenFile(tokenFile, read)
+  if (text === null || isToken(text)) return text
+  const source = tokenFile === null ? 'PLANTSTORE_TOKEN' : 'PLANTSTORE_TOKEN_FILE'
+  throw new UsageError(`${source} must be 16 to ${MAX_TOKEN} letters, digits and -._~+/ (RFC 6750)`)
 }
 
 function readConfiguredToken(config: Config, read: ReadFile): Token | null {
   const text = readTokenText(config, read)
   if (text === null) return null
   const source = config.token === null ? 'PLANTSTORE_TOKEN_FILE' : 'PLANTSTORE_TOKEN'
-  if (!isToken(text)) {
-    throw new UsageError(
-      `${source} must be 16 to ${MAX_TOKEN} letters, digits and -._~+/ (RFC 6750)`,
-    )
-  }
   return issueToken(source, 'write', null, 0, text).token
 }
 

@@ -1,6 +1,6 @@
 // Why a request had no answer, in words that say what to do.
 
-import { codeOf, messageOf } from '../errors'
+import { codeOf, safeMessage } from '../errors'
 
 export type Asked = {
   readonly url: URL
@@ -8,6 +8,8 @@ export type Asked = {
   readonly proxy: URL | null
   readonly whom: string
   readonly seconds: number
+  /** What no message may show, besides all parts of the URLs but their origins. */
+  readonly secrets: readonly string[]
 }
 
 const PROBE_MS = 2000
@@ -23,9 +25,44 @@ const UNKNOWN_CA = [
 // Without its user and password.
 const addressOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
-// Bun's own errors end with advice for programmers.
-const withoutAdvice = (error: unknown): string =>
-  messageOf(error).replace(/ For more information, pass .*/, '')
+const NO_HTTP = 'it does not speak valid HTTP'
+const DAMAGED = 'its answer is compressed and damaged'
+const BAD_REDIRECT = 'it redirects to an invalid URL'
+
+// By the codes of Bun's errors, whose messages show the whole URL.
+const REASONS: Readonly<Record<string, string>> = {
+  Malformed_HTTP_Response: NO_HTTP,
+  InvalidHTTPResponse: NO_HTTP,
+  InvalidContentLength: NO_HTTP,
+  UnsupportedTransferEncoding: NO_HTTP,
+  UnrequestedUpgrade: NO_HTTP,
+  ZlibError: DAMAGED,
+  BrotliDecompressionError: DAMAGED,
+  ZstdDecompressionError: DAMAGED,
+  RedirectURLInvalid: BAD_REDIRECT,
+  UnsupportedRedirectProtocol: BAD_REDIRECT,
+  TooManyRedirects: 'it redirects too often',
+  ECONNRESET: 'it closed the connection',
+  EPROTO: 'the TLS handshake failed',
+  ECONNREFUSED: 'nothing is listening there',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network unreachable',
+  ETIMEDOUT: 'the connection timed out',
+}
+
+/** The parts of a URL that may be secret, as they are sent and as they are meant. */
+const secretsOf = ({ href, pathname, search, username, password }: URL): string[] =>
+  [href, pathname + search, pathname, search.slice(1), username, password].flatMap((part) => [
+    part,
+    new URLSearchParams(`_=${part.replaceAll('&', '%26').replaceAll('+', '%2B')}`).get('_') ?? '',
+  ])
+
+function reasonOf(error: unknown, { url, proxy, secrets }: Asked): string {
+  const reason = REASONS[codeOf(error)]
+  if (reason !== undefined) return reason
+  const ofProxy = proxy === null ? [] : secretsOf(proxy)
+  return safeMessage(error, [...secrets, ...secretsOf(url), ...ofProxy])
+}
 
 /** The same place under the other scheme. Its port is written out, or it would be another one. */
 function otherScheme({ protocol, hostname, port }: URL): URL {
@@ -50,17 +87,17 @@ async function answers(url: URL): Promise<boolean> {
   }
 }
 
-function explainProxy(error: unknown, proxy: URL, { hostname }: URL): string {
+async function explainProxy(error: unknown, proxy: URL, asked: Asked): Promise<string> {
   const reasons: Readonly<Record<string, string>> = {
-    ECONNREFUSED: 'nothing is listening there',
-    ECONNRESET: 'it closed the connection',
     ENOTFOUND: `cannot resolve host ${proxy.hostname}`,
     UnsupportedProxyProtocol: 'only http:// and https:// proxies are supported',
   }
-  const { status, statusText } = (error ?? {}) as Partial<Response>
-  const answered = status ? `${status} ${statusText ?? ''}`.trim() : ''
-  const reason = answered || reasons[codeOf(error)] || withoutAdvice(error)
-  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to do without it, add ${hostname} to NO_PROXY`
+  const { status } = (error ?? {}) as Partial<Response>
+  // The proxy's own words may repeat the URL.
+  const { STATUS_CODES } = await import('node:http')
+  const answered = status ? `${status} ${STATUS_CODES[status] ?? ''}`.trim() : ''
+  const reason = answered || reasons[codeOf(error)] || reasonOf(error, asked)
+  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to do without it, add ${asked.url.hostname} to NO_PROXY`
 }
 
 /** Why a certificate was refused; null: it was not. */
@@ -74,26 +111,24 @@ function explainCertificate(code: string, { origin, hostname }: URL): string | n
   return `the certificate of ${origin} is for another name than ${hostname}`
 }
 
-/** One line about a request that had no answer. Names only the URL's origin: its path may be a secret. */
-export async function explainNoAnswer(
-  error: unknown,
-  { url, unix, proxy, whom, seconds }: Asked,
-): Promise<string> {
+/** One line about a request that had no answer. Of URLs, it shows only the origin: the path may be a secret. */
+export async function explainNoAnswer(error: unknown, asked: Asked): Promise<string> {
+  const { url, unix, proxy, whom, seconds } = asked
   const at = unix ?? url.origin
   if (error instanceof Error && error.name === 'TimeoutError') {
     const by = proxy === null ? '' : ` through the proxy at ${addressOf(proxy)}`
     return `no answer from ${at}${by} within ${seconds} s`
   }
   const code = codeOf(error)
-  const certificate = explainCertificate(code, url)
+  const isTls = url.protocol === 'https:'
+  const certificate = explainCertificate(code, proxy === null || isTls ? url : proxy)
   if (certificate !== null) return certificate
-  if (proxy !== null) return explainProxy(error, proxy, url)
+  if (proxy !== null) return explainProxy(error, proxy, asked)
   if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${whom} running?`
   if (code === 'ENOTFOUND') return `cannot resolve host ${url.hostname}`
-  const isTls = url.protocol === 'https:'
   const other = otherScheme(url)
   if (unix === undefined && ['ECONNRESET', 'EPROTO'].includes(code) && (await answers(other))) {
     return `${url.host} speaks ${isTls ? 'plain HTTP' : 'HTTPS'}; use ${other.protocol}//${url.host}`
   }
-  return `no answer from ${at}: ${withoutAdvice(error)}`
+  return `no answer from ${at}: ${reasonOf(error, asked)}`
 }

@@ -1,7 +1,7 @@
 // Says that the daemon which is followed does not answer: a client tries again for ever, and in silence.
 
 import type { Fetch } from '../client/client'
-import { messageOf } from '../errors'
+import { safeMessage } from '../errors'
 
 const REMIND_MS = { first: 60_000, longest: 3_600_000 }
 
@@ -42,7 +42,7 @@ export function tellOutages(
       }
       return answer
     } catch (error) {
-      if (!init.signal?.aborted) fail(messageOf(error))
+      if (!init.signal?.aborted) fail(safeMessage(error))
       throw error
     }
   }

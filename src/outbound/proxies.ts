@@ -1,5 +1,7 @@
 // Which proxy a request goes through.
 
+import { OpenError } from '../errors'
+
 /** The proxies of the environment; an empty text: none. */
 export type Proxies = {
   /** For `http:` and for `https:` URLs. */
@@ -48,9 +50,14 @@ async function isExcepted(url: URL, except: string): Promise<boolean> {
   return false
 }
 
-/** The proxy that a request for a URL goes through; null: none, as always for this machine. Throws a TypeError if it is no URL. */
+/** The proxy that a request for a URL goes through; null: none, as always for this machine. Throws an {@link OpenError} if it is not a URL. */
 export async function proxyFor(url: URL, proxies: Proxies): Promise<URL | null> {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http
   if (!text || isLoopback(url) || (await isExcepted(url, proxies.except))) return null
-  return new URL(text.includes('://') ? text : `http://${text}`)
+  const proxy = URL.parse(text.includes('://') ? text : `http://${text}`)
+  if (proxy) return proxy
+  // It is not shown: it may have a password.
+  throw new OpenError(
+    'the proxy of the environment is not a URL; see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY',
+  )
 }

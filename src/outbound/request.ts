@@ -27,9 +27,15 @@ async function whole(answer: Response): Promise<Response> {
 }
 
 /** An error like that of a proxy which refuses a tunnel. */
-async function refusalOf({ status, statusText, body }: Response): Promise<Error> {
+async function refusalOf({ status, body }: Response): Promise<Error> {
   await body?.cancel()
-  return Object.assign(new Error('the proxy refused'), { status, statusText })
+  return Object.assign(new Error('the proxy refused'), { status })
+}
+
+/** The credentials in the headers of a request. */
+function secretsIn(headers: AskOptions['headers']): string[] {
+  const authorization = new Headers(headers).get('authorization')
+  return authorization === null ? [] : [authorization.slice(authorization.indexOf(' ') + 1)]
 }
 
 /** Makes the function that sends every request. */
@@ -57,7 +63,9 @@ export const createAsk =
       return isStream ? answer : await whole(answer)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      const asked = { url, unix: init.unix, proxy, whom, seconds }
+      if (error instanceof OpenError) throw error
+      const secrets = secretsIn(init.headers)
+      const asked = { url, unix: init.unix, proxy, whom, seconds, secrets }
       throw new OpenError(await explainNoAnswer(error, asked))
     } finally {
       clearTimeout(timer)

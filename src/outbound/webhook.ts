@@ -3,7 +3,7 @@
 import packageJson from '../../package.json'
 import type { Change } from '../client/client'
 import { backOff, pause, retryAfterOf } from '../client/send'
-import { messageOf, UsageError } from '../errors'
+import { safeMessage, UsageError } from '../errors'
 import { toJson } from '../plant/json'
 import type { Ask } from './request'
 
@@ -75,13 +75,14 @@ async function attempt(
       whom: 'receiver',
       seconds: PATIENCE_SECONDS,
       isStream: true,
+      decompress: false,
     })
     // Whatever it says, and however much.
     await answer.body?.cancel()
     const { retryAfter = 0 } = retryAfterOf(answer.headers)
     return { status: answer.status, retryAfter, reason: `${url.host} answered ${answer.status}` }
   } catch (error) {
-    return { status: 0, retryAfter: 0, reason: messageOf(error) }
+    return { status: 0, retryAfter: 0, reason: safeMessage(error, [url.href]) }
   }
 }
 

@@ -1,6 +1,7 @@
 // plantstore health: asks the daemon whether it is healthy, for containers and supervisors.
 
 import { localAddress } from '../../address'
+import { safeMessage } from '../../errors'
 import { createAsk } from '../../outbound/request'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
@@ -35,7 +36,7 @@ export const health: Command = {
       return exitCodes.ok
     }
     const text = await answer.text()
-    err.write(`plantstore: ${url} answered ${answer.status}: ${text.slice(0, 200)}\n`)
+    err.write(`plantstore: ${url} answered ${answer.status}: ${safeMessage(text.slice(0, 200))}\n`)
     return exitCodes.failure
   },
 }

@@ -2,7 +2,7 @@
 
 import { openStore } from '../../engine/engine'
 import { command } from '../../engine/role'
-import { UsageError } from '../../errors'
+import { cutUrls, UsageError } from '../../errors'
 import { exitCodes } from '../../program'
 import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
@@ -131,7 +131,7 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     const [word = ''] = args
     const action = Object.hasOwn(actions, word) ? actions[word as keyof typeof actions] : undefined
     if (!action) {
-      const unknown = word && `unknown action ${JSON.stringify(word)}: `
+      const unknown = word && `unknown action ${JSON.stringify(cutUrls(word))}: `
       throw new UsageError(`${unknown}use token create NAME, list, revoke NAME or prune`)
     }
     for (const [name, owner] of Object.entries(owners)) {

@@ -17,9 +17,17 @@ function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
   }
 }
 
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/** The first certificate of a chain. Throws if any of them is damaged. */
+function parseChain(text: string): X509Certificate {
+  for (const certificate of text.match(PEM_CERTIFICATE) ?? []) new X509Certificate(certificate)
+  return new X509Certificate(text)
+}
+
 /** Reads a certificate chain and the key of its first certificate, both in PEM. Throws an {@link OpenError} if they cannot be used. */
 function readCertificate(certFile: string, keyFile: string) {
-  const [cert, leaf] = parse(certFile, 'a certificate', (text) => new X509Certificate(text))
+  const [cert, leaf] = parse(certFile, 'valid certificates', parseChain)
   const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
   if (!leaf.checkPrivateKey(privateKey)) {
     throw new OpenError(`the key ${keyFile} does not belong to the certificate ${certFile}`)

@@ -1,6 +1,6 @@
 // The daemon with a certificate: --tls-cert, --tls-key, and a new pair at SIGHUP.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type TLSSocket } from 'node:tls'
 import {
   type Daemon,
@@ -236,12 +236,15 @@ test.skipIf(!hasOpenssl)('keeps the old pair where the new one is bad', async ()
   const [one, two] = [makePair(folder, 'one'), makePair(folder, 'two')]
   const { args, cert, key } = usePair(folder, one)
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args })
+  const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
+  const damagedChain = `${readFileSync(one.cert, 'utf8')}${damaged}`
   const bad: [() => void, string][] = [
     [
       () => copyFileSync(two.cert, cert),
       `the key ${key} does not belong to the certificate ${cert}`,
     ],
-    [() => writeFileSync(cert, 'no PEM'), `${cert} does not contain a certificate in PEM`],
+    [() => writeFileSync(cert, 'no PEM'), `${cert} does not contain valid certificates in PEM`],
+    [() => writeFileSync(cert, damagedChain), `${cert} does not contain valid certificates in PEM`],
     [() => rmSync(cert), `cannot read ${cert}: no such file`],
     [
       () => {

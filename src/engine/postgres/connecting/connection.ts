@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
 import { OpenError } from '../../../errors'
-import { deadlineError, explainFailedConnection, noServerError } from './errors'
+import { deadlineError, explainFailedConnection, hidePassword, noServerError } from './errors'
 import { checkSettings, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
@@ -55,13 +55,14 @@ async function connectTo(
   ended: AbortSignal | undefined,
 ): Promise<Connection> {
   let isLost = false
+  const password = target.readPassword()
   const pool = new SQL({
     adapter: 'postgres',
     hostname: isSocket(host) ? 'localhost' : host.host,
     port: host.port,
     ...(isSocket(host) ? { path: addressOf(host) } : {}),
     username: target.user,
-    password: target.readPassword(),
+    password,
     database: target.database,
     tls: tlsOf(target, host),
     connection: startupOf(target),
@@ -97,6 +98,8 @@ async function connectTo(
     wait(milliseconds)
     try {
       return await Promise.race([query, promise])
+    } catch (error) {
+      throw hidePassword(error, password)
     } finally {
       answeredAt = performance.now()
       clearTimeout(timer)

@@ -2,7 +2,7 @@
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
-import { codeOf, type ErrorNumber, messageOf, OpenError } from '../../../errors'
+import { codeOf, type ErrorNumber, messageOf, OpenError, safeMessage } from '../../../errors'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
 /** A missed deadline: the query may or may not have been executed. */
@@ -66,6 +66,35 @@ export function errorNumberOf(error: unknown): ErrorNumber {
 const UNTRUSTED =
   /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
 
+const CLOSED = 'the server closed the connection'
+const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the host and the port'
+const OTHER_METHOD =
+  'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
+
+// By the codes of Bun's own errors.
+const REASONS: Readonly<Record<string, string>> = {
+  ERR_POSTGRES_CONNECTION_CLOSED: CLOSED,
+  ECONNRESET: CLOSED,
+  ERR_POSTGRES_INVALID_MESSAGE: NO_POSTGRES,
+  ERR_POSTGRES_INVALID_MESSAGE_LENGTH: NO_POSTGRES,
+  ERR_POSTGRES_UNEXPECTED_MESSAGE: NO_POSTGRES,
+  ERR_POSTGRES_UNSUPPORTED_AUTHENTICATION_METHOD: OTHER_METHOD,
+  ERR_POSTGRES_UNKNOWN_AUTHENTICATION_METHOD: OTHER_METHOD,
+  ERR_POSTGRES_SASL_NO_KNOWN_MECHANISM: OTHER_METHOD,
+  ERR_POSTGRES_TLS_NOT_AVAILABLE:
+    'the server has no TLS; set ssl=on on the server, or sslmode=disable in the URL if the network is private',
+  EPROTO: 'the TLS handshake failed',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_BORINGSSL: 'sslrootcert, sslcert or sslkey is not valid PEM',
+}
+
+/** The same error, its message without the password: a server or a pooler may repeat what it was sent. */
+export function hidePassword(error: unknown, password: string): unknown {
+  if (error instanceof Error) error.message = safeMessage(error, [password])
+  return error
+}
+
 /** True if a host name resolves; true if no name server answers. */
 async function isResolved({ host }: Host): Promise<boolean> {
   try {
@@ -93,14 +122,8 @@ export async function explainFailedConnection(
     case 'ERR_POSTGRES_CONNECTION_REFUSED':
       if (isSocket(host)) return 'no such unix socket, or nothing is listening on it'
       return (await isResolved(host)) ? 'connection refused' : `cannot resolve host ${host.host}`
-    case 'ERR_POSTGRES_CONNECTION_CLOSED':
-      return 'the server closed the connection'
-    case 'ERR_POSTGRES_TLS_NOT_AVAILABLE':
-      return 'the server has no TLS; set ssl=on on the server, or sslmode=disable in the URL if the network is private'
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return `its certificate is not for ${host.host}; connect by a name in the certificate, or set sslmode=verify-ca in the URL`
-    case 'CERT_HAS_EXPIRED':
-      return 'its certificate has expired'
     case '28P01':
       return `wrong password for user ${JSON.stringify(user)}${readPassword() ? '' : NO_PASSWORD}`
     case '3D000':
@@ -114,7 +137,7 @@ export async function explainFailedConnection(
         ? 'connected through a pooler: add prepare=false to the URL'
         : message
     default:
-      return state ? `${message} (${state})` : message
+      return state ? `${message} (${state})` : (REASONS[code] ?? message)
   }
 }
 

@@ -1,0 +1,131 @@
+// No message shows the password, whatever a server answers that is none, or is not set up for plantstore.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createServer, type Socket } from 'node:net'
+import { PATIENCE_MS, runProgram } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const PASSWORD = 'Pass/Secret'
+const ENCODED = encodeURIComponent(PASSWORD)
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+
+/** A message of the protocol (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+function message(type: string, ...parts: readonly (string | number)[]): Buffer {
+  const body = Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : int32(part))),
+  )
+  const head = Buffer.alloc(5)
+  head.write(type)
+  head.writeInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
+
+const errorOf = (code: string, text: string): Buffer =>
+  message('E', `SFATAL\0VFATAL\0${code ? `C${code}\0` : ''}M${text}\0\0`)
+
+/** What a server sends for each thing that it receives, in turn. */
+type Script = readonly ((received: Buffer) => Buffer)[]
+
+async function serve(script: Script) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    let step = 0
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('data', (received: Buffer) => {
+      const answer = script[step++]
+      if (answer) socket.write(answer(received))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    host: `127.0.0.1:${(server.address() as { port: number }).port}`,
+    [Symbol.dispose]() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const always =
+  (answer: Buffer | string): (() => Buffer) =>
+  () =>
+    Buffer.from(answer)
+const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the host and the port'
+const METHOD =
+  'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
+const TLS = '&sslmode=verify-full'
+const HANDSHAKE = 'the TLS handshake failed'
+
+const failures: [name: string, reason: string, script: Script, parameters?: string][] = [
+  [
+    'repeats the password that it was sent',
+    'echo of … (XX000)',
+    [
+      always(message('R', 3)),
+      (received) => errorOf('XX000', `echo of ${received.subarray(5, -1)}`),
+    ],
+  ],
+  [
+    'repeats it without a code',
+    'Tenant … not found',
+    [always(errorOf('', `Tenant ${PASSWORD} not found`))],
+  ],
+  [
+    'shows a URL',
+    'see https://pooler.example.org (XX000)',
+    [always(errorOf('XX000', 'see https://pooler.example.org/project?key=Secret'))],
+  ],
+  ['wants GSSAPI', METHOD, [always(message('R', 7))]],
+  ['wants an unknown authentication', METHOD, [always(message('R', 99))]],
+  ['has no mechanism of SASL', METHOD, [always(message('R', 10, 'OTHER\0\0'))]],
+  [
+    'breaks SASL off',
+    NO_POSTGRES,
+    [always(message('R', 10, 'SCRAM-SHA-256\0\0')), always(message('R', 11, 'garbage'))],
+  ],
+  ['sends a length that is none', NO_POSTGRES, [always(Buffer.from('R\0\0\0\x01abcd'))]],
+  ['speaks HTTP', 'no answer within 1 s', [always('HTTP/1.1 400 Bad Request\r\n\r\n')]],
+  ['is silent', 'no answer within 1 s', []],
+  ['answers TLS with something else', NO_POSTGRES, [always('X')], TLS],
+  ['breaks TLS off', HANDSHAKE, [always('S'), always('garbage')], TLS],
+  [
+    'refuses the version of TLS',
+    HANDSHAKE,
+    [always('S'), always(Buffer.from('15030300020246', 'hex'))],
+    TLS,
+  ],
+]
+
+describe('a server that', () => {
+  test.each(failures)('%s: %s', async (_, reason, script, parameters = '') => {
+    using server = await serve(script)
+    const url = `postgres://me:${ENCODED}@${server.host}/plants?connect_timeout=1${parameters}`
+
+    const { out, err, code } = await runProgram(['check'], { env: { PLANTSTORE_DATABASE: url } })
+
+    expect({ out, err, code }).toEqual({
+      out: '',
+      err: `plantstore: cannot connect to PostgreSQL at ${server.host}: ${reason}\n`,
+      code: 1,
+    })
+    for (const secret of [PASSWORD, ENCODED, 'Secret']) expect(err).not.toContain(secret)
+  })
+})
+
+test('refuses a client certificate or a CA that is not PEM', async () => {
+  for (const parameter of ['sslrootcert', 'sslcert']) {
+    const file = `${import.meta.path}${parameter === 'sslcert' ? `&sslkey=${import.meta.path}` : ''}`
+    const url = `postgres://me:${ENCODED}@127.0.0.1:1/plants?sslmode=verify-full&${parameter}=${file}`
+    const { err } = await runProgram(['check'], { env: { PLANTSTORE_DATABASE: url } })
+
+    expect(err).toBe(
+      'plantstore: cannot connect to PostgreSQL at 127.0.0.1:1: sslrootcert, sslcert or sslkey is not valid PEM\n',
+    )
+  }
+})

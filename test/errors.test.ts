@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'bun:test'
+import { OpenError, safeMessage } from '../src/errors'
+
+describe('a message of the runtime or of a server', () => {
+  const messages: [message: string, shown: string][] = [
+    ['Odd fetching "http://h:1/a?b=c". More', 'Odd fetching "http://h:1". More'],
+    ['"https://u:p@h/x" and http://u@h2/y failed', '"https://h" and http://h2 failed'],
+    ['postgres://u:p@[h/x is bad', 'postgres://… is bad'],
+    ['path /hook/PathSecret of PassSecret', 'path /hook/… of …'],
+    ['two\nlines\u001b[31m', 'two lines [31m'],
+    ['nothing to hide', 'nothing to hide'],
+  ]
+
+  test.each(messages)('%j is shown as %j', (message, shown) => {
+    expect(safeMessage(new Error(message), ['PathSecret', 'PassSecret', '', 'to'])).toBe(shown)
+  })
+})
+
+test('a message of the program itself is shown as it is', () => {
+  const message = 'use https://plants.example.org/garden'
+  expect(safeMessage(new OpenError(message), ['garden'])).toBe(message)
+})

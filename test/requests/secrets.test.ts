@@ -1,0 +1,317 @@
+// No output shows a secret of a URL, whatever a receiver, a daemon, a proxy or a database server answers.
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { createAsk } from '../../src/outbound/request'
+import { makeCa } from '../harness/certificates'
+import {
+  PATIENCE_MS,
+  runProgram,
+  startDaemon,
+  startProgram,
+  temporaryFolder,
+} from '../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const folder = temporaryFolder()
+afterAll(() => folder[Symbol.dispose]())
+const ca = makeCa(folder, 'ca')
+const expired = ca.sign('IP:127.0.0.1', -1)
+const own = ca.sign('IP:127.0.0.1')
+const other = ca.sign('DNS:other.example')
+
+const SECRETS = ['PathSecret', 'QuerySecret', 'UserSecret', 'PassSecret', 'TokenSecret', 'Other']
+const SECRET_PATH = '/hook/PathSecret?s=QuerySecret'
+const TOKEN = 'TokenSecret0123456789'
+const USER = 'UserSecret:PassSecret@'
+const NO_PROXIES = { http: '', https: '', except: '' }
+
+function expectNoSecret(text: string): void {
+  for (const secret of SECRETS) expect(text).not.toContain(secret)
+}
+
+/** What a server sends to its client: at each of its messages, or as soon as it is there. */
+type Behavior = {
+  readonly data?: (socket: Socket) => void
+  readonly open?: (socket: Socket) => void
+}
+
+const send =
+  (bytes: string | Uint8Array) =>
+  (socket: Socket): void =>
+    void socket.end(bytes)
+const answering = (...lines: readonly string[]): Behavior => ({ data: send(lines.join('\r\n')) })
+const ok = (...lines: readonly string[]) => answering('HTTP/1.1 200 OK', ...lines)
+const to = (location: string) =>
+  answering('HTTP/1.1 302 Found', `Location: ${location}`, 'Content-Length: 0', '', '')
+
+/** A TCP server. */
+async function behave({ data, open }: Behavior) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    open?.(socket)
+    socket.on('data', () => data?.(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    host: `127.0.0.1:${(server.address() as { port: number }).port}`,
+    [Symbol.dispose]() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const tls = (pair: { cert: string; key: string }) =>
+  Bun.serve({ port: 0, hostname: '127.0.0.1', tls: pair, fetch: () => new Response('x') })
+
+const NO_HTTP = 'it does not speak valid HTTP'
+const CLOSED = 'it closed the connection'
+const DAMAGED = 'its answer is compressed and damaged'
+const BAD_REDIRECT = 'it redirects to an invalid URL'
+
+const failures: [name: string, reason: string, Behavior][] = [
+  ['another protocol', NO_HTTP, answering('SSH-2.0-OpenSSH_9.2', '')],
+  ['HTTP/0.9', NO_HTTP, answering('<p>hello</p>', '', '')],
+  ['a status that is no number', NO_HTTP, answering('HTTP/1.1 abc OK', '', '')],
+  ['another version', NO_HTTP, answering('HTTP/3.0 200 OK', '', '')],
+  ['a header without a colon', NO_HTTP, ok('PathSecret', '', '')],
+  ['a header with NUL', NO_HTTP, ok('a: \0', '', '')],
+  ['5000 headers', NO_HTTP, ok('x: y\r\n'.repeat(5000), '')],
+  ['a switch of protocols', NO_HTTP, answering('HTTP/1.1 101 Hello', 'Upgrade: x', '', '')],
+  ['a length that is no number', NO_HTTP, ok('Content-Length: x', '', 'abc')],
+  ['two lengths', NO_HTTP, ok('Content-Length: 3', 'Content-Length: 4', '', 'abc')],
+  ['an unknown coding', NO_HTTP, ok('Transfer-Encoding: other', '', 'abc')],
+  ['a chunk that is none', NO_HTTP, ok('Transfer-Encoding: chunked', '', 'ZZ', 'abc')],
+  ['a chunk cut midway', CLOSED, ok('Transfer-Encoding: chunked', '', '5', 'ab')],
+  ['a body cut midway', CLOSED, ok('Content-Length: 100', '', 'abc')],
+  ['headers cut midway', CLOSED, ok('Content-Len')],
+  ['an end without an answer', CLOSED, { data: send('') }],
+  ['an end at once', CLOSED, { open: send('') }],
+  ['a reset', CLOSED, { data: (socket) => void socket.resetAndDestroy() }],
+  ...['gzip', 'deflate', 'br', 'zstd'].map((coding): [string, string, Behavior] => [
+    `damaged ${coding}`,
+    DAMAGED,
+    ok(`Content-Encoding: ${coding}`, 'Content-Length: 20', '', 'x'.repeat(20)),
+  ]),
+  ['a redirect loop', 'it redirects too often', to(SECRET_PATH)],
+  ['a redirect to no URL', BAD_REDIRECT, to('http://[OtherSecret')],
+  ['a redirect to another scheme', BAD_REDIRECT, to('ftp://x/OtherSecret')],
+]
+
+/** Why there is no answer. */
+const reason = (url: string, proxies = NO_PROXIES, seconds = 20): Promise<string> => {
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  return createAsk(proxies)(url, { whom: 'daemon', seconds, headers }).then(
+    ({ status }) => `answered ${status}`,
+    (error: Error) => error.message,
+  )
+}
+
+describe('a message about a request shows no secret of its URL', () => {
+  test.each(failures)('%s: %s', async (_, words, behavior) => {
+    using server = await behave(behavior)
+    const said = await reason(`http://${USER}${server.host}${SECRET_PATH}`)
+
+    expect(said).toBe(`no answer from http://${server.host}: ${words}`)
+  })
+
+  test('silence, before and within the answer', async () => {
+    for (const behavior of [{}, { data: (socket: Socket) => void socket.write('HTTP/1.1 ') }]) {
+      using server = await behave(behavior)
+      const url = `http://${USER}${server.host}${SECRET_PATH}`
+      const said = await reason(url, NO_PROXIES, 0.2)
+      expect(said).toBe(`no answer from http://${server.host} within 0.2 s`)
+    }
+  })
+
+  test.each([
+    ['http://127.0.0.1:1', 'nothing is listening at'],
+    ['http://nope.invalid', 'cannot resolve host nope.invalid'],
+    [`http://${'a'.repeat(64)}.invalid`, 'cannot resolve host'],
+  ])('%s: %s', async (origin, words) => {
+    const said = await reason(origin.replace('//', `//${USER}`) + SECRET_PATH)
+
+    expect(said).toContain(words)
+    expectNoSecret(said)
+  })
+
+  test.each([
+    ['an unknown CA', own, 'signed by an unknown CA'],
+    ['an expired certificate', expired, 'has expired'],
+  ])('%s', async (_, pair, words) => {
+    await using server = tls(pair)
+    const said = await reason(`https://${USER}127.0.0.1:${server.port}${SECRET_PATH}`)
+
+    expect(said).toContain(words)
+    expectNoSecret(said)
+  })
+
+  test('TLS that is none, and TLS instead of plain HTTP', async () => {
+    using garbage = await behave({ data: send('garbage garbage garbage') })
+    // A fatal alert: protocol_version.
+    using old = await behave({ data: send(Buffer.from('15030300020246', 'hex')) })
+    await using secure = tls(own)
+
+    const [first, second, third] = await Promise.all([
+      reason(`https://${garbage.host}${SECRET_PATH}`),
+      reason(`https://${old.host}${SECRET_PATH}`),
+      reason(`http://127.0.0.1:${secure.port}${SECRET_PATH}`),
+    ])
+    expect(first).toBe(`no answer from https://${garbage.host}: the TLS handshake failed`)
+    expect(second).toBe(`no answer from https://${old.host}: the TLS handshake failed`)
+    expect(third).toBe(
+      `127.0.0.1:${secure.port} speaks HTTPS; use https://127.0.0.1:${secure.port}`,
+    )
+  })
+
+  test.each(['http', 'https'])('a proxy for %s, however it fails', async (scheme) => {
+    const url = `${scheme}://far.invalid${SECRET_PATH}`
+    const refusing = answering('HTTP/1.1 407 http://far.invalid/hook/PathSecret PassSecret', '', '')
+    for (const [behavior, words] of [
+      [refusing, '407 Proxy Authentication Required'],
+      [answering('PassSecret', '', ''), CLOSED],
+      [{ data: send('') }, CLOSED],
+    ] as const) {
+      using server = await behave(behavior)
+      const proxy = `http://${USER}${server.host}/OtherSecret?OtherSecret`
+      const said = await reason(url, { http: proxy, https: proxy, except: '' })
+      expect(said).toStartWith(`the proxy at http://${server.host} refused: `)
+      expect(said).toContain(scheme === 'http' && words === CLOSED ? 'refused: ' : words)
+      expectNoSecret(said)
+    }
+    for (const proxy of [
+      'socks5://h',
+      '://h',
+      'http://[',
+      'https://127.0.0.1:1',
+      'http://nope.invalid',
+    ]) {
+      const secret = proxy.replace('//', `//${USER}`)
+      const said = await reason(url, { http: secret, https: secret, except: '' })
+      expect(said).toMatch(/prox(y|ies)/)
+      expectNoSecret(said)
+    }
+  })
+
+  test('the certificate of a proxy is called its own', async () => {
+    await using server = tls(other)
+    const proxy = `https://${USER}127.0.0.1:${server.port}`
+
+    expect(await reason(`http://far.invalid${SECRET_PATH}`, { ...NO_PROXIES, http: proxy })).toBe(
+      `the certificate of https://127.0.0.1:${server.port} is signed by an unknown CA; to trust it, set NODE_EXTRA_CA_CERTS to the file of the CA's certificate (PEM)`,
+    )
+  })
+})
+
+const secretFile = folder.file('secret')
+writeFileSync(secretFile, `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
+const PLANTSTORE_TOKEN = TOKEN
+const someFailures = failures.filter(([name]) =>
+  /another protocol|length that|unknown coding|switch|redirect|reset/.test(name),
+)
+
+describe('a command prints no secret of a URL', () => {
+  test('forward, whatever the receiver answers', async () => {
+    const database = folder.file('plants.db')
+    await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+    await daemon.create('{"id":1,"name":"Rose"}')
+
+    for (const [name, , behavior] of someFailures) {
+      using receiver = await behave(behavior)
+      const url = `http://${USER}${receiver.host}${SECRET_PATH}`
+      const files = ['--cursor-file', folder.file(name), '--secret-file', secretFile]
+      const child = startProgram(['forward', url, ...files, '--database', database])
+      await child.prints(() => child.err().includes('next attempt'))
+      child.signal('SIGTERM')
+      await child.exited
+
+      expect(child.err()).toContain(receiver.host)
+      expectNoSecret(child.out() + child.err())
+    }
+  })
+
+  test('changes, whatever the daemon answers', async () => {
+    const runs = someFailures.map(async ([, words, behavior]) => {
+      using daemon = await behave(behavior)
+      const url = `http://${daemon.host}${SECRET_PATH}`
+      const { out, err, code } = await runProgram(['changes', '--url', url], {
+        env: { PLANTSTORE_TOKEN },
+      })
+      expect(code).toBe(1)
+      expect(err).toContain(`no answer from http://${daemon.host}: ${words}\n`)
+      expectNoSecret(out + err)
+    })
+    await Promise.all(runs)
+  })
+
+  test('changes --follow, while it waits for the daemon', async () => {
+    using daemon = await behave(answering('SSH-2.0-OpenSSH_9.2', ''))
+    // The first page is read, then nothing else.
+    let pages = 0
+    await using front = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () =>
+        pages++ === 0
+          ? Response.json({ changes: [], next: 'x' })
+          : new Response('x', {
+              status: 302,
+              headers: { location: `http://${daemon.host}/Other` },
+            }),
+    })
+    const url = `http://127.0.0.1:${front.port}${SECRET_PATH}`
+    const child = startProgram(['changes', '--follow', '--url', url], { env: { PLANTSTORE_TOKEN } })
+    await child.prints(() => child.err().includes('\n'))
+    child.signal('SIGTERM')
+    await child.exited
+
+    expect(child.err()).toContain(`waiting for the daemon: no answer from ${front.url.origin}: `)
+    expectNoSecret(child.out() + child.err())
+  })
+
+  test('with a token that no header can hold, or a proxy that is no URL', async () => {
+    const environments = [
+      { PLANTSTORE_TOKEN: `${TOKEN}\nx` },
+      { PLANTSTORE_TOKEN: `${TOKEN}é` },
+      { PLANTSTORE_TOKEN, HTTP_PROXY: `http://${USER}[h` },
+      { PLANTSTORE_TOKEN, HTTP_PROXY: `://${USER}h` },
+    ]
+    const runs = environments.map(async (env) => {
+      const url = `http://far.invalid${SECRET_PATH}`
+      const { out, err, code } = await runProgram(['changes', '--url', url], { env })
+      expect([1, 2]).toContain(code)
+      expect(err).toMatch(/PLANTSTORE_TOKEN must be|HTTP_PROXY/)
+      expectNoSecret(out + err)
+    })
+    await Promise.all(runs)
+  })
+
+  test.each([
+    [[`https://h${SECRET_PATH}`]],
+    [['help', `https://h${SECRET_PATH}`]],
+    [['changes', `https://h${SECRET_PATH}`]],
+    [['changes', '--url', `https://${USER}h${SECRET_PATH}`]],
+    [['changes', '--url', `://h${SECRET_PATH}`]],
+    [
+      [
+        'forward',
+        `ftp://${USER}h${SECRET_PATH}`,
+        '--cursor-file',
+        'x',
+        '--secret-file',
+        secretFile,
+      ],
+    ],
+    [['forward', `https://h${SECRET_PATH}`]],
+    [['token', `https://h${SECRET_PATH}`]],
+  ])('misused as %j', async (args) => {
+    const { out, err, code } = await runProgram(args)
+
+    expect(code).toBe(2)
+    expectNoSecret(out + err)
+  })
+})
