@@ -35,6 +35,9 @@ export type ChangeLogStats = {
   readonly bytes: number
 }
 
+/** The form of a cursor: the name of its change log, and a number. Clients take cursors from answers, and do not read them. */
+export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
+
 /** The cursor that stands for the end of the change log. */
 export const NOW = 'now'
 

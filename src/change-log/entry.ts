@@ -8,7 +8,7 @@
 import { ApiError } from '../errors'
 import type { Origin } from '../plant/plants'
 import { fieldsOf, type Row, type RowId, type StoredPlant, toRow } from '../plant/row'
-import { type Action, type ChangeLogEntry, type ChangeLogPage, NOW } from './change-log'
+import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
 
 /** An entry before it has a number. */
 export type NewEntry = {
@@ -80,8 +80,6 @@ export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLo
 
 /** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
 export const MAX_ENTRIES = 500
-
-const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 
 /** A random name for a new change log. */
 export const newChangeLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)

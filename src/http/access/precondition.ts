@@ -5,6 +5,8 @@ import { type EntityTags, type Precondition, restoreTag } from '../../plant/enti
 
 const ENTITY_TAG = /(?:W\/)?"[!#-~\x80-\xff]*"/g
 const WEAK = /^W\//
+/** The pattern of a condition, for the description: `*`, or a list of entity tags. Empty elements are accepted too. */
+export const CONDITION_PATTERN = `^(\\*|${ENTITY_TAG.source}(\\s*,\\s*${ENTITY_TAG.source})*)$`
 // Stands for an entity tag, so that the rest of a header can be checked. No header can contain it.
 const PLACEHOLDER = '\0'
 

@@ -12,7 +12,7 @@ import { queryOf } from '../elysia'
 import { EVENTS } from '../feed/event-pages'
 import type { Followers } from '../feed/followers'
 import { answers } from './describe'
-import { ChangeList, ChangePage, HistoryPage, PlantPath } from './schemas'
+import { ChangeList, ChangePage, HistoryList, HistoryPage, PlantPath } from './schemas'
 
 const example = {
   cursor: '5d1be2a07c93f648-17',
@@ -97,7 +97,7 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
       },
       {
         params: PlantPath,
-        ...queryOf(ChangeList),
+        ...queryOf(HistoryList),
         detail: {
           operationId: 'history',
           summary: 'List the changes of a plant',

@@ -2,6 +2,7 @@
 
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorNumber } from '../../errors'
+import { CONDITION_PATTERN } from '../access/precondition'
 import type { Media } from '../bodies/body'
 
 declare module 'elysia/types' {
@@ -20,9 +21,10 @@ const conditional = (name: string, description: string) => ({
   in: 'header' as const,
   description,
   required: false,
-  schema: { type: 'string' as const },
+  schema: { type: 'string' as const, pattern: CONDITION_PATTERN },
   example: '"xyzzy"',
 })
+
 /** The conditional headers and the errors of all routes of a stored plant. */
 export const STORED_PLANT = {
   refusals: [40402 as const, 41201 as const],

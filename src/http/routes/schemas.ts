@@ -2,8 +2,17 @@
 
 // From TypeBox, as those of plants: an integer of Elysia's also takes text.
 import * as t from '@sinclair/typebox'
-import { ACTIONS } from '../../change-log/change-log'
-import { Int64, isText, NewPlant, Plant, parseInt64, Tag } from '../../plant/plant'
+import { ACTIONS, CURSOR, NOW } from '../../change-log/change-log'
+import {
+  INT64_MAX,
+  INT64_MIN,
+  Int64,
+  isText,
+  NewPlant,
+  Plant,
+  parseInt64,
+  Tag,
+} from '../../plant/plant'
 import { ORDERS, type Order } from '../../plant/plants'
 
 // The plants on a page if the client gives no limit.
@@ -26,12 +35,21 @@ export const PlantPath = t.Object(
   { error: 'expected an id' },
 )
 
+/** A pattern of the numbers from 0 to a bound, given in digits; a shorter number may have zeros before it. */
+function patternUpTo(bound: string): string {
+  const smaller = [...bound].flatMap((digit, at) => {
+    const rest = bound.length - at - 1
+    return digit === '0' ? [] : [`${bound.slice(0, at)}[0-${Number(digit) - 1}][0-9]{${rest}}`]
+  })
+  return [`[0-9]{1,${bound.length - 1}}`, ...smaller, bound].join('|')
+}
+
 // A string, because JavaScript's numbers are exact only up to 2^53.
 const Cursor = t.Unsafe<string>({
   ...DIGITS,
   title: 'Cursor',
   type: 'string',
-  pattern: '^-?[0-9]{1,19}$',
+  pattern: `^(${INT64_MIN}|-?(${patternUpTo(String(INT64_MAX))}))$`,
   description: 'The id at which a page ended, in digits. The next page begins after it.',
 })
 
@@ -80,25 +98,43 @@ export const PlantList = t.Object(
   { additionalProperties: false, error: 'unknown parameter; use limit, after, tag, name or order' },
 )
 
-// The engine knows what its cursors look like.
-const LogCursor = t.String({
+// The change log checks it, as for the commands.
+t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
+
+const logCursor = { [t.Kind]: 'LogCursor', type: 'string' }
+
+const LogCursor = t.Unsafe<string>({
+  ...logCursor,
   title: 'LogCursor',
+  pattern: CURSOR.source,
   description: 'A place in the change log, taken from an answer. What follows begins after it.',
 })
 
-/** The parameters of a list of changes. */
-export const ChangeList = t.Object(
-  {
-    limit: t.Optional(
-      t.Unsafe<string | number>({
-        ...Limit,
-        description: `The most changes on a page, which may have fewer; default: ${DEFAULT_LIMIT}.`,
-      }),
-    ),
-    after: t.Optional(LogCursor),
-  },
-  { additionalProperties: false, error: 'unknown parameter; use limit or after' },
-)
+const LogCursorOrNow = t.Unsafe<string>({
+  ...logCursor,
+  pattern: `${CURSOR.source}|^${NOW}$`,
+  description: `A place in the change log, taken from an answer; \`${NOW}\`: its end.`,
+})
+
+const changeList = (after: typeof LogCursor) =>
+  t.Object(
+    {
+      limit: t.Optional(
+        t.Unsafe<string | number>({
+          ...Limit,
+          description: `The most changes on a page, which may have fewer; default: ${DEFAULT_LIMIT}.`,
+        }),
+      ),
+      after: t.Optional(after),
+    },
+    { additionalProperties: false, error: 'unknown parameter; use limit or after' },
+  )
+
+/** The parameters of the feed of changes. */
+export const ChangeList = changeList(LogCursorOrNow)
+
+/** The parameters of a plant's history. */
+export const HistoryList = changeList(LogCursor)
 
 /** The body of a batch. */
 export const PlantBatch = t.Object(

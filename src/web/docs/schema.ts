@@ -23,13 +23,17 @@ const range = (from: unknown, to: unknown, unit: string): string[] => {
   return [from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`]
 }
 
-// The patterns of the description in words.
-const PATTERNS: Readonly<Record<string, string>> = {
-  '^[^\\u0000]*$': 'any text without U+0000',
-  '^-?[0-9]{1,19}$': 'an integer in digits',
-}
+// The patterns of the description in words, by how they begin; the first that fits counts.
+const PATTERNS: readonly (readonly [start: string, words: string])[] = [
+  ['^[^\\u0000]*$', 'any text without U+0000'],
+  ['^(-9223372036854775808|', 'an int64 in digits'],
+  ['^([0-9a-f]{16})-(\\d{1,15})$|^now$', 'a cursor from an answer, or now'],
+  ['^([0-9a-f]{16})-(\\d{1,15})$', 'a cursor from an answer'],
+  ['^(\\*|(?:W\\/)?"', '* or a list of entity tags'],
+]
 
-const patternText = (pattern: string): string => PATTERNS[pattern] ?? `pattern ${pattern}`
+const patternText = (pattern: string): string =>
+  PATTERNS.find(([start]) => pattern.startsWith(start))?.[1] ?? `pattern ${pattern}`
 
 /** The limits of a value in words. */
 export const limitsOf = (schema: Schema): string[] => [
