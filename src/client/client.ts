@@ -11,6 +11,7 @@ import {
   toHealth,
   toHistoryPage,
   toNewPlant,
+  toOwnToken,
   toPage,
   toPlant,
 } from './json.ts'
@@ -173,6 +174,10 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         read: (_, status) => (status === 204 ? null : undefined),
         ...options,
       }),
+
+    /** The name, scope and expiry of the client's token, and whether a change log is kept. */
+    token: async (options: CallOptions = {}) =>
+      call('GET', 'token', { read: toOwnToken, ...options }),
 
     /** True if the service can write: 50302 if it cannot. Needs no token. */
     health: async (options: CallOptions = {}) =>

@@ -8,6 +8,7 @@ import {
   type HistoryPage,
   type NewPlant,
   OPTIONAL_TEXTS,
+  type OwnToken,
   type Plant,
   type PlantChange,
   type PlantPage,
@@ -98,6 +99,17 @@ export function toHistoryPage(value: unknown): HistoryPage | undefined {
 export function toCreated(value: unknown): Created | undefined {
   const { created } = fieldsOf(value)
   return typeof created === 'number' ? { created } : undefined
+}
+
+const SCOPES = ['read', 'write'] as const
+
+/** What a token allows; undefined if the value does not say. */
+export function toOwnToken(value: unknown): OwnToken | undefined {
+  const { name, expires, changeLog, ...rest } = fieldsOf(value)
+  const scope = SCOPES.find((it) => it === rest.scope)
+  if (typeof name !== 'string' || !scope || typeof changeLog !== 'boolean') return undefined
+  if (expires === undefined) return { name, scope, changeLog }
+  return typeof expires === 'string' ? { name, scope, expires, changeLog } : undefined
 }
 
 /** True if the service can write; undefined if the value does not say. */

@@ -88,6 +88,17 @@ export type HistoryPage = {
   readonly next: string | null
 }
 
+/** What the token of a request allows. */
+export type OwnToken = {
+  readonly name: string
+  /** `read`: only reading plants and the change log; `write`: everything. */
+  readonly scope: 'read' | 'write'
+  /** RFC 3339, in UTC; undefined: it never expires. */
+  readonly expires?: string | undefined
+  /** True if a change log is kept. */
+  readonly changeLog: boolean
+}
+
 /** The service can write. */
 export type Health = {
   readonly status: 'ok'

@@ -18,6 +18,7 @@ import { createDiscarder } from './bodies/refused-body'
 import { allowedMethods, SETTINGS } from './elysia'
 import { Followers } from './feed/followers'
 import { openapi } from './openapi'
+import { ownToken } from './own-token'
 import { changes } from './routes/changes'
 import { onePlant } from './routes/one-plant'
 import { health, metricsPage } from './routes/operations'
@@ -117,6 +118,7 @@ export function createApp(deps: AppDeps) {
   app.use(openapi(app)).use(
     new Elysia({ name: 'protected' })
       .use(authenticate({ ...deps, rateLimit }))
+      .use(ownToken(store))
       .use(metricsPage({ ...deps, answerBudget, followers }))
       .use(plants({ store, metrics, bodies, answerBudget, optionsOf }))
       .use(onePlant({ store, bodies, answerBudget, optionsOf }))

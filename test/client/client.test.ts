@@ -178,6 +178,24 @@ test('takes no 304 for an answer that it did not ask for', async () => {
   expect(read).toMatchObject({ ok: false, error: 0, status: 304 })
 })
 
+test('reads what its token allows', async () => {
+  const phone = await createToken('phone', '--scope', 'read', '--expires', '30d')
+  const reader = createClient({ url, token: phone })
+
+  const own = await client.token()
+  expect(own.ok && own.value).toEqual({
+    name: 'PLANTSTORE_TOKEN',
+    scope: 'write',
+    changeLog: true,
+  })
+  expect(await reader.token()).toMatchObject({
+    ok: true,
+    value: { name: 'phone', scope: 'read', expires: expect.stringMatching(/Z$/), changeLog: true },
+  })
+  const stranger = createClient({ url, token: 'pst_unknown' })
+  expect(await stranger.token()).toMatchObject({ ok: false, error: 40102 })
+})
+
 test('says whether the service can write', async () => {
   await using other = serve(() =>
     Response.json({ error: 50302, message: 'cannot write' }, { status: 503 }),
@@ -252,6 +270,7 @@ test.each(FORMS)('knows the etag that a compressing proxy changed: %s', async (_
   const behind = createClient({ url: proxy.url, token: TOKEN })
   await behind.createPlant({ id: 60n, name: 'a' })
 
+  const direct = await client.readPlant(60n)
   const read = await behind.readPlant(60n)
   const ifMatch = read.ok ? read.etag : undefined
   expect(ifMatch).toBe(direct.ok ? direct.etag : 'none')
@@ -283,7 +302,6 @@ test('goes through all pages of a tag, and throws the refusal of a page', async 
   await expect(refused).rejects.toThrow(ClientError)
   await expect(refused).rejects.toMatchObject({ failure: { error: 40102 } })
 })
-const direct = await client.readPlant(60n)
 
 test('goes through all pages of a search, empty ones too', async () => {
   const many = Array.from({ length: 6000 }, (_, index) => ({

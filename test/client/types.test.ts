@@ -12,6 +12,7 @@ import {
   type ListQuery,
   type NewPlant,
   OPTIONAL_TEXTS,
+  type OwnToken,
   type Plant,
   type PlantChange,
   type PlantPage,
@@ -77,6 +78,12 @@ test('the types have the fields of the schemas', () => {
   }
   const page: Fields<PlantPage> = { plants: 'required', next: 'required' }
   const created: Fields<Created> = { created: 'required' }
+  const token: Fields<OwnToken> = {
+    name: 'required',
+    scope: 'required',
+    expires: 'optional',
+    changeLog: 'required',
+  }
   const health: Fields<Health> = { status: 'required' }
   const logged: Fields<Change> = {
     cursor: 'required',
@@ -105,6 +112,7 @@ test('the types have the fields of the schemas', () => {
     ChangePage: changes,
     HistoryPage: changes,
     Created: created,
+    OwnToken: token,
     Health: health,
     Error: error,
   })

@@ -16,6 +16,7 @@ test.each([
   ['/plants/1/history', ['GET', 'HEAD']],
   ['/health', ['GET', 'HEAD']],
   ['/metrics', ['GET', 'HEAD']],
+  ['/token', ['GET', 'HEAD']],
 ])('has at %s the methods that it tells, and no others', async (path, methods) => {
   for (const method of METHODS.filter((it) => !methods.includes(it))) {
     const answer = await daemon.fetch(path, { method })
@@ -39,6 +40,8 @@ test.each([
   '/plants/1/name',
   '/plants/batch/1',
   '/health/',
+  '/token/',
+  '/tokens',
   '/v1/plants',
   '/favicon.ico',
 ])('has no path %s', async (path) => {
@@ -47,22 +50,28 @@ test.each([
   }
 })
 
-test.each(['/plants', '/plants/1', '/plants/2', '/plants/x', '/health', '/metrics', '/nowhere'])(
-  'answers HEAD %s as GET, without the body',
-  async (path) => {
-    const get = await daemon.fetch(path)
-    const body = await get.arrayBuffer()
-    const head = await daemon.fetch(path, { method: 'HEAD' })
+test.each([
+  '/plants',
+  '/plants/1',
+  '/plants/2',
+  '/plants/x',
+  '/health',
+  '/metrics',
+  '/token',
+  '/nowhere',
+])('answers HEAD %s as GET, without the body', async (path) => {
+  const get = await daemon.fetch(path)
+  const body = await get.arrayBuffer()
+  const head = await daemon.fetch(path, { method: 'HEAD' })
 
-    expect(head.status).toBe(get.status)
-    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
-    // The metrics have changed in between.
-    if (path !== '/metrics') {
-      expect(head.headers.get('content-length')).toBe(String(body.byteLength))
-    }
-    expect(await head.text()).toBe('')
-  },
-)
+  expect(head.status).toBe(get.status)
+  expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+  // The metrics have changed in between.
+  if (path !== '/metrics') {
+    expect(head.headers.get('content-length')).toBe(String(body.byteLength))
+  }
+  expect(await head.text()).toBe('')
+})
 
 test.each([
   ['HEAD', '/plants'],

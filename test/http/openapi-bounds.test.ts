@@ -1,6 +1,6 @@
 // What the description allows of each parameter and field is what the daemon accepts, at every bound.
 import { expect, test } from 'bun:test'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
 type Schema = {
   readonly $ref?: string
@@ -31,7 +31,7 @@ const parse = (text: string): unknown =>
       : value,
   )
 
-const { daemon } = await startOwnDaemon({ args: ['--keep-changes', '1d'] })
+const { daemon } = ownDaemon({ args: ['--keep-changes', '1d'] })
 await daemon.create('{"id":1,"name":"Rose"}')
 const { next } = (await (await daemon.fetch('/plants/changes?after=now')).json()) as {
   next: string

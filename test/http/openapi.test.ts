@@ -162,6 +162,7 @@ test('describes every route, each with an example of each of its answers', () =>
     'get /plants/changes',
     'get /plants/{id}',
     'get /plants/{id}/history',
+    'get /token',
     'patch /plants/{id}',
     'post /plants',
     'post /plants/batch',

@@ -2,7 +2,7 @@
 
 // From TypeBox, as those of plants: an integer of Elysia's also takes text.
 import * as t from '@sinclair/typebox'
-import { ACTIONS, CURSOR, NOW } from '../../change-log/change-log'
+import { ACTIONS, CURSOR, CURSOR, NOW } from '../../change-log/change-log'
 import {
   INT64_MAX,
   INT64_MIN,
@@ -14,6 +14,7 @@ import {
   Tag,
 } from '../../plant/plant'
 import { ORDERS, type Order } from '../../plant/plants'
+import { scopes } from '../../token/token'
 
 // The plants on a page if the client gives no limit.
 const DEFAULT_LIMIT = 100
@@ -204,6 +205,23 @@ export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(Log
 export const Created = t.Object(
   { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
   { title: 'Created', description: 'How many plants a batch created.' },
+)
+
+export const OwnToken = t.Object(
+  {
+    name: t.String({
+      description: 'As in the request log; the variable, if the configuration names the token.',
+    }),
+    scope: t.Union(
+      scopes.map((scope) => t.Literal(scope)),
+      { description: '`read` may only read plants and the change log; `write` may do everything.' },
+    ),
+    expires: t.Optional(
+      t.String({ format: 'date-time', description: 'In UTC. Absent: it never expires.' }),
+    ),
+    changeLog: t.Boolean({ description: 'Whether a change log is kept.' }),
+  },
+  { title: 'OwnToken', description: 'What the token of a request allows.' },
 )
 
 export const Health = t.Object(

@@ -1,7 +1,7 @@
 // One plant: its page, the form that changes it, and the form that adds another.
 
 import { signal } from '@preact/signals'
-import type { NewPlant, Plant, PlantChange } from '../../client/client.ts'
+import type { HistoryPage, NewPlant, Plant, PlantChange, Result } from '../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../client/types.ts'
 import { putOpenPlant, readOpenPlant } from './address.ts'
 import { byField, type FieldErrors, INT64_RULE, parseId } from './field-errors.ts'
@@ -306,11 +306,13 @@ export function createEditor(session: Session, list: PlantList, say: (text: stri
     /** True if closing would lose what was typed. */
     isDirty,
 
-    /** A page of what a plant was. */
-    history: (plantId: bigint, after: string | null) =>
-      session.call((client) =>
+    /** A page of what a plant was; empty without a change log. */
+    async history(plantId: bigint, after: string | null): Promise<Result<HistoryPage>> {
+      if (!session.hasChangeLog.value) return { ok: true, value: { changes: [], next: null } }
+      return session.call((client) =>
         client.history(plantId, { limit: 20, ...(after === null ? {} : { after }) }),
-      ),
+      )
+    },
 
     /** Puts an earlier version into the form. */
     restore(version: Plant): void {

@@ -16,6 +16,7 @@ export function createFollower(
 
   /** Where the log ends now; undefined if there is none. */
   async function endOfLog(signal: AbortSignal): Promise<string | undefined> {
+    if (!session.hasChangeLog.value) return undefined
     const end = await session.call((client) => client.listChanges({ after: 'now' }, { signal }))
     return end.ok ? end.value.next : undefined
   }

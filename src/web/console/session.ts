@@ -34,6 +34,8 @@ export function createSession(base: URL) {
   const isKnown = signal(false)
   const isReachable = signal(true)
   const isReadOnly = signal(false)
+  /** True if a change log was kept when the page connected. */
+  const hasChangeLog = signal(false)
   /** True if the tab keeps the token, over a reload too. */
   const isKept = signal(keptToken(base) !== '')
   /** Why the service refused the token, in its own words. */
@@ -93,17 +95,6 @@ export function createSession(base: URL) {
     }
   }
 
-  /** True if a token may not write. Asks with a create without a plant: its scope is judged first, and nothing can be stored. */
-  async function isRefusedWriting(given: string): Promise<boolean> {
-    try {
-      const headers = { authorization: `Bearer ${given}` }
-      return (await fetch(new URL('plants', base), { method: 'POST', headers })).status === 403
-    } catch {
-      // The list that is asked for at the same time says why.
-      return false
-    }
-  }
-
   /** Uses a token if the service accepts it; otherwise sets `refusal`. */
   async function connect(text: string): Promise<void> {
     const given = text.trim()
@@ -116,10 +107,7 @@ export function createSession(base: URL) {
       refusal.value = 'a token has only letters, digits and -._~+/'
       return
     }
-    const [result, mayOnlyRead] = await Promise.all([
-      candidate.listPlants({ limit: 1 }),
-      isRefusedWriting(given),
-    ])
+    const result = await candidate.token()
     if (attempt !== attempts) return
     if (!result.ok) {
       refusal.value = isSilence(result) ? SILENCE : result.message
@@ -128,7 +116,8 @@ export function createSession(base: URL) {
     keepToken(base, isKept.value ? given : '')
     token = given
     client = candidate
-    isReadOnly.value = mayOnlyRead
+    isReadOnly.value = result.value.scope === 'read'
+    hasChangeLog.value = result.value.changeLog
     isReachable.value = true
     isKnown.value = true
     isConnected.value = true
@@ -164,6 +153,7 @@ export function createSession(base: URL) {
     isKnown,
     isReachable,
     isReadOnly,
+    hasChangeLog,
     refusal,
     token: () => token,
     refuse,

@@ -1,0 +1,38 @@
+// The route of the token that a request is sent with.
+
+import { Elysia } from 'elysia'
+import { ApiError } from '../errors'
+import type { Store } from '../store'
+import { caller } from './access/request-context'
+import { answerJson } from './answers/answer'
+import { answers } from './routes/describe'
+import { OwnToken } from './routes/schemas'
+
+const example = {
+  name: 'laptop',
+  scope: 'write',
+  expires: '2030-05-01T12:00:00.000Z',
+  changeLog: true,
+}
+
+/** `GET /token`: what a client may do, so that it need not try. */
+export function ownToken(store: Pick<Store, 'changeLog'>) {
+  return new Elysia({ name: 'own-token' }).use(caller()).get(
+    '/token',
+    ({ token }) => {
+      if (!token) throw new ApiError(40101)
+      const { name, scope, expiresAt } = token
+      const expires = expiresAt === null ? {} : { expires: new Date(expiresAt).toISOString() }
+      return answerJson({ name, scope, ...expires, changeLog: store.changeLog !== undefined })
+    },
+    {
+      detail: {
+        operationId: 'token',
+        summary: 'Read what the token allows',
+        description:
+          'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read.',
+        answers: () => answers(200, 'The token.', OwnToken, { example }),
+      },
+    },
+  )
+}

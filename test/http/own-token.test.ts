@@ -1,0 +1,81 @@
+// GET /token: what a client may do.
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { runProgram, startDaemon, TOKEN } from '../harness/daemon'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError } from '../harness/plants'
+
+const { daemon, database, folder, createToken, revokeToken } = await startOwnDaemon({
+  args: ['--rate-limit', '100', '--log-requests'],
+})
+const read = (token: string, url = daemon.url) =>
+  fetch(`${url}/token`, { headers: { authorization: `Bearer ${token}` } })
+
+test('says the name, the scope and the expiry of a token, and that no change log is kept', async () => {
+  const before = Date.now()
+  const laptop = await createToken('laptop')
+  const phone = await createToken('phone', '--scope', 'read', '--expires', '90d')
+
+  const answer = await read(laptop)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(await answer.text()).toBe('{"name":"laptop","scope":"write","changeLog":false}')
+
+  const { expires, ...rest } = (await (await read(phone)).json()) as { expires: string }
+  expect(rest).toEqual({ name: 'phone', scope: 'read', changeLog: false } as never)
+  expect(expires).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  const days = (Date.parse(expires) - before) / 86_400_000
+  expect(days).toBeGreaterThanOrEqual(90)
+  expect(days).toBeLessThan(90.1)
+})
+
+test('says that a change log is kept', async () => {
+  const args = ['--keep-changes', '1d']
+  await using daemon = await startDaemon({ database: folder.file('logged.db'), args })
+  expect(await (await daemon.fetch('/token')).json()).toMatchObject({ changeLog: true })
+})
+
+test('names a token of the configuration as the log does', async () => {
+  const name = async (answer: Response) => ((await answer.json()) as { name: string }).name
+  expect(await name(await read(TOKEN))).toBe('PLANTSTORE_TOKEN')
+  expect(daemon.events().findLast(({ event }) => event === 'request')).toMatchObject({
+    token: 'PLANTSTORE_TOKEN',
+    path: '/token',
+  })
+
+  writeFileSync(folder.file('token'), `${TOKEN}\n`)
+  const env = { PLANTSTORE_TOKEN: '', PLANTSTORE_TOKEN_FILE: folder.file('token') }
+  await using other = await startDaemon({ database: folder.file('other.db'), env })
+  expect(await name(await read(TOKEN, other.url))).toBe('PLANTSTORE_TOKEN_FILE')
+})
+
+test('refuses no token, a wrong one, and one that was revoked or has expired', async () => {
+  await expectError(await fetch(`${daemon.url}/token`), 40101)
+  await expectError(await read('pst_unknown_0123456789'), 40102)
+  const revoked = await createToken('revoked')
+  expect((await read(revoked)).status).toBe(200)
+  await revokeToken('revoked')
+  await expectError(await read(revoked), 40102)
+  const short = await createToken('short', '--expires', '1s')
+  await Bun.sleep(1100)
+  await expectError(await read(short), 40102)
+  const posted = await fetch(`${daemon.url}/token`, { method: 'POST' })
+  await expectError(posted, 40501)
+  expect(posted.headers.get('allow')).toBe('GET, HEAD')
+})
+
+test('counts as a request of the token, and as a use of it', async () => {
+  const used = await createToken('used')
+  const answer = await read(used)
+  expect(answer.headers.get('ratelimit')).toBe('"default";r=99;t=1')
+
+  const lastUse = async () => {
+    const { out } = await runProgram(['token', 'list', '--json', '--database', database])
+    const tokens = JSON.parse(out) as { name: string; lastUsedAt: string | null }[]
+    return tokens.find(({ name }) => name === 'used')?.lastUsedAt
+  }
+  for (const end = Date.now() + 20_000; !(await lastUse()) && Date.now() < end; )
+    await Bun.sleep(50)
+  expect(await lastUse()).toMatch(/:00:00\.000Z$/)
+})
