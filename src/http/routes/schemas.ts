@@ -2,7 +2,7 @@
 
 // From TypeBox, as those of plants: an integer of Elysia's also takes text.
 import * as t from '@sinclair/typebox'
-import { ACTIONS, CURSOR, CURSOR, NOW } from '../../change-log/change-log'
+import { ACTIONS, CURSOR, NOW } from '../../change-log/change-log'
 import {
   INT64_MAX,
   INT64_MIN,

@@ -6,7 +6,7 @@ import { storedPlants } from '../../harness/plants'
 import { openConsole, ownBrowser } from './console-page'
 import { visit } from './visit'
 
-const { daemon } = ownDaemon()
+const { daemon, createToken } = ownDaemon()
 const browser = ownBrowser()
 beforeAll(async () => {
   for (let id = 1; id <= 300; id++) await daemon.create(`{"id":${id},"name":"plant ${id}"}`)
@@ -41,6 +41,29 @@ describe('a link with a token in its fragment', () => {
     expect(page.url()).toBe(`${daemon.url}/`)
     expect(await visited.complaints()).toEqual([])
   })
+})
+
+test.each([
+  ['a write token', []],
+  ['a read-only token', ['--scope', 'read']],
+])('connects and opens a plant with %s, and no request is refused', async (_, flags) => {
+  const token = await createToken(`browser${flags.length}`, ...flags)
+  await using visited = await visit(browser, daemon.url)
+  const { page } = visited
+  const refused: string[] = []
+  page.on('response', (answer) => {
+    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`)
+  })
+
+  await page.goto(`${daemon.url}/?plant=7#token=${token}`)
+  await page.getByText('ID 7', { exact: true }).waitFor()
+  await page.getByText('300 plants', { exact: true }).waitFor()
+  const edits = page.getByRole('button', { name: 'Edit', exact: true })
+  expect(await edits.count()).toBe(flags.length === 0 ? 1 : 0)
+
+  await page.waitForTimeout(500)
+  expect(refused).toEqual([])
+  expect(await visited.complaints()).toEqual([])
 })
 
 test('the token field says what a token looks like', async () => {
