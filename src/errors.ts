@@ -86,9 +86,9 @@ export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
 // A URL within a text, up to a space or a quote.
-const URL_IN_TEXT = /[a-z][a-z\d+.-]*:\/\/[^\s"]*/gi
+const URL_IN_TEXT = /[a-z][a-z\d+.-]{0,20}:\/\/[^\s"]+/gi
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed.
-const CONTROLS = /[\0-\x1f\x7f-\x9f]+/g
+const CONTROLS = /[\x00-\x1f\x7f-\x9f]+/g
 // Shorter ones occur in any text.
 const LEAST_SECRET = 3
 

@@ -201,7 +201,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// The same for the same version of a plant, whether or not a proxy has compressed the answer.
+// One version of a plant has one etag, whether or not a proxy has compressed the answer.
 function etagOf(headers: Headers): { etag?: string } {
   const etag = headers.get('etag')
   return etag === null ? {} : { etag: etag.replace(CHANGED_BY_PROXY, '"$1"') }

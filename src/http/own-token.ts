@@ -15,7 +15,7 @@ const example = {
   changeLog: true,
 }
 
-/** `GET /token`: what a client may do, so that it need not try. */
+/** `GET /token` tells a client what its token allows, so that it need not try. */
 export function ownToken(store: Pick<Store, 'changeLog'>) {
   return new Elysia({ name: 'own-token' }).use(caller()).get(
     '/token',

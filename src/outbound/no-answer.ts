@@ -29,7 +29,7 @@ const NO_HTTP = 'it does not speak valid HTTP'
 const DAMAGED = 'its answer is compressed and damaged'
 const BAD_REDIRECT = 'it redirects to an invalid URL'
 
-// By the codes of Bun's errors, whose messages show the whole URL.
+// Words for the codes of Bun's errors, whose messages show the whole URL.
 const REASONS: Readonly<Record<string, string>> = {
   Malformed_HTTP_Response: NO_HTTP,
   InvalidHTTPResponse: NO_HTTP,
@@ -50,11 +50,19 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
 }
 
-/** The parts of a URL that may be secret, as they are sent and as they are meant. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The parts of a URL that may be secret, also decoded. */
 const secretsOf = ({ href, pathname, search, username, password }: URL): string[] =>
   [href, pathname + search, pathname, search.slice(1), username, password].flatMap((part) => [
     part,
-    new URLSearchParams(`_=${part.replaceAll('&', '%26').replaceAll('+', '%2B')}`).get('_') ?? '',
+    decode(part),
   ])
 
 function reasonOf(error: unknown, { url, proxy, secrets }: Asked): string {

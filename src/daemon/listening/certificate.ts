@@ -2,7 +2,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
-import { OpenError } from '../../errors'
+import { OpenError, safeMessage } from '../../errors'
 import { readText } from '../../files/input'
 import type { Log } from '../../log'
 
@@ -65,7 +65,7 @@ export function watchCertificate(certFile: string, keyFile: string, log: Log) {
         current = next
         log('info', 'certificate-read', { file: certFile, expires: formatTime(next.expiresAt) })
       } catch (error) {
-        log('error', 'certificate-refused', { detail: (error as Error).message })
+        log('error', 'certificate-refused', { detail: safeMessage(error) })
       }
     },
   }

@@ -99,7 +99,7 @@ export const PlantList = t.Object(
   { additionalProperties: false, error: 'unknown parameter; use limit, after, tag, name or order' },
 )
 
-// The change log checks it, as for the commands.
+// The change log checks cursors itself, those of commands too.
 t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
 
 const logCursor = { [t.Kind]: 'LogCursor', type: 'string' }

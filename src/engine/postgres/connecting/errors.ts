@@ -71,7 +71,7 @@ const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the hos
 const OTHER_METHOD =
   'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
 
-// By the codes of Bun's own errors.
+// Words for the codes of Bun's own errors.
 const REASONS: Readonly<Record<string, string>> = {
   ERR_POSTGRES_CONNECTION_CLOSED: CLOSED,
   ECONNRESET: CLOSED,
@@ -91,7 +91,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The same error, its message without the password: a server or a pooler may repeat what it was sent. */
 export function hidePassword(error: unknown, password: string): unknown {
-  if (error instanceof Error) error.message = safeMessage(error, [password])
+  const message = safeMessage(error, [password])
+  // That of a DOMException cannot be set.
+  if (error instanceof Error && error.message !== message) error.message = message
   return error
 }
 
