@@ -176,7 +176,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       }),
 
     /** The name, scope and expiry of the client's token, and whether a change log is kept. */
-    token: async (options: CallOptions = {}) =>
+    readToken: async (options: CallOptions = {}) =>
       call('GET', 'token', { read: toOwnToken, ...options }),
 
     /** True if the service can write: 50302 if it cannot. Needs no token. */

@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test'
 import { TOKEN } from '../harness/daemon'
 import { connect, head } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 
-const { daemon, stored } = await startOwnDaemon()
+const { daemon, stored } = ownDaemon()
 const WAIT_MS = 300
 
 const expecting = (value: string, body: string): string =>

@@ -107,7 +107,7 @@ export function createSession(base: URL) {
       refusal.value = 'a token has only letters, digits and -._~+/'
       return
     }
-    const result = await candidate.token()
+    const result = await candidate.readToken()
     if (attempt !== attempts) return
     if (!result.ok) {
       refusal.value = isSilence(result) ? SILENCE : result.message

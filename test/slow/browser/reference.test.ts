@@ -50,7 +50,8 @@ async function remove(page: Page, id: string): Promise<string> {
   return String(await form.locator('.outcome').textContent())
 }
 
-const typeToken = (page: Page, token: string = TOKEN) => page.getByLabel('Token').fill(token)
+const typeToken = (page: Page, token: string = TOKEN) =>
+  page.getByLabel('Token', { exact: true }).fill(token)
 
 describe('the reference', () => {
   test('shows every operation of the description, with its answers and errors', async () => {
@@ -222,7 +223,7 @@ describe('a form', () => {
       `curl '${daemon.url}/plants' \\\n  -H "Authorization: Bearer $TOKEN"`,
     )
     await page.reload()
-    expect(await page.getByLabel('Token').inputValue()).toBe('')
+    expect(await page.getByLabel('Token', { exact: true }).inputValue()).toBe('')
   })
 
   test('asks before it deletes, and an Enter too many does not answer', async () => {
@@ -322,7 +323,7 @@ describe('a form', () => {
     await page.keyboard.press('Enter')
 
     await form.getByText('404 Not Found').waitFor()
-    await page.getByLabel('Token').focus()
+    await page.getByLabel('Token', { exact: true }).focus()
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Shift+Tab')

@@ -1,12 +1,12 @@
 // The route of the token that a request is sent with.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../errors'
-import type { Store } from '../store'
-import { caller } from './access/request-context'
-import { answerJson } from './answers/answer'
-import { answers } from './routes/describe'
-import { OwnToken } from './routes/schemas'
+import { ApiError } from '../../errors'
+import type { Store } from '../../store'
+import { caller } from '../access/request-context'
+import { answerJson } from '../answers/answer'
+import { answers } from './describe'
+import { OwnToken } from './schemas'
 
 const example = {
   name: 'laptop',
@@ -15,7 +15,7 @@ const example = {
   changeLog: true,
 }
 
-/** `GET /token` tells a client what its token allows, so that it need not try. */
+/** `GET /token` has a client's rights, so that it need not try. */
 export function ownToken(store: Pick<Store, 'changeLog'>) {
   return new Elysia({ name: 'own-token' }).use(caller()).get(
     '/token',
@@ -27,7 +27,7 @@ export function ownToken(store: Pick<Store, 'changeLog'>) {
     },
     {
       detail: {
-        operationId: 'token',
+        operationId: 'readToken',
         summary: 'Read what the token allows',
         description:
           'The name, the scope and the expiry of the token that is sent, and whether there is a change log to read.',
