@@ -60,6 +60,8 @@ type Exchange = Caller & {
   readonly started: number | undefined
 }
 
+const UNREAD_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 export function createApp(deps: AppDeps) {
   const { store, metrics, log, now, cors, hsts, stopping } = deps
   const requestLog = deps.logRequests ? createRequestLog(log, deps.clientOf) : null
@@ -68,7 +70,7 @@ export function createApp(deps: AppDeps) {
   const followers = new Followers({ ...deps, answerBudget })
   const optionsOf = createOptionsOf(store, deps.clientOf)
   const bodies = createBodies(deps.maxBodyBytes)
-  const discardRest = createDiscarder(deps.maxBodyBytes)
+  const { isShort, discardRest } = createDiscarder(deps.maxBodyBytes)
 
   function observe(
     { request, route, token, entry, started = performance.now() }: Exchange,
@@ -84,7 +86,9 @@ export function createApp(deps: AppDeps) {
     if (hsts !== null) {
       response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
     }
-    if (stopping.aborted) response.headers.set('connection', 'close')
+    // The body of any other method is read before the answer.
+    const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
+    if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }
 
   // A browser's preflight has no token, and uses a method that no path has.
@@ -108,8 +112,9 @@ export function createApp(deps: AppDeps) {
     .onError(async ({ request, route, token, started, entry, error }) => {
       const refusal = toApiError(error, log)
       if (refusal.error === 40102) metrics.failedCredentials()
-      await discardRest(request)
+      const isRead = await discardRest(request)
       const response = answerError(refusal)
+      if (!isRead) response.headers.set('connection', 'close')
       observe({ request, route, token, started, entry }, response)
       return response
     })

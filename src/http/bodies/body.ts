@@ -14,6 +14,7 @@ const MEDIA_TYPE =
   /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^`|~-]+=(?:[\w!#-'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
 const ENCODED = 'send the body without Content-Encoding'
 const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
+const TOO_MANY_CHUNKS = 'the body has too many chunks; send larger ones, or Content-Length'
 const DIGITS = /^\d{1,15}$/
 
 // A body of up to this length is not counted: there is one per connection, which takes 8 KB in all
@@ -21,6 +22,10 @@ const DIGITS = /^\d{1,15}$/
 const SMALL_BODY_BYTES = 4 * 1024
 // All longer bodies that are being read take at most this together; one of the longest length always fits.
 const READING_BYTES = 16 * 1024 * 1024
+// A chunked body may have this many chunks, and one more for each KiB of the limit. Bun hides their extensions, of up to 16 KB.
+const SPARE_CHUNKS = 512
+const CHUNK_BYTES = 1024
+const FIRST_BUFFER_BYTES = 16 * 1024
 // A body of many keys takes ten times its length until it is collected. Only the known fields of a longer one are kept:
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
@@ -41,6 +46,32 @@ function keepFields(body: unknown): unknown {
 
 const parse = (bytes: Uint8Array): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
+
+/** Collects parts of a body in one buffer: kept apart, a part of one byte would take hundreds. */
+function createBuffer() {
+  let bytes = Buffer.allocUnsafeSlow(0)
+  let length = 0
+  return {
+    get length() {
+      return length
+    },
+    add(part: Uint8Array<ArrayBuffer>): void {
+      if (length + part.byteLength > bytes.byteLength) {
+        const size = Math.max(FIRST_BUFFER_BYTES, 2 * length, length + part.byteLength)
+        const larger = Buffer.allocUnsafeSlow(size)
+        larger.set(bytes.subarray(0, length))
+        // Freed at once: of bodies that come together, the collector would be late (`memory-deletes`).
+        bytes.buffer.transfer(0)
+        bytes = larger
+      }
+      bytes.set(part, length)
+      length += part.byteLength
+      part.buffer.transfer(0)
+    },
+    all: () => bytes.subarray(0, length),
+    free: (): void => void bytes.buffer.transfer(0),
+  }
+}
 
 /** The media types of a body; `rule` and `accepts` name them to a client that sends another. */
 export type Media = {
@@ -94,28 +125,32 @@ export type Bodies = {
 export function createBodies(limit: number): Bodies {
   const budget = createByteBudget(Math.max(READING_BYTES, limit))
 
+  const maxChunks = SPARE_CHUNKS + Math.ceil(limit / CHUNK_BYTES)
+
   // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
-  async function readCounted(request: Request): Promise<Uint8Array> {
+  async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
     if (budget.held() >= budget.limit) throw new ApiError(50301, TOO_MANY)
     const reader = request.body?.getReader()
     if (!reader) return new Uint8Array()
-    const parts: Uint8Array<ArrayBuffer>[] = []
+    const bytes = createBuffer()
     const holding = budget.hold()
-    let size = 0
+    let isRead = false
     try {
       for (;;) {
         const { done, value } = await reader.read()
-        if (done) return Buffer.concat(parts)
-        parts.push(value)
-        holding.add(value.byteLength)
-        size += value.byteLength
-        if (size > limit) throw new ApiError(41301)
+        isRead = done
+        if (done) return bytes.all()
+        const { byteLength } = value
+        if (bytes.length + byteLength > limit) throw new ApiError(41301)
+        if (chunksLeft === 0) throw new ApiError(41301, TOO_MANY_CHUNKS)
+        chunksLeft -= 1
+        bytes.add(value)
+        holding.add(byteLength)
         if (budget.held() > budget.limit) throw new ApiError(50301, TOO_MANY)
       }
     } finally {
       holding.release()
-      // Freed at once: of bodies that come together, the collector would be late (`memory-deletes`).
-      for (const { buffer } of parts) buffer.transfer(0)
+      if (!isRead) bytes.free()
       reader.releaseLock()
     }
   }
@@ -126,7 +161,8 @@ export function createBodies(limit: number): Bodies {
     if (length !== null && length > limit) throw new ApiError(41301)
     const isSmall = length !== null && length <= SMALL_BODY_BYTES
     try {
-      return await (isSmall ? request.bytes() : readCounted(request))
+      if (isSmall) return await request.bytes()
+      return await readCounted(request, length === null ? maxChunks : Number.POSITIVE_INFINITY)
     } catch (cause) {
       if (cause instanceof ApiError) throw cause
       throw new ApiError(40001, 'the body was cut off', { cause })

@@ -2,48 +2,76 @@
 
 import { createByteBudget } from './byte-budget'
 
-const SHORTEST_LIMIT_BYTES = 8 * 1024 * 1024
+const MIN_LIMIT_BYTES = 8 * 1024 * 1024
 const MAX_MS = 5000
 const QUIET_MS = 1000
 // Bun buffers up to a megabyte of each body meanwhile. Beyond this total, refusals are answered at once: 256 clients that
 // send 900 KB each take 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
 const BUFFERED_BYTES = 1024 * 1024
 const ALL_BUFFERED_BYTES = 16 * BUFFERED_BYTES
+// Bun hides the extension of a chunk, which has up to this many bytes.
+const EXTENSION_BYTES = 16 * 1024
 
-/**
- * Makes the function that reads the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes
- * without a byte.
- *
- * If a client sends `Connection: close`, as nginx does, Bun closes the connection right after the answer. A client that is
- * still sending would see a reset, and never the answer. Bun exposes no body of a GET or a HEAD: those are not read.
- */
-export function createDiscarder(limit: number): (request: Request) => Promise<void> {
-  const longest = Math.max(SHORTEST_LIMIT_BYTES, limit)
-  const budget = createByteBudget(ALL_BUFFERED_BYTES)
-
-  return async function discardRest({ body, headers }) {
-    if (!body || body.locked) return
-    const length = Number(headers.get('content-length') ?? BUFFERED_BYTES)
-    const own = Math.min(length, BUFFERED_BYTES)
-    if (length > longest || budget.held() + own > budget.limit) return
-    const { release } = budget.hold(own)
-    await discard(body, longest).finally(release)
-  }
+export type Discarder = {
+  /** True if Bun may read the body of a request on after the answer: it has an end, and a near one. */
+  isShort(request: Request): boolean
+  /** Reads what is left of a body. Resolves to false if the connection must be closed, because much more may follow. */
+  discardRest(request: Request): Promise<boolean>
 }
 
-async function discard(body: ReadableStream<Uint8Array>, longest: number): Promise<void> {
+/**
+ * Makes what reads the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without a byte.
+ *
+ * If a client sends `Connection: close`, as nginx does, Bun closes the connection right after the answer. A client that is
+ * still sending would see a reset, and never the answer. Bun exposes no body of a GET or a HEAD. What nobody reads, Bun reads
+ * on after the answer, without any limit.
+ */
+export function createDiscarder(limit: number): Discarder {
+  const longest = Math.max(MIN_LIMIT_BYTES, limit)
+  const budget = createByteBudget(ALL_BUFFERED_BYTES)
+
+  const isChunked = ({ headers }: Request): boolean => headers.has('transfer-encoding')
+  const isShort = (request: Request): boolean =>
+    !isChunked(request) && Number(request.headers.get('content-length') ?? 0) <= longest
+
+  async function discardRest(request: Request): Promise<boolean> {
+    const { body, headers } = request
+    if (!body) return isShort(request)
+    if (body.locked) return true
+    const length = Number(headers.get('content-length') ?? BUFFERED_BYTES)
+    const own = Math.min(length, BUFFERED_BYTES)
+    if (length > longest || budget.held() + own > budget.limit) return isShort(request)
+    const { release } = budget.hold(own)
+    return discard(body, longest, isChunked(request) ? EXTENSION_BYTES : 0).finally(release)
+  }
+
+  return { isShort, discardRest }
+}
+
+/** Resolves to whether the body has ended. Each part of it counts as at least `minBytes`. */
+async function discard(
+  body: ReadableStream<Uint8Array>,
+  longest: number,
+  minBytes: number,
+): Promise<boolean> {
   const reader = body.getReader()
   const end = performance.now() + MAX_MS
-  const quiet = setTimeout(() => reader.cancel(), QUIET_MS)
+  let isQuiet = false
+  const quiet = setTimeout(() => {
+    isQuiet = true
+    reader.cancel()
+  }, QUIET_MS)
   try {
     for (let left = longest; left > 0 && performance.now() < end; ) {
       const { done, value } = await reader.read()
-      if (done) return
-      left -= value.byteLength
+      if (done) return !isQuiet
+      left -= Math.max(value.byteLength, minBytes)
       quiet.refresh()
     }
+    return false
   } catch {
     // The client has gone: nobody waits for the answer.
+    return true
   } finally {
     clearTimeout(quiet)
   }

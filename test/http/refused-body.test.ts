@@ -1,0 +1,146 @@
+// Bodies that are refused, or that no route reads: the connection is closed at a limit, else the server would read on.
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { TOKEN } from '../harness/daemon'
+import { type Answer, connect, head, request } from '../harness/http'
+import { startOwnDaemon } from '../harness/own-daemon'
+import { expectError, storedPlants } from '../harness/plants'
+
+const { daemon, database } = await startOwnDaemon()
+
+const MEGABYTE = 1_000_000
+// The limits are 8 MiB, and 1536 extensions of 16 KB; the kernel and Bun buffer more.
+const CLOSED_WITHIN_BYTES = 60 * MEGABYTE
+const MAX_OWN_MEGABYTES = 200
+
+const authorized = { authorization: `Bearer ${TOKEN}` }
+const json = { ...authorized, 'content-type': 'application/json' }
+const endless = { 'content-length': String(5000 * MEGABYTE) }
+const chunked = { 'transfer-encoding': 'chunked' }
+
+const part = 'x'.repeat(65_536)
+const chunk = `10000\r\n${part}\r\n`
+/** Chunks of one byte, each with an extension of so many bytes. */
+const extended = (bytes: number) => `1;e=${'a'.repeat(bytes)}\r\nx\r\n`.repeat(65_536 / bytes)
+
+type Poured = {
+  readonly answer: Answer | undefined
+  readonly sent: number
+  readonly isClosed: boolean
+}
+
+/** Sends a head, then a part again and again until the connection is closed or many bytes are sent. */
+async function pour(start: string, more: string, most = 4 * CLOSED_WITHIN_BYTES): Promise<Poured> {
+  await using connection = await connect(daemon.url)
+  const answer = connection.send(start)
+  const bytes = Buffer.from(more)
+  let sent = 0
+  while (!connection.closed() && sent < most) {
+    connection.write(bytes)
+    await connection.drained()
+    sent += bytes.length
+    await Bun.sleep(0)
+  }
+  const isClosed = connection.closed()
+  return {
+    answer: await Promise.race([answer, Bun.sleep(1000).then(() => undefined)]),
+    sent,
+    isClosed,
+  }
+}
+
+test.each([
+  ['without a token, with a length', head('POST /plants', endless), part, 401],
+  ['without a token, in chunks', head('POST /plants', chunked), chunk, 401],
+  [
+    'without a token, in chunks with extensions',
+    head('POST /plants', chunked),
+    extended(16_000),
+    401,
+  ],
+  ['beyond the limit, with a length', head('POST /plants', { ...json, ...endless }), part, 413],
+  ['beyond the limit, in chunks', head('POST /plants', { ...json, ...chunked }), chunk, 413],
+  [
+    'with extensions of chunks',
+    head('POST /plants', { ...json, ...chunked }),
+    extended(16_000),
+    413,
+  ],
+  ['of one-byte chunks', head('POST /plants', { ...json, ...chunked }), extended(4), 413],
+  ['of a DELETE', head('DELETE /plants/1', { ...authorized, ...endless }), part, 413],
+  [
+    'of a method that the path lacks',
+    head('PUT /plants', { ...authorized, ...endless }),
+    part,
+    405,
+  ],
+  ['of a GET, with a length', head('GET /plants', { ...authorized, ...endless }), part, 200],
+  ['of a GET, in chunks', head('GET /health', chunked), chunk, 200],
+  ['of a GET of no path', head('GET /nowhere', endless), part, 404],
+])('closes the connection that goes on sending a body %s', async (_, start, more, status) => {
+  const { answer, sent, isClosed } = await pour(start, more)
+
+  expect({ status: answer?.status, connection: answer?.headers.connection, isClosed }).toEqual({
+    status,
+    connection: 'close',
+    isClosed: true,
+  })
+  expect(sent).toBeLessThan(CLOSED_WITHIN_BYTES)
+  expect(storedPlants(database)).toEqual([])
+})
+
+test('a body that comes in very many chunks is 41301 with the reason', async () => {
+  const body = '{"id":1,"name":"Rose"}'.padEnd(10_000)
+  const stream = new ReadableStream({
+    async start(controller) {
+      for (const byte of Buffer.from(body)) {
+        controller.enqueue(Uint8Array.of(byte))
+        await Bun.sleep(0)
+      }
+      controller.close()
+    },
+  })
+
+  const answer = await daemon.fetch('/plants', { method: 'POST', body: stream })
+
+  expect(await expectError(answer, 41301)).toBe(
+    'the body has too many chunks; send larger ones, or Content-Length',
+  )
+  expect(storedPlants(database)).toEqual([])
+})
+
+test('bodies of one-byte chunks take no more memory than others', async () => {
+  const ownMegabytes = () =>
+    Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${daemon.pid}/status`, 'utf8'))?.[1]) /
+    1024
+  let peak = 0
+  const watch = setInterval(() => {
+    peak = Math.max(peak, ownMegabytes())
+  }, 20)
+  const start = head('POST /plants', { ...json, ...chunked })
+  await Promise.all(
+    Array.from({ length: 8 }, () => pour(start, '1\r\nx\r\n'.repeat(10_000), 3 * MEGABYTE)),
+  )
+  clearInterval(watch)
+
+  expect(peak).toBeGreaterThan(0)
+  expect(peak).toBeLessThan(MAX_OWN_MEGABYTES)
+})
+
+test('keeps the connection after a body that has ended, refused or not', async () => {
+  using connection = await connect(daemon.url)
+  const refused = { 'content-length': '5' }
+  const statuses = []
+  for (const text of [
+    `${head('POST /plants', refused)}12345`,
+    `${head('POST /plants', chunked)}5\r\n12345\r\n0\r\n\r\n`,
+    `${head('GET /health', refused)}12345`,
+    `${head('POST /plants', { ...json, ...chunked })}5;e=1\r\n12345\r\n0\r\n\r\n`,
+    request('GET', '/plants', TOKEN),
+  ]) {
+    const answer = await connection.send(text)
+    statuses.push([answer?.status, answer?.headers.connection])
+  }
+
+  expect(statuses).toEqual([401, 401, 200, 400, 200].map((status) => [status, undefined]))
+})
