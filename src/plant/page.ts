@@ -1,4 +1,4 @@
-// How long a page of plants is, and where it begins, in every engine.
+// The limits of reading pages of plants, in every engine: their length, and how many may wait; and where a page begins.
 
 import { INT64_MAX, INT64_MIN, type Int64 } from './plant'
 import type { Order, PlantQuery } from './plants'
@@ -6,8 +6,19 @@ import type { Order, PlantQuery } from './plants'
 /** A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory. */
 export const PAGE_LENGTH = 250_000
 
-/** The most plants that a search by name walks for one page: a few milliseconds, in which nobody else is served. */
-export const MAX_WALKED = 5000
+const MAX_WALKED = 5000
+// Those of one tag are far apart in the table: each takes several times as long.
+const MAX_WALKED_OF_TAG = 1000
+
+/** The most plants that are walked for one page: a few milliseconds, in which the event loop is blocked. */
+export function maxWalked({ limit, name, tag }: PlantQuery): number {
+  if (name === null) return limit
+  return tag === null ? MAX_WALKED : MAX_WALKED_OF_TAG
+}
+
+/** Lists and searches that may wait. A request that waits takes about 5 KB; so many take some seconds. */
+export const MAX_WAITING_READS = 1000
+export const TOO_MANY_READS = 'busy: too many lists and searches are waiting; retry shortly'
 
 /** The first id that may be on a page; null: there is none. */
 export function firstId({ after, order }: PlantQuery): Int64 | null {

@@ -63,8 +63,9 @@ export interface Plants {
   /**
    * A page. It has fewer plants than its limit if they are very long, to save memory, but at least one. A search by name
    * walks a few thousand plants at most, to let others have their turn: its page may be short or empty, and more follow.
+   * Not read if its signal is aborted before its turn.
    */
-  listPlants(query: PlantQuery): Promise<Page>
+  listPlants(query: PlantQuery, signal?: AbortSignal): Promise<Page>
   /** How many plants there are, as commits have counted them; null if another program has removed the number. */
   countPlants(): Promise<number | null>
 }

@@ -9,6 +9,7 @@ import type { Role } from '../role'
 import { createBatches } from './batches'
 import type { Connection } from './connecting/connection'
 import { Primary } from './connecting/primary'
+import { limitWaiting } from './connecting/readers'
 import { Refusals } from './connecting/refusals'
 import { limitWrites } from './connecting/settings'
 import type { PostgresTarget } from './connecting/url'
@@ -86,7 +87,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     () => writer.resume(),
   )
   const writer = new Writer(primary, lane, role)
-  const askForPages = primary.reader('pages')
+  const askForPages = limitWaiting(primary.reader('pages'))
   const askForTokens = primary.reader('tokens')
   const changeLogReader = createChangeLogReader(askForPages)
   const leases = createLeases(

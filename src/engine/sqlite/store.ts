@@ -12,6 +12,7 @@ import { copyBeforeMigration } from './copies/before-migration'
 import { Storage } from './database-handle'
 import { fileSize, freeBytes, openFile } from './file/database-file'
 import { SCHEMA_VERSION } from './file/migrations'
+import { createLongReads } from './long-reads'
 import { openDatabase } from './open'
 import { countPlants } from './reading/plants'
 
@@ -44,9 +45,11 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
   const readChangeLog: ChangeLog['read'] = (options) =>
     storage.read((it) => it.changeLog.read(options))
   const { writes, watch, methods } = createWrites((batch) => storage.commit(batch), readChangeLog)
+  const readLong = createLongReads()
   const changeLog: ChangeLog = {
-    read: readChangeLog,
-    history: (id, options) => storage.read((it) => it.changeLog.history(id, options)),
+    read: (options) => readLong(() => readChangeLog(options)),
+    history: (id, options) =>
+      readLong(() => storage.read((it) => it.changeLog.history(id, options))),
     watch,
     stats: () => storage.read((it) => it.changeLog.stats()),
   }
@@ -63,7 +66,8 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     ...methods,
     ...(storage.keepsChangeLog ? { changeLog } : {}),
     readPlant: (id) => storage.read((it) => it.plants.read(id)),
-    listPlants: (query) => storage.read((it) => it.plants.list(query)),
+    listPlants: (query, signal) =>
+      readLong(() => storage.read((it) => it.plants.list(query)), signal),
     countPlants: () => storage.read((it) => countPlants(it.db)),
     findToken: (hash) => storage.read((it) => it.tokens.find(hash)),
     createToken: (token) => storage.write((it) => it.tokens.create(token)),

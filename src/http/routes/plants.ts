@@ -111,7 +111,8 @@ export function plants({ store, metrics, bodies, answerBudget, optionsOf }: Plan
       async ({ request, query: { limit, after, ...filter } }) => {
         const { tag = null, name = null, order } = filter
         const from = after === undefined ? null : BigInt(after)
-        const page = await store.listPlants({ limit: Number(limit), after: from, tag, name, order })
+        const query = { limit: Number(limit), after: from, tag, name, order }
+        const page = await store.listPlants(query, request.signal)
         const next = page.next === null ? null : String(page.next)
         const text = JSON.stringify({ plants: page.plants.map(toJson), next })
         const answer = answerBudget.answerZipped(request, text)

@@ -26,6 +26,7 @@ import { powerFaults } from './power.ts'
 import { proxyFaults } from './proxies.ts'
 import { replayFaults } from './replay.ts'
 import { restoreFaults } from './restore.ts'
+import { searchFaults } from './searches.ts'
 import { sigtermFaults } from './sigterm.ts'
 import { stallFaults } from './stall.ts'
 import { traceFaults } from './trace.ts'
@@ -49,6 +50,7 @@ const faults: Fault[] = [
   ...fileFaults,
   ...memoryFaults,
   ...unreadFaults,
+  ...searchFaults,
   ...longFileFaults,
   ...clockFaults,
   ...postgresFaults,

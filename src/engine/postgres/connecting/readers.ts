@@ -1,6 +1,8 @@
 // The connections on which a daemon reads, beside the one on which it writes.
 
-import { type Connection, connect } from './connection'
+import { ApiError } from '../../../errors'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
+import { type Ask, type Connection, connect } from './connection'
 import { limitReads } from './settings'
 import type { PostgresTarget } from './url'
 
@@ -42,4 +44,18 @@ export async function openReaders(
   if (!failed && points && pages && tokens) return { points, pages, tokens }
   closeAll(opened)
   throw failed?.reason
+}
+
+/** Refuses with 50301 what would make more than {@link MAX_WAITING_READS} wait for one connection. */
+export function limitWaiting(ask: Ask): Ask {
+  let waiting = 0
+  return async (query) => {
+    if (waiting === MAX_WAITING_READS) throw new ApiError(50301, TOO_MANY_READS)
+    waiting += 1
+    try {
+      return await ask(query)
+    } finally {
+      waiting -= 1
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // The SQL that reads plants.
 
 import type { SQL } from 'bun'
-import { firstId, MAX_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
+import { firstId, maxWalked, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
 import { type Int64, type NewPlant, TEXTS } from '../../../plant/plant'
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
 import {
@@ -100,12 +100,11 @@ function statementOf({ order = 'asc', tag, name }: PlantQuery): readonly [string
 
 /** Reads a page of plants. */
 export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
-  const { limit, name } = query
   const first = firstId(query)
   if (first === null) return { plants: [], next: null }
-  const most = (name === null ? limit : MAX_WALKED) + 1
   const [text, values] = statementOf(query)
-  const rows = await sql.unsafe<PageRow[]>(text, [limit, most, first, ...values])
+  const most = maxWalked(query) + 1
+  const rows = await sql.unsafe<PageRow[]>(text, [query.limit, most, first, ...values])
   const plants = rows.filter(({ hit }) => hit).map(plantOf)
   const last = rows.at(-1)
   return { plants, next: last?.more ? last.id : null }

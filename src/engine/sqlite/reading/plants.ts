@@ -1,7 +1,7 @@
 // The SQL that reads plants.
 
 import type { Database } from 'bun:sqlite'
-import { firstId, MAX_WALKED, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
+import { firstId, maxWalked, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
 import { charactersOf, FIELDS, type Int64, type NewPlant } from '../../../plant/plant'
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
 import { COLUMNS, plantOf, type StoredPlant } from '../../../plant/row'
@@ -13,12 +13,12 @@ const PART_CHARACTERS = 1_000_000
 /** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
 type Walked = StoredPlant & { readonly hit?: bigint }
 
-function takePage(rows: Iterable<Walked>, limit: number): Page {
+function takePage(rows: Iterable<Walked>, limit: number, most: number): Page {
   const plants: NewPlant[] = []
   let next: Int64 | null = null
   let [walked, length] = [0, 0]
   for (const row of rows) {
-    const isFull = plants.length === limit || walked === MAX_WALKED || length > PAGE_LENGTH
+    const isFull = plants.length === limit || walked === most || length > PAGE_LENGTH
     if (isFull) return { plants, next }
     const plant = plantOf(row)
     if (row.hit !== 0n) plants.push(plant)
@@ -47,14 +47,14 @@ function prepareRange(db: Database, order: Order) {
     `${hits} WHERE id ${from} ?1 AND tag = ?4 ORDER BY ${by} LIMIT ?2`,
   )
 
-  return (first: Int64, { limit, tag, name }: PlantQuery): Iterable<Walked> => {
+  return (first: Int64, most: number, { tag, name }: PlantQuery): Iterable<Walked> => {
     // One more row than fits shows whether there is a next page.
-    const most = (name === null ? limit : MAX_WALKED) + 1
+    const rows = most + 1
     if (name === null)
-      return tag === null ? all.iterate(first, most) : ofTag.iterate(first, most, tag)
+      return tag === null ? all.iterate(first, rows) : ofTag.iterate(first, rows, tag)
     return tag === null
-      ? named.iterate(first, most, name)
-      : namedOfTag.iterate(first, most, name, tag)
+      ? named.iterate(first, rows, name)
+      : namedOfTag.iterate(first, rows, name, tag)
   }
 }
 
@@ -76,9 +76,10 @@ export function preparePlants(db: Database): PlantReader {
     list(query) {
       const { limit, order = 'asc' } = query
       const first = firstId(query)
+      const most = maxWalked(query)
       return first === null
         ? { plants: [], next: null }
-        : takePage(ranges[order](first, query), limit)
+        : takePage(ranges[order](first, most, query), limit, most)
     },
   }
 }

@@ -1,0 +1,67 @@
+// Long reads, such as searches, share a few milliseconds of each turn of the event loop, and wait in order for more. However
+// many clients search, all others are served in between.
+
+import { ApiError } from '../../errors'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../../plant/page'
+
+const TURN_MS = 4
+// More than fit into a turn: a short list and its answer take 0.1 ms.
+const MAX_READS_PER_TURN = 64
+
+/** `run` reads; it rejects instead if the signal is aborted. */
+type Waiting = { readonly signal: AbortSignal | undefined; readonly run: () => void }
+
+/** Runs a read, at once if it can. Rejects with 50301 if too many are waiting, or if the signal is aborted meanwhile. */
+export type RunLongRead = <T>(read: () => Promise<T>, signal?: AbortSignal) => Promise<T>
+
+/** `now`: milliseconds of a clock that never goes back. */
+export function createLongReads(now = () => performance.now()): RunLongRead {
+  let waiting: Waiting[] = []
+  let endsAt = 0
+  let isTurning = false
+
+  function isWanted({ signal, run }: Waiting): boolean {
+    if (!signal?.aborted) return true
+    run()
+    return false
+  }
+
+  // A call of its own for each, because its answer is made before the next one: that counts too.
+  function runNext(): void {
+    if (now() < endsAt) waiting.shift()?.run()
+  }
+
+  function beginTurn(): void {
+    endsAt = now() + TURN_MS
+    isTurning = waiting.length > 0
+    if (isTurning) scheduleTurn()
+  }
+
+  function scheduleTurn(): void {
+    setImmediate(beginTurn)
+    for (let n = Math.min(waiting.length, MAX_READS_PER_TURN); n > 0; n--) setImmediate(runNext)
+  }
+
+  function hasTime(): boolean {
+    if (!isTurning) {
+      isTurning = true
+      endsAt = now() + TURN_MS
+      scheduleTurn()
+    }
+    return waiting.length === 0 && now() < endsAt
+  }
+
+  return (read, signal) => {
+    if (hasTime()) return read()
+    if (waiting.length === MAX_WAITING_READS) waiting = waiting.filter(isWanted)
+    if (waiting.length === MAX_WAITING_READS)
+      return Promise.reject(new ApiError(50301, TOO_MANY_READS))
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        if (signal?.aborted) reject(new ApiError(50301, 'the client has gone'))
+        else read().then(resolve, reject)
+      }
+      waiting.push({ signal, run })
+    })
+  }
+}
