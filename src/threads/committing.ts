@@ -21,7 +21,9 @@ function answer(request: Request): Answer {
     return 'done'
   }
   if (!committer) return { failure: { kind: 'failed', detail: 'the database is not open' } }
-  return committer.commit(request.commit)
+  return 'rehearse' in request
+    ? committer.rehearse(request.rehearse)
+    : committer.commit(request.commit)
 }
 
 self.onmessage = ({ data }: MessageEvent<string>) => {

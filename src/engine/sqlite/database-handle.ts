@@ -5,7 +5,7 @@ import { closeSync } from 'node:fs'
 import { ApiError, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
-import type { Write } from '../commit/write'
+import { isDone, type Write } from '../commit/write'
 import { observeCommit, type Role } from '../role'
 import { probe } from './committing/apply-write'
 import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
@@ -29,11 +29,10 @@ import {
   prepareServing,
   type ServingConnection,
 } from './reading/connection'
+import { type RefusedWrites, watchRefusedWrites } from './refused-writes'
 
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const COMMIT_YIELD_MS = 4
-// A full disk refuses every change: it is logged no more often than this.
-const FULL_LOGGED_EVERY_MS = 60_000
 
 /** The storage of one database file. Owned by one store. */
 export class Storage {
@@ -45,8 +44,8 @@ export class Storage {
   readonly #toError: (failure: StorageFailure) => ApiError
   readonly #outage: Outage
   readonly #lock: ForeignLock
+  readonly #refused: RefusedWrites
   #connection: ServingConnection | null = null
-  #fullLoggedAt = Number.NEGATIVE_INFINITY
 
   /** Takes over an opened file and its connection. Throws an `OpenError` if it is not a database. */
   constructor(
@@ -57,6 +56,7 @@ export class Storage {
     this.#toError = role.outlivesOutages ? toClientError : toCommandError
     this.#outage = new Outage(role, this.#toError, () => this.#reopen())
     this.#lock = watchForeignLock(role, () => this.#tryLock())
+    this.#refused = watchRefusedWrites(role, this.#toError, () => this.probe())
     this.#checkpoints = watchCheckpoints(role.log, (failure) => this.#outage.begin(failure))
     this.path = file.path
     try {
@@ -89,6 +89,13 @@ export class Storage {
    * promised for when the disk has been read again; a command gets an error that says so instead.
    */
   async commit(batch: readonly Write[]): Promise<Committed> {
+    const refusal = this.#refused.blocking()
+    if (refusal) throw refusal
+    // Without `await`, Bun would report a rejection as unhandled.
+    return await this.#commit(batch)
+  }
+
+  async #commit(batch: readonly Write[]): Promise<Committed> {
     this.#requireOpen()
     const refusal = this.#lock.reason()
     if (refusal) throw refusal
@@ -99,10 +106,11 @@ export class Storage {
     this.#connection?.shared.end()
     if (answer === 'done' || 'outcomes' in answer) {
       const outcomes = answer === 'done' ? batch.map(() => null) : answer.outcomes
+      if (outcomes.some((it) => !isDone(it) && it.error === 50001)) this.#refused.suspect()
       observeCommit(this.role, batch, outcomes, performance.now() - started)
       return outcomes
     }
-    const error = this.#fail(answer.failure, performance.now() - started)
+    const error = this.#fail(answer.failure, batch, performance.now() - started)
     if (!('inDoubt' in answer)) throw error
     if (!this.role.outlivesOutages) {
       throw new ApiError(
@@ -112,6 +120,19 @@ export class Storage {
     }
     const { inDoubt: outcomes, lastEntry } = answer
     return { inDoubt: this.#outage.promiseOutcomes({ batch, outcomes, lastEntry }) }
+  }
+
+  /**
+   * Writes as much as a create does, or as was refused last, and stores nothing. Rejects like a commit: first a small one is
+   * made, which also finds out whether the file is still there.
+   */
+  async probe(): Promise<void> {
+    const committed = await this.#commit([{ kind: 'probe' }])
+    if ('inDoubt' in committed) return
+    this.#requireOpen()
+    const failure = await this.worker.rehearse(this.#refused.changes())
+    this.#refused.rehearsed(failure)
+    if (failure) throw this.#toError(failure)
   }
 
   /** Reads with the connection of this thread; all reads of one turn of the event loop share a transaction. */
@@ -130,10 +151,15 @@ export class Storage {
     })
   }
 
-  /** Why the store cannot write, or cannot go on writing (the write-ahead log grows); null if it can. */
-  problem(): ApiError | null {
+  /** Why commits are not answered, or not at once; null if they are. */
+  obstacle(): ApiError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
+  }
+
+  /** Why the store cannot write, or cannot go on writing (the write-ahead log grows); null if it can. */
+  problem(): ApiError | null {
+    return this.obstacle() ?? this.#refused.reason()
   }
 
   /** Closes everything. Clients whose commit is still in doubt get no answer. */
@@ -146,6 +172,7 @@ export class Storage {
       throw writeError(error, this.path)
     } finally {
       this.#lock.close()
+      this.#refused.close()
       this.worker.terminate()
       closeSync(this.file.fd)
     }
@@ -166,6 +193,7 @@ export class Storage {
       if (error instanceof ApiError) throw error
       const failure = toFailure(error)
       if (failure.kind === 'failed') this.#outage.begin(failure)
+      if (failure.kind === 'full') this.#refused.failed(failure, [])
       throw this.#toError(failure)
     }
   }
@@ -195,14 +223,12 @@ export class Storage {
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
 
-  #fail(failure: StorageFailure, milliseconds: number): ApiError {
-    if (failure.kind === 'failed') this.#outage.begin(failure)
-    if (failure.kind === 'busy' && this.role.outlivesOutages) return this.#lock.waited(milliseconds)
-    if (failure.kind === 'full' && performance.now() >= this.#fullLoggedAt + FULL_LOGGED_EVERY_MS) {
-      this.#fullLoggedAt = performance.now()
-      this.role.log('error', 'disk-full', { detail: failure.detail })
+  #fail(failure: StorageFailure, batch: readonly Write[], milliseconds: number): ApiError {
+    if (failure.kind === 'busy') {
+      return this.role.outlivesOutages ? this.#lock.waited(milliseconds) : this.#toError(failure)
     }
-    return this.#toError(failure)
+    if (failure.kind === 'failed') this.#outage.begin(failure)
+    return this.#refused.failed(failure, batch)
   }
 
   /** The connection of this thread; throws if there is none, in an outage or after the end. */
@@ -220,6 +246,7 @@ export class Storage {
       (await this.worker.open(true)) ?? failureOf(await this.worker.commit([{ kind: 'probe' }]))
     if (failure) throw new Error(failure.detail)
     this.#connection = this.#prepare(connect(this.path))
+    this.#refused.rehearsed(await this.worker.rehearse(this.#refused.changes()))
     this.#checkpoints.reset()
     return this.#connection
   }

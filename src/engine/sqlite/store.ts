@@ -34,7 +34,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     storage: 'the disk',
     stalledMs: STALLED_MS,
     problem: () => storage.problem(),
-    write: () => storage.commit([{ kind: 'probe' }]),
+    write: () => storage.probe(),
   })
   if (role.holdsLock) {
     await storage
@@ -85,7 +85,7 @@ export async function openSqlite(path: string, role: Role): Promise<Store> {
     async close() {
       endRetention?.()
       // In an outage there may be no end to wait for.
-      if (!storage.problem()) await writes.drained()
+      if (!storage.obstacle()) await writes.drained()
       await storage.close()
     },
   }

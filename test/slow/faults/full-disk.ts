@@ -1,9 +1,20 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { launch, serve } from './daemon.ts'
+import { once, request } from '../../harness/http.ts'
+import { type Daemon, launch, serve } from './daemon.ts'
 import { count, type Fault, type Outcome, tally, until } from './fault.ts'
 import { attachLoop, mount, need, sh } from './lab.ts'
-import { acknowledged, health, recovers, settle, startLoad } from './load.ts'
+import {
+  acknowledged,
+  create,
+  fateOf,
+  health,
+  type Ledger,
+  nextNumber,
+  recovers,
+  settle,
+  startLoad,
+} from './load.ts'
 import { faultsOf, verify } from './verify.ts'
 
 /** Takes all the space that is left. */
@@ -82,7 +93,70 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
   }
 }
 
+const refusals = 150
+
+/** What is wrong with `/health` while every create is refused, and once there is space and nobody creates. */
+async function watchRefusals(daemon: Daemon, ledger: Ledger, addSpace: () => Promise<unknown>) {
+  const problems: string[] = []
+  const isWritable = async () => {
+    const metrics = await once(daemon.port, request('GET', '/metrics', daemon.token))
+    return /^plantstore_storage_writable 1$/m.test(metrics?.body ?? '')
+  }
+  let well = 0
+  for (let refused = 0; refused < refusals; ) {
+    const n = nextNumber(ledger)
+    const entry = fateOf(await create(daemon, n))
+    ledger.set(n, entry)
+    // A very short plant may still fit.
+    if (entry.fate === 'stored') continue
+    refused += 1
+    if (entry.error !== 50701) problems.push(`a create ended with ${entry.error}`)
+    if ((await health(daemon)) === 200) well += 1
+    await Bun.sleep(20)
+  }
+  if (well > 0) problems.push(`${well} of ${refusals} times, health was well`)
+  if (await isWritable()) problems.push('the metric says that it can write')
+  await addSpace()
+  if (!(await until(5000, async () => (await health(daemon)) === 200))) {
+    problems.push('health stays bad')
+  }
+  if (!(await isWritable())) problems.push('the metric says that it cannot write')
+  return problems
+}
+
+/** Fills a small disk with plants and their entries in the change log. */
+async function fillWithPlants(folder: string, about: string): Promise<Outcome> {
+  await need()
+  await mount(folder, '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs')
+  const database = join(folder, 'plants.db')
+  const daemon = await serve(database, { words: ['--keep-changes', '1d'] })
+  const ledger: Ledger = new Map()
+  for (let n = 1; ledger.get(n - 1)?.error !== 50701; n++) {
+    ledger.set(n, fateOf(await create(daemon, n)))
+  }
+  const addSpace = () => sh('mount', '-o', 'remount,size=16m', folder)
+  const problems = await watchRefusals(daemon, ledger, addSpace)
+  if (!(await recovers(daemon, ledger, 1000))) problems.push('no creates once there is space')
+  if ((await daemon.stop()) !== 0) problems.push('a bad exit code after SIGTERM')
+  const verdict = verify(database, ledger)
+  problems.push(...faultsOf(verdict))
+  const { stored, refused } = tally(ledger)
+  return {
+    tried: about,
+    many: `${count(stored, 'plant')} acknowledged, ${refused} refused`,
+    lost: `${verdict.lost} lost, ${verdict.returned} came back`,
+    problems,
+  }
+}
+
 export const fullDiskFaults: Fault[] = [
+  {
+    name: 'full-health',
+    about: 'a tmpfs of 3 MB that plants fill: health while every create is refused, then space',
+    run(folder) {
+      return fillWithPlants(folder, this.about)
+    },
+  },
   {
     name: 'full-tmpfs',
     about: 'a full tmpfs, then space again without a restart, then kill -9 while it is full',

@@ -3,13 +3,14 @@
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
 import { watchInode } from '../../../files/libc'
+import { type Row, toRowId } from '../../../plant/row'
 import { countDelta } from '../../commit/plant-count'
-import type { Outcome, Write } from '../../commit/write'
+import { type Change, isDone, type Outcome, type Write } from '../../commit/write'
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
 import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
 import { type LastEntry, prepareChangeLogWriter } from '../reading/change-log'
-import { closeDatabase, connect, prepareOrClose } from '../reading/connection'
+import { CACHE, closeDatabase, connect, prepareOrClose } from '../reading/connection'
 import { prepareWrites, probe } from './apply-write'
 import { createCheckpointer } from './checkpoint'
 import type { Answer, CheckpointReport, DatabaseToOpen } from './worker-protocol'
@@ -25,6 +26,8 @@ const moved: StorageFailure = {
 /** A connection that commits batches, one at a time. Its calls block until the disk has answered. */
 export type Committer = {
   commit(batch: readonly Write[]): Answer
+  /** Writes what a create and these changes take, as a commit does, and stores nothing. */
+  rehearse(changes: readonly Change[]): Answer
   /** Checkpoints, if that is due. Called once the commit has been answered. */
   afterCommit(): void
   close(): void
@@ -41,21 +44,31 @@ export function openCommitter(
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
   return prepareOrClose(db, () => {
-    const commit = prepareCommits(db, path, mayKeepChangeLog)
+    const { commit, rehearse } = prepareCommits(db, path, mayKeepChangeLog)
     const { afterCommit, stop } = createCheckpointer(db, report)
     function close(): void {
       stop()
       closeDatabase(db)
     }
-    return { commit, afterCommit, close }
+    return { commit, rehearse, afterCommit, close }
   })
+}
+
+// More pages than an ordinary create writes, those included that it splits.
+const REHEARSED_CHARACTERS = 64 * 1024
+
+/** A create of an id that no plant has. */
+function sampleCreate(): Change {
+  const [id = 0n] = crypto.getRandomValues(new BigInt64Array(1))
+  const row: Row = [toRowId(id), 'x'.repeat(REHEARSED_CHARACTERS), 'rehearsal']
+  return { kind: 'create', row, origin: null }
 }
 
 function prepareCommits(
   db: Database,
   path: string,
   mayKeepChangeLog: boolean,
-): Committer['commit'] {
+): Pick<Committer, 'commit' | 'rehearse'> {
   const changeLog = prepareChangeLogWriter(db)
   const apply = prepareWrites(db, changeLog.remove)
   const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
@@ -102,6 +115,46 @@ function prepareCommits(
     }
   }
 
+  // Begins a transaction; throws unless it can write.
+  function beginBatch(): void {
+    beginImmediate()
+    // A newer daemon may have started beside a command.
+    if (schemaVersion(db) !== SCHEMA_VERSION) throw new Error('a newer plantstore has migrated it')
+  }
+
+  function applyBatch(batch: readonly Write[]) {
+    const entries: NewEntry[] | undefined = mayKeepChangeLog ? [] : undefined
+    let growth = 0
+    const outcomes = batch.map((write) => {
+      const outcome = apply(write, entries)
+      growth += countDelta(write, outcome)
+      return outcome
+    })
+    if (growth !== 0) count.run(growth)
+    return { outcomes, lastEntry: entries ? changeLog.add(entries) : null }
+  }
+
+  /**
+   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten by the
+   * next one (https://sqlite.org/fileformat2.html#walindexformat).
+   */
+  function rehearse(changes: readonly Change[]): Answer {
+    try {
+      if (isMoved()) return { failure: moved }
+      db.run('PRAGMA cache_size = 0')
+      beginBatch()
+      const [created = null] = applyBatch([sampleCreate(), ...changes]).outcomes
+      if (isDone(created)) return 'done'
+      const detail = created.detail ?? `a create is refused with ${created.error}`
+      return { failure: { kind: 'altered', detail } }
+    } catch (error) {
+      return { failure: toFailure(error) }
+    } finally {
+      rollback()
+      db.run(CACHE)
+    }
+  }
+
   /**
    * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
    * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
@@ -112,20 +165,10 @@ function prepareCommits(
     let isCommitted = false
     try {
       if (isMoved()) return { failure: moved }
-      beginImmediate()
-      // A newer daemon may have started beside a command.
-      if (schemaVersion(db) !== SCHEMA_VERSION)
-        throw new Error('a newer plantstore has migrated it')
-      const entries: NewEntry[] | undefined = mayKeepChangeLog ? [] : undefined
-      let growth = 0
-      const applied = batch.map((write) => {
-        const outcome = apply(write, entries)
-        growth += countDelta(write, outcome)
-        return outcome
-      })
-      if (growth !== 0) count.run(growth)
-      if (entries) lastEntry = changeLog.add(entries)
-      outcomes = applied
+      beginBatch()
+      const applied = applyBatch(batch)
+      lastEntry = applied.lastEntry
+      outcomes = applied.outcomes
       commitBatch.run()
       isCommitted = true
       if (isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
@@ -140,5 +183,5 @@ function prepareCommits(
     }
   }
 
-  return commit
+  return { commit, rehearse }
 }

@@ -1,7 +1,7 @@
 // The serving thread's side of the committing thread: has it open the database and commit.
 
 import { startThread } from '../../../threads/thread'
-import type { Write } from '../../commit/write'
+import type { Change, Write } from '../../commit/write'
 import { Confirmations } from '../../health'
 import { type StorageFailure, toFailure } from '../file/errors'
 import {
@@ -46,6 +46,14 @@ export class WorkerClient {
     this.confirmations.answered()
     if (failureOf(answer) === null) this.confirmations.confirmed()
     return answer
+  }
+
+  /** Writes what a create and these changes take, and stores nothing. Resolves to why that failed, or null. */
+  async rehearse(changes: readonly Change[]): Promise<StorageFailure | null> {
+    this.confirmations.sent()
+    const failure = (await this.open()) ?? failureOf(await this.#ask({ rehearse: changes }))
+    this.confirmations.answered()
+    return failure
   }
 
   /** Closes the database there, which waits for the disk. */

@@ -1,6 +1,6 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
-import type { Outcome, Write } from '../../commit/write'
+import type { Change, Outcome, Write } from '../../commit/write'
 import type { StorageFailure } from '../file/errors'
 import type { LastEntry } from '../reading/change-log'
 
@@ -16,6 +16,7 @@ export type DatabaseToOpen = {
 export type Request =
   | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
   | { readonly commit: readonly Write[] }
+  | { readonly rehearse: readonly Change[] }
   | { readonly close: true }
 
 /**

@@ -7,9 +7,12 @@ import { ApiError, codeOf, type ErrorNumber, messageOf, OpenError } from '../../
 import { noFreeInodes, targetOf } from '../../../files/resolve-path'
 import { filesOf } from './sidecars'
 
-/** Why the storage could not do its work. `busy`: another process holds the database. */
+/**
+ * Why the storage could not do its work. `busy`: another process holds the database. `altered`: another program has changed the
+ * schema so that no plant can be created, as by a trigger.
+ */
 export type StorageFailure = {
-  readonly kind: 'full' | 'busy' | 'failed'
+  readonly kind: 'full' | 'busy' | 'failed' | 'altered'
   readonly detail: string
 }
 
@@ -26,6 +29,7 @@ const numbers: Readonly<Record<StorageFailure['kind'], ErrorNumber>> = {
   full: 50701,
   busy: 50301,
   failed: 50302,
+  altered: 50302,
 }
 
 /** The error for clients of a daemon. */
@@ -37,6 +41,7 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
   full: 'disk full',
   busy: LOCKED,
   failed: 'cannot write to the database',
+  altered: 'no plant can be created',
 }
 
 /** The error for the user of a command, who sees no log. */

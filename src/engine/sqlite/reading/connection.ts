@@ -21,6 +21,9 @@ export function prepareOrClose<T>(db: Database, prepare: () => T): T {
 /** How long a connection waits for another process that is writing; 0 by default in Bun. */
 export const LOCK_PATIENCE_MS = 10_000
 
+/** In SQL: the cache of a connection that may write. */
+export const CACHE = 'PRAGMA cache_size = -8000'
+
 /** What every connection has, one that only reads too. */
 export function setPragmas(db: Database, patience = LOCK_PATIENCE_MS): void {
   db.run(`PRAGMA busy_timeout = ${patience}`)
@@ -42,7 +45,7 @@ export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
     db.run('PRAGMA synchronous = FULL')
     // An automatic checkpoint hides its errors: see checkpoint.ts.
     db.run('PRAGMA wal_autocheckpoint = 0')
-    db.run('PRAGMA cache_size = -8000')
+    db.run(CACHE)
     return db
   })
 }

@@ -1,0 +1,94 @@
+// Writes that the disk or the database refused. The store is unwritable until as much was written as was refused, which is
+// tried each second: a smaller write may well succeed on a full disk.
+
+import type { ApiError } from '../../errors'
+import { type Change, isChange, type Write } from '../commit/write'
+import type { Role } from '../role'
+import type { StorageFailure } from './file/errors'
+
+const RETRY_MS = 1000
+// A full disk refuses every change: it is logged no more often than this.
+const LOGGED_EVERY_MS = 60_000
+
+/** True if the writes of one storage are refused. */
+export type RefusedWrites = {
+  /** Why the store counts as unwritable; null if it does not. */
+  reason(): ApiError | null
+  /** Why changes are refused without a try: one would suspend the storage again. */
+  blocking(): ApiError | null
+  /** The changes that were refused last, for the next rehearsal. */
+  changes(): readonly Change[]
+  /** Notes that a batch failed; returns the reason. */
+  failed(failure: StorageFailure, batch: readonly Write[]): ApiError
+  /** Notes that a change was refused, for a reason that may concern others. */
+  suspect(): void
+  /** Notes how a rehearsal ended; a lock says nothing about the disk. */
+  rehearsed(failure: StorageFailure | null): void
+  close(): void
+}
+
+/** `rehearse` writes as much as was refused, and reports how that ended; it rejects if it cannot be tried now. */
+export function watchRefusedWrites(
+  role: Role,
+  toError: (failure: StorageFailure) => ApiError,
+  rehearse: () => Promise<void>,
+): RefusedWrites {
+  let refused: { readonly failure: StorageFailure; readonly since: number } | null = null
+  let changes: readonly Change[] = []
+  let retry: Timer | undefined
+  let loggedAt = Number.NEGATIVE_INFINITY
+  let isClosed = false
+
+  async function look(): Promise<void> {
+    retry = undefined
+    await rehearse().catch(() => {})
+    if (refused) lookLater()
+  }
+
+  function lookLater(): void {
+    if (role.outlivesOutages && !isClosed) retry ??= setTimeout(look, RETRY_MS)
+  }
+
+  function begin(failure: StorageFailure): void {
+    refused = { failure, since: refused?.since ?? performance.now() }
+    lookLater()
+  }
+
+  function logAtTimes({ kind, detail }: StorageFailure): void {
+    if (performance.now() < loggedAt + LOGGED_EVERY_MS) return
+    loggedAt = performance.now()
+    role.log('error', kind === 'full' ? 'disk-full' : 'cannot-write', { detail })
+  }
+
+  function end(since: number): void {
+    refused = null
+    changes = []
+    if (loggedAt < since) return
+    role.log('info', 'writable-again', { seconds: Math.round((performance.now() - since) / 1000) })
+  }
+
+  return {
+    reason: () => refused && toError(refused.failure),
+    blocking: () => (refused?.failure.kind === 'failed' ? toError(refused.failure) : null),
+    changes: () => changes,
+    failed(failure, batch) {
+      if (batch.some(isChange)) changes = batch.filter(isChange)
+      begin(failure)
+      // An outage logs its reason.
+      if (failure.kind === 'full') logAtTimes(failure)
+      return toError(failure)
+    },
+    suspect: lookLater,
+    rehearsed(failure) {
+      if (failure?.kind === 'busy') return
+      if (failure) {
+        begin(failure)
+        logAtTimes(failure)
+      } else if (refused) end(refused.since)
+    },
+    close() {
+      isClosed = true
+      clearTimeout(retry)
+    },
+  }
+}
