@@ -19,6 +19,7 @@ import { Writer } from './lane/writer'
 import { createLeases, LEASE_MS } from './leases'
 import { createRehearsal } from './rehearsal'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
+import { trialStep } from './sql/apply-writes'
 import { createChangeLogReader, removeEntries } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import {
@@ -112,6 +113,16 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
 
   const touch = () => writes.submit({ kind: 'probe' }, WRITE_BYTES)
   const rehearse = createRehearsal(primary, refusals)
+  let isTrying = false
+  async function tryChanges(): Promise<void> {
+    if (isTrying || !refusals.hasRefusedChanges()) return
+    isTrying = true
+    await writer.run(trialStep()).then(
+      () => refusals.tried(null),
+      (error) => refusals.tried(error),
+    )
+    isTrying = false
+  }
   const health = watchHealth({
     confirmations: lane.confirmations,
     storage: 'the database server',
@@ -125,6 +136,7 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     ? [
         setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
         setInterval(rehearse, REHEARSED_EVERY_MS),
+        setInterval(tryChanges, REHEARSED_EVERY_MS),
       ]
     : []
   const removeExpired = async () => hasChangeLog && (await askForPages(removeEntries))

@@ -1,9 +1,10 @@
 // What the server refuses though the data is not at fault: a privilege, a table or disk space is missing. It is logged, and
 // the store is unhealthy until the same succeeds. A create that succeeds says nothing about deletes, nor about reads: so
 // refusals are kept by kind of statement, and a rehearsal, which tries all kinds, is one of its own. A rehearsal sees no
-// full disk and no policy, because it writes nothing.
+// full disk and no policy, because it writes nothing: after a refused change, a trial writes a plant, and rolls that back.
 
 import { ApiError, codeOf, messageOf } from '../../../errors'
+import type { Change } from '../../commit/write'
 import type { Role } from '../../role'
 import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
 
@@ -14,11 +15,20 @@ const COUNTS_MS = 10_000
 // A lock that was not released, and a statement that took too long: the next one may succeed.
 const PASSING = ['55P03', '57014']
 const REHEARSAL = 'rehearsal'
+const TRIAL = 'trial'
+const CHANGES: readonly (Change['kind'] | typeof TRIAL)[] = [
+  'create',
+  'createAll',
+  'replace',
+  'patch',
+  'delete',
+  TRIAL,
+]
 
 type Refused = { readonly problem: ApiError; readonly at: number }
 
 export class Refusals {
-  /** The last refusal of each kind: the name of a change, of a reading connection, or {@link REHEARSAL}. */
+  /** The last refusal of each kind: the name of a change, of a reading connection, {@link REHEARSAL} or {@link TRIAL}. */
   readonly #refused = new Map<string, Refused>()
   readonly #loggedAt = new Map<string, number>()
   #provedAt = Number.NEGATIVE_INFINITY
@@ -61,6 +71,17 @@ export class Refusals {
     }
   }
 
+  /** True if changes were refused lately, so that a trial is due. */
+  hasRefusedChanges(): boolean {
+    return CHANGES.some((kind) => this.#counts(this.#refused.get(kind)))
+  }
+
+  /** Notes how a trial ended. */
+  tried(error: unknown): void {
+    if (error) this.refuse(error, [TRIAL])
+    else this.committed(CHANGES)
+  }
+
   /** True if a change was stored since this time although something counted as refused: a rehearsal from before may be wrong. */
   isOutdated(time: number): boolean {
     return this.#provedAt >= time
@@ -68,9 +89,12 @@ export class Refusals {
 
   /** What the server has refused lately; null: nothing. */
   problem(): ApiError | null {
-    const after = performance.now() - COUNTS_MS
-    const counting = [...this.#refused.values()].filter(({ at }) => at > after)
+    const counting = [...this.#refused.values()].filter((it) => this.#counts(it))
     return counting.at(-1)?.problem ?? null
+  }
+
+  #counts(refused: Refused | undefined): boolean {
+    return refused !== undefined && refused.at > performance.now() - COUNTS_MS
   }
 
   #note(error: unknown, kinds: Iterable<string>): void {

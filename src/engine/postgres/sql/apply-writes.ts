@@ -6,6 +6,7 @@ import { TEXTS } from '../../../plant/plant'
 import { COLUMNS, type Row, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
 import { type Create, isChange, type Outcome, type Write } from '../../commit/write'
+import { sampleRow } from '../../sample-row'
 import {
   bigints,
   columnsFrom,
@@ -151,6 +152,20 @@ export const rehearsal = (sql: SQL): readonly Statement[] => [
   remove(sql, []),
   addEntries(sql, []),
 ]
+
+/** A step that creates, changes and removes a plant, with an entry in the change log, but rolls that back. */
+export const trialStep = (): Step<void> => ({
+  async send(sql, at) {
+    const row = sampleRow()
+    const writes = [insert(sql, [row]), update(sql, [row]), remove(sql, [row[0]])]
+    const entries = at.hasChangeLog ? [addEntries(sql, [creation(row, null)])] : []
+    await sendAll(sql, ['BEGIN', ...writes, ...entries, ['ROLLBACK']])
+    if (!(await beginStep(sql, at, []))) return 'elsewhere'
+    await commit(sql, [])
+    return { refused: '' }
+  },
+  finish: async () => {},
+})
 
 /** A step of any writes: locks and reads the rows, decides the outcomes, and writes what they come to. */
 export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {

@@ -3,9 +3,9 @@
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
 import { watchInode } from '../../../files/libc'
-import { type Row, toRowId } from '../../../plant/row'
 import { countDelta } from '../../commit/plant-count'
 import { type Change, isDone, type Outcome, type Write } from '../../commit/write'
+import { sampleRow } from '../../sample-row'
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
 import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
@@ -52,16 +52,6 @@ export function openCommitter(
     }
     return { commit, rehearse, afterCommit, close }
   })
-}
-
-// More pages than an ordinary create writes, those included that it splits.
-const REHEARSED_CHARACTERS = 64 * 1024
-
-/** A create of an id that no plant has. */
-function sampleCreate(): Change {
-  const [id = 0n] = crypto.getRandomValues(new BigInt64Array(1))
-  const row: Row = [toRowId(id), 'x'.repeat(REHEARSED_CHARACTERS), 'rehearsal']
-  return { kind: 'create', row, origin: null }
 }
 
 function prepareCommits(
@@ -143,7 +133,8 @@ function prepareCommits(
       if (isMoved()) return { failure: moved }
       db.run('PRAGMA cache_size = 0')
       beginBatch()
-      const [created = null] = applyBatch([sampleCreate(), ...changes]).outcomes
+      const sample: Change = { kind: 'create', row: sampleRow(), origin: null }
+      const [created = null] = applyBatch([sample, ...changes]).outcomes
       if (isDone(created)) return 'done'
       const detail = created.detail ?? `a create is refused with ${created.error}`
       return { failure: { kind: 'altered', detail } }
