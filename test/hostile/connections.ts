@@ -140,12 +140,15 @@ export const connections: readonly Case[] = [
     request({ line: 'GET /plants/1 HTTP/1.1', body: smuggled }),
     get,
   ),
-  pipelined(
-    'reads no request in the chunks of a GET',
-    [fern, fern],
-    request({ line: 'GET /plants/1 HTTP/1.1', body: smuggled, framing: 'chunked' }),
-    get,
-  ),
+  {
+    ...pipelined(
+      'reads no request in the chunks of a GET, nor behind them',
+      [fern],
+      request({ line: 'GET /plants/1 HTTP/1.1', body: smuggled, framing: 'chunked' }),
+      get,
+    ),
+    after: 'closed',
+  },
   pipelined(
     'reads no request in the body of a HEAD',
     [fern],

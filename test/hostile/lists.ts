@@ -152,6 +152,7 @@ export const lists: readonly Case[] = [
   {
     name: 'reads for a GET with a body in chunks that nobody reads',
     bytes: request({ line: 'GET /plants/1 HTTP/1.1', body: 'x'.repeat(1000), framing: 'chunked' }),
+    after: 'closed',
     answers: [[200, fern]],
   },
 ]
