@@ -1,5 +1,5 @@
-// Writes that the disk or the database refused. The store is unwritable until as much was written as was refused, which is
-// tried each second: a smaller write may well succeed on a full disk.
+// Writes that the disk or the database refused. The store is unwritable until as much has been written as a create takes, or,
+// on a full disk, as was refused. That is tried each second: a smaller write may well succeed.
 
 import type { ApiError } from '../../errors'
 import { type Change, isChange, type Write } from '../commit/write'
@@ -16,7 +16,7 @@ export type RefusedWrites = {
   reason(): ApiError | null
   /** Why changes are refused without a try: one would suspend the storage again. */
   blocking(): ApiError | null
-  /** The changes that were refused last, for the next rehearsal. */
+  /** The changes for which the disk was too full, for the next rehearsal. */
   changes(): readonly Change[]
   /** Notes that a batch failed; returns the reason. */
   failed(failure: StorageFailure, batch: readonly Write[]): ApiError
@@ -72,7 +72,8 @@ export function watchRefusedWrites(
     blocking: () => (refused?.failure.kind === 'failed' ? toError(refused.failure) : null),
     changes: () => changes,
     failed(failure, batch) {
-      if (batch.some(isChange)) changes = batch.filter(isChange)
+      // Any other failure may be the fault of this batch alone: rehearsed, it would block all others.
+      if (failure.kind === 'full' && batch.some(isChange)) changes = batch.filter(isChange)
       begin(failure)
       // An outage logs its reason.
       if (failure.kind === 'full') logAtTimes(failure)
