@@ -16,7 +16,7 @@ export function maxWalked({ limit, name, tag }: PlantQuery): number {
   return tag === null ? MAX_WALKED : MAX_WALKED_OF_TAG
 }
 
-/** Lists and searches that may wait. A request that waits takes about 5 KB; so many take some seconds. */
+/** The most lists and searches that wait: some seconds of reading. */
 export const MAX_WAITING_READS = 1000
 export const TOO_MANY_READS = 'busy: too many lists and searches are waiting; retry shortly'
 
