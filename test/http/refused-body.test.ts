@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { TOKEN } from '../harness/daemon'
 import { type Answer, connect, head, request } from '../harness/http'
-import { startOwnDaemon } from '../harness/own-daemon'
+import { ownDaemon } from '../harness/own-daemon'
 import { expectError, storedPlants } from '../harness/plants'
 
-const { daemon, database } = await startOwnDaemon()
+const { daemon, database } = ownDaemon()
 
 const MEGABYTE = 1_000_000
 // The limits are 8 MiB, and 1536 extensions of 16 KB; the kernel and Bun buffer more.

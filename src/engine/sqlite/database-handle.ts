@@ -22,6 +22,7 @@ import {
 import type { OpenedDatabase } from './open'
 import { type ForeignLock, watchForeignLock } from './outages/foreign-lock'
 import { Outage } from './outages/outage'
+import { type RefusedWrites, watchRefusedWrites } from './outages/refused-writes'
 import {
   closeDatabase,
   connect,
@@ -29,7 +30,6 @@ import {
   prepareServing,
   type ServingConnection,
 } from './reading/connection'
-import { type RefusedWrites, watchRefusedWrites } from './refused-writes'
 
 // Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
 const COMMIT_YIELD_MS = 4

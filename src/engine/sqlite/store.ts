@@ -12,8 +12,8 @@ import { copyBeforeMigration } from './copies/before-migration'
 import { Storage } from './database-handle'
 import { fileSize, freeBytes, openFile } from './file/database-file'
 import { SCHEMA_VERSION } from './file/migrations'
-import { createLongReads } from './long-reads'
 import { openDatabase } from './open'
+import { createLongReads } from './reading/long-reads'
 import { countPlants } from './reading/plants'
 
 // A disk that keeps a commit waiting for this long counts as unwritable.

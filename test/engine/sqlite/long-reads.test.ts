@@ -1,6 +1,6 @@
 // Long reads beside everything else that the event loop serves.
 import { expect, test } from 'bun:test'
-import { createLongReads } from '../../../src/engine/sqlite/long-reads'
+import { createLongReads } from '../../../src/engine/sqlite/reading/long-reads'
 
 const READ_MS = 2
 

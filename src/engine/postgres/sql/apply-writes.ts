@@ -5,8 +5,8 @@ import type { NewEntry } from '../../../change-log/entry'
 import { TEXTS } from '../../../plant/plant'
 import { COLUMNS, type Row, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
+import { sampleRow } from '../../commit/sample-row'
 import { type Create, isChange, type Outcome, type Write } from '../../commit/write'
-import { sampleRow } from '../../sample-row'
 import {
   bigints,
   columnsFrom,

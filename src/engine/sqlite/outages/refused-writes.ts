@@ -1,10 +1,10 @@
 // Writes that the disk or the database refused. The store is unwritable until as much has been written as a create takes, or,
 // on a full disk, as was refused. That is tried each second: a smaller write may well succeed.
 
-import type { ApiError } from '../../errors'
-import { type Change, isChange, type Write } from '../commit/write'
-import type { Role } from '../role'
-import type { StorageFailure } from './file/errors'
+import type { ApiError } from '../../../errors'
+import { type Change, isChange, type Write } from '../../commit/write'
+import type { Role } from '../../role'
+import type { StorageFailure } from '../file/errors'
 
 const RETRY_MS = 1000
 // A full disk refuses every change: it is logged no more often than this.

@@ -1,8 +1,8 @@
 // Long reads, such as searches, share a few milliseconds of each turn of the event loop, and wait in order for more. However
 // many clients search, all others are served in between.
 
-import { ApiError } from '../../errors'
-import { MAX_WAITING_READS, TOO_MANY_READS } from '../../plant/page'
+import { ApiError } from '../../../errors'
+import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
 
 const TURN_MS = 4
 // More than fit into a turn: a short list and its answer take 0.1 ms.

@@ -1,7 +1,7 @@
 // The row that a trial writes, in a transaction that is rolled back, to find out whether plants can be created.
 
 import { randomBytes } from 'node:crypto'
-import { type Row, toRowId } from '../plant/row'
+import { type Row, toRowId } from '../../plant/row'
 
 // As base64, more pages than an ordinary create writes, those included that it splits.
 const NAME_BYTES = 48 * 1024
