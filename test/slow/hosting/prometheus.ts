@@ -1,5 +1,7 @@
 // Prometheus scrapes plantstore with a token that can only read.
-
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../../harness/daemon.ts'
 import { run } from '../../harness/process.ts'
 import { until } from '../faults/fault.ts'
 import { need, sh } from '../faults/lab.ts'
@@ -8,7 +10,15 @@ import { startPlantstore } from './proxy.ts'
 
 const PLANTS = 7
 // Two scrapes and two evaluations of rules.
-const PATIENCE_MS = 60_000
+export const PATIENCE_MS = 60_000
+
+/** Prometheus's configuration on the page. */
+export const CONFIG = '/etc/prometheus/prometheus.yml'
+
+// Where the package has the files of this folder.
+const PACKAGED = '/usr/share/plantstore'
+const deploy = join(root, 'deploy')
+const alerts = join(import.meta.dir, 'alerts.yml')
 
 type Sample = { readonly value: readonly [number, string] }
 type Rule = { readonly name: string; readonly health: string; readonly state: string }
@@ -19,15 +29,24 @@ async function ask<T>(path: string): Promise<T> {
   return data
 }
 
-async function sample(query: string): Promise<string | undefined> {
+/** The samples of a query; null if it is invalid or Prometheus does not listen yet. */
+export async function samples(query: string): Promise<readonly Sample[] | null> {
   try {
-    const path = `query?query=${encodeURIComponent(query)}`
-    const { result } = await ask<{ result: Sample[] }>(path)
-    return result[0]?.value[1]
+    const { result } = await ask<{ result: Sample[] }>(`query?query=${encodeURIComponent(query)}`)
+    return result
   } catch {
-    // Prometheus does not listen yet.
-    return undefined
+    return null
   }
+}
+
+/** Runs the commands of the page, and starts Prometheus with its configuration. */
+export async function startPrometheus(): Promise<void> {
+  await sh('sh', '-c', script('Prometheus').replace(PACKAGED, deploy))
+  await sh('promtool', 'check', 'config', CONFIG)
+  const asUser = ['setpriv', '--reuid=prometheus', '--regid=prometheus', '--clear-groups']
+  const storage = '--storage.tsdb.path=/var/lib/prometheus/metrics2'
+  const address = '--web.listen-address=127.0.0.1:9090'
+  startServer(...asUser, 'prometheus', `--config.file=${CONFIG}`, storage, address)
 }
 
 const rules = async (): Promise<Rule[]> =>
@@ -40,19 +59,16 @@ export const prometheus: Case = {
   async run() {
     const daemon = await startPlantstore()
     writeFiles('Prometheus')
-    await sh('sh', '-c', script('Prometheus'))
-    await sh('promtool', 'check', 'config', '/etc/prometheus/prometheus.yml')
+    await startPrometheus()
     const metrics = await (await daemon.fetch('/metrics')).text()
     const { code, err } = await run(['promtool', 'check', 'metrics'], { stdin: metrics })
     expect(code === 0, `promtool check metrics: ${err}`)
 
-    const asUser = ['setpriv', '--reuid=prometheus', '--regid=prometheus', '--clear-groups']
-    const config = '--config.file=/etc/prometheus/prometheus.yml'
-    const storage = '--storage.tsdb.path=/var/lib/prometheus/metrics2'
-    startServer(...asUser, 'prometheus', config, storage, '--web.listen-address=127.0.0.1:9090')
+    await sh('promtool', 'test', 'rules', alerts)
+    const tested = readFileSync(alerts, 'utf8')
     for (let id = 1; id <= PLANTS; id++) await daemon.create(`{"id":${id},"name":"Rose"}`)
     const is = (query: string, value: string) =>
-      until(PATIENCE_MS, async () => (await sample(query)) === value)
+      until(PATIENCE_MS, async () => (await samples(query))?.[0]?.value[1] === value)
     expect(await is('up{job="plantstore"}', '1'), 'no scrape succeeded')
     expect(await is('plantstore_plants_created_total', String(PLANTS)), 'plants are not counted')
 
@@ -65,6 +81,8 @@ export const prometheus: Case = {
       all.every(({ health }) => health === 'ok'),
       'a rule cannot be evaluated',
     )
+    const untested = all.filter(({ name }) => !tested.includes(`"${name}"`))
+    expect(untested.length === 0, `not in alerts.yml: ${untested.map(({ name }) => name)}`)
     const others = all.filter(
       ({ name, state }) => name !== 'PlantstoreDown' && state !== 'inactive',
     )

@@ -9,11 +9,12 @@ import { Skipped } from '../faults/fault.ts'
 import { need, temporaryFolder, undoAll } from '../faults/lab.ts'
 import { caddy } from './caddy.ts'
 import { type Case, prepareMachine } from './case.ts'
+import { dashboard } from './dashboard.ts'
 import { litestream } from './litestream.ts'
 import { nginx } from './nginx.ts'
 import { prometheus } from './prometheus.ts'
 
-const cases: readonly Case[] = [nginx, caddy, prometheus, litestream]
+const cases: readonly Case[] = [nginx, caddy, prometheus, dashboard, litestream]
 // Debian starts the daemons that it installs, unless this file says no.
 const POLICY = '/usr/sbin/policy-rc.d'
 
