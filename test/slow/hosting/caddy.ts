@@ -1,15 +1,14 @@
 // Caddy in front of plantstore.
 import { writeFileSync } from 'node:fs'
-import { head } from '../../harness/http.ts'
-import { until } from '../faults/fault.ts'
 import { need, sh } from '../faults/lab.ts'
-import { type Case, expect, HOST, startServer, writeFiles } from './case.ts'
+import { type Case, startServer, writeFiles } from './case.ts'
 import {
+  checkConditions,
   checkConnections,
   checkErrors,
   checkRestarts,
   checkStream,
-  send,
+  checkUp,
   startPlantstore,
 } from './proxy.ts'
 
@@ -19,7 +18,7 @@ const OWN = '/etc/caddy/own'
 export const caddy: Case = {
   name: 'caddy',
   about:
-    'Caddy keeps connections, passes errors on, and lets requests wait for a restart of plantstore',
+    'Caddy keeps connections, passes errors on, compresses, and lets requests wait for a restart of plantstore',
   install: () => need('caddy'),
   async run() {
     const [file = ''] = writeFiles('Behind Caddy')
@@ -30,16 +29,12 @@ export const caddy: Case = {
     const canWait = Bun.semver.satisfies(version.replace(/^v| .*$/g, ''), '>=2.11.2')
     const daemon = await startPlantstore('--keep-changes', '1d')
     startServer('caddy', 'run', '--config', OWN, '--adapter', 'caddyfile')
-    const answers = () =>
-      send(head('GET /health', { host: HOST })).then(
-        ({ status }) => status === 200,
-        () => false,
-      )
-    expect(await until(20_000, answers), 'Caddy does not answer')
+    await checkUp()
     const kept = await checkConnections()
     await checkErrors()
+    const tag = await checkConditions(daemon)
     const followed = await checkStream(daemon)
     const restarts = await checkRestarts(daemon, { reads: [], creates: canWait ? [] : [502] })
-    return `${kept}; ${followed}; ${restarts}; Caddy ${version}`
+    return `${kept}; ${tag}; ${followed}; ${restarts}; Caddy ${version}`
   },
 }

@@ -64,7 +64,7 @@ export async function prepareMachine(folder: string): Promise<void> {
   await sh('mount', '-t', 'tmpfs', 'tmpfs', '/run')
   writeFileSync('/etc/hosts', `127.0.0.1 localhost ${HOST}\n::1 localhost\n`)
   mkdirSync(dirname(DATABASE), { recursive: true })
-  mkdirSync('/run/plantstore')
+  for (const name of ['lock', 'plantstore']) mkdirSync(join('/run', name))
 }
 
 /** Starts a program that runs until the end of the case. */

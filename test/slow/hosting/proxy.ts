@@ -1,17 +1,27 @@
 // What holds behind any proxy: whole answers over kept connections, errors as they are, and restarts that lose nothing.
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Daemon, startDaemon, TOKEN } from '../../harness/daemon.ts'
 import { readEvents, take } from '../../harness/events.ts'
 import { type Answer, createClient, head, request } from '../../harness/http.ts'
 import { storedPlants } from '../../harness/plants.ts'
 import { until } from '../faults/fault.ts'
-import { DATABASE, expect, HOST } from './case.ts'
+import { sh } from '../faults/lab.ts'
+import { DATABASE, expect, HOST, page } from './case.ts'
+
+/** The certificate of the page, and its key. */
+export const CERTIFICATE = `/etc/letsencrypt/live/${HOST}/fullchain.pem`
+export const PRIVATE_KEY = `/etc/letsencrypt/live/${HOST}/privkey.pem`
+
+/** The unix socket of the page. */
+export const SOCKET = '/run/plantstore/plantstore.sock'
 
 const URL_OF_PROXY = `https://${HOST}`
 const CLIENTS = 16
 const RESTARTS = 5
 // Each proxy closes an idle connection after 30 s, and plantstore after 60.
 const IDLE_MS = 50_000
+const EXPIRY_MS = 32_000
 
 export const startPlantstore = (...args: string[]): Promise<Daemon> =>
   startDaemon({
@@ -30,6 +40,33 @@ export async function send(bytes: string): Promise<Answer> {
   client.end()
   if (!answer) throw new Error('the proxy closed the connection without an answer')
   return answer
+}
+
+/** Waits until plantstore answers through the proxy. */
+export async function checkUp(): Promise<void> {
+  const isUp = () =>
+    send(head('GET /health', { host: HOST })).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  expect(await until(20_000, isUp), 'the proxy does not answer')
+}
+
+/** Makes the certificate of the page. */
+export async function makeCertificate(): Promise<void> {
+  await sh('mkdir', '-p', dirname(CERTIFICATE))
+  await sh(
+    ...['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${HOST}`],
+    ...['-out', CERTIFICATE, '-keyout', PRIVATE_KEY],
+  )
+}
+
+/** What the page says to write for a unix socket instead of the address, by the name of the proxy. */
+export function socketLine(proxy: string): { readonly instead: string; readonly write: string } {
+  const row = new RegExp(`^\\| ${proxy} \\| \`(.*?)\` \\| \`(.*?)\` \\|$`, 'm').exec(page)
+  const [, instead = '', write = ''] = row ?? []
+  expect(write !== '', `the page has no line for a socket of ${proxy}`)
+  return { instead, write: write.replaceAll('\\|', '|') }
 }
 
 /** Sends requests over kept connections until it is stopped, one for each number; returns how each ended. */
@@ -72,25 +109,51 @@ function connections(): TcpRow[] {
 const ESTABLISHED = '01'
 const TIME_WAIT = '06'
 
-/** Checks that few connections to plantstore carry many requests, and that the proxy closes them when they are idle. */
-export async function checkConnections(): Promise<string> {
+/** The proxy's ports of its open connections to plantstore. */
+const openPorts = (): Set<number> =>
+  new Set(
+    connections()
+      .filter(({ state, remote }) => state === ESTABLISHED && remote === 3000)
+      .map(({ local }) => local),
+  )
+
+// Whoever closes a connection first keeps it in TIME_WAIT for a minute.
+const closedByPlantstore = (): number =>
+  connections().filter(({ state, local }) => state === TIME_WAIT && local === 3000).length
+
+/** Checks that few connections to plantstore carry many requests. */
+async function checkKeepAlive(): Promise<string> {
   const load = startLoad(1, create)
   await Bun.sleep(2000)
   const answers = (await load.stop()).size
-  const count = (test: (row: TcpRow) => boolean) => connections().filter(test).length
-  const open = () => count(({ state, remote }) => state === ESTABLISHED && remote === 3000)
-  const opened = count(({ local, remote }) => local === 3000 || remote === 3000)
-  expect(open() > 0, 'no connection to plantstore was kept')
-  expect(opened < answers / 10, `${opened} connections for ${answers} requests`)
+  const opened = connections().filter(({ local, remote }) => local === 3000 || remote === 3000)
+  expect(openPorts().size > 0, 'no connection to plantstore was kept')
+  expect(opened.length < answers / 10, `${opened.length} connections for ${answers} requests`)
+  return `${answers} creates`
+}
 
-  // Whoever closes a connection first keeps it in TIME_WAIT for a minute.
-  const closedByPlantstore = () =>
-    count(({ state, local }) => state === TIME_WAIT && local === 3000)
+/** Checks that connections are kept, and that the proxy closes them when they are idle. */
+export async function checkConnections(): Promise<string> {
+  const kept = await checkKeepAlive()
   const before = closedByPlantstore()
-  expect(await until(IDLE_MS, () => open() === 0), 'the proxy does not close idle connections')
+  const isIdle = () => openPorts().size === 0
+  expect(await until(IDLE_MS, isIdle), 'the proxy does not close idle connections')
   const byPlantstore = closedByPlantstore() - before
   expect(byPlantstore <= 0, `plantstore closed ${byPlantstore} idle connections first`)
-  return `${answers} creates`
+  return kept
+}
+
+/** Checks that connections are kept, and replaced when they have been idle: Apache closes them at its next request only. */
+export async function checkReplacedConnections(): Promise<string> {
+  const kept = await checkKeepAlive()
+  const before = openPorts()
+  await Bun.sleep(EXPIRY_MS)
+  const load = startLoad(500_000, create)
+  await Bun.sleep(1000)
+  await load.stop()
+  const survivors = openPorts().intersection(before).size
+  expect(survivors < before.size / 2, `${survivors} of ${before.size} idle connections used again`)
+  return kept
 }
 
 /** Checks that the errors of plantstore arrive as they are. */
@@ -100,6 +163,34 @@ export async function checkErrors(): Promise<void> {
   const body = `{"id":1,"name":"${'x'.repeat(1_500_000)}"}`
   const long = await send(request('POST', '/plants', TOKEN, body).replace('localhost', HOST))
   expect(long.status === 413 && long.body.includes('41301'), `a long body: ${long.status}`)
+}
+
+/** Checks that a compressed answer's ETag is good for the next write, once, and for a cached copy. */
+export async function checkConditions(daemon: Daemon): Promise<string> {
+  // Long enough that every proxy compresses it.
+  await daemon.fetch('/plants', { json: { id: 800_000, name: 'Rosa '.repeat(400) } })
+  const toPlant = (method: string, conditions: Record<string, string> = {}, body?: string) =>
+    fetch(`${URL_OF_PROXY}/plants/800000`, {
+      method,
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        'accept-encoding': 'gzip',
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...conditions,
+      },
+      ...(body ? { body } : {}),
+      tls: { rejectUnauthorized: false },
+    })
+  const { headers } = await toPlant('GET')
+  const tag = headers.get('etag') ?? 'none'
+  expect(headers.get('content-encoding') === 'gzip', 'the proxy did not compress')
+  const copy = await toPlant('GET', { 'if-none-match': tag })
+  expect(copy.status === 304, `If-None-Match: ${tag}: ${copy.status}`)
+  const first = await toPlant('PUT', { 'if-match': tag }, '{"name":"Rose"}')
+  expect(first.status === 200, `If-Match: ${tag}: ${first.status}`)
+  const second = await toPlant('PUT', { 'if-match': tag }, '{"name":"Lily"}')
+  expect(second.status === 412, `the same If-Match again: ${second.status}`)
+  return `ETag ${tag.replace(/[\w-]{22}/, '…')}`
 }
 
 /** Checks that a change reaches a follower at once, though nothing comes after it. */
@@ -130,7 +221,7 @@ function split(statuses: ReadonlyMap<number, number>, allowed: readonly number[]
 
 /**
  * Restarts plantstore under load. What was answered with 200 is stored, what was refused is not. The statuses besides 200
- * are only those that are allowed to reads and to creates.
+ * are only those that are allowed to reads and to creates; 0: the proxy closed the connection without an answer.
  */
 export async function checkRestarts(
   daemon: Daemon,
@@ -154,6 +245,6 @@ export async function checkRestarts(
   expect(strange === 0, `${strange} plants refused and stored`)
   await current.stop()
   const total = created.length + refused.length + answered.length + unanswered.length
-  const failed = `502: ${refused.length} creates, ${unanswered.length} reads`
+  const failed = `refused: ${refused.length} creates, ${unanswered.length} reads`
   return `${RESTARTS} restarts under load, ${total} requests, ${failed}`
 }
