@@ -100,8 +100,10 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     for (const unit of ['plantstore.service', 'plantstore-forward@.service']) {
       await add(join('usr/lib/systemd/system', unit), Bun.file(join(here, unit)))
     }
-    // It may hold a token; systemd reads it as root.
-    await add('etc/plantstore/plantstore.env', Bun.file(join(here, 'plantstore.env')), 0o600)
+    // No conffile: postinst copies the settings to /etc once, and an upgrade leaves them alone.
+    for (const file of ['plantstore.env', 'plantstore.rules.yml', 'grafana-dashboard.json']) {
+      await add(join('usr/share/plantstore', file), Bun.file(join(here, file)))
+    }
     await add(join(doc, 'copyright'), await copyright())
     await add(join(doc, 'changelog.gz'), gzip(changelog(options)))
     for (const [name, text] of Object.entries(options.texts)) {
@@ -120,7 +122,6 @@ export async function makeDeb(options: DebOptions): Promise<void> {
     const sizes = files.map((name) => Math.ceil(statSync(join(root, name)).size / 1024))
     const kibibytes = sizes.reduce((sum, size) => sum + size, 0)
     await add('DEBIAN/control', control(options, kibibytes))
-    await add('DEBIAN/conffiles', '/etc/plantstore/plantstore.env\n')
     await add('DEBIAN/md5sums', await sumsOf('md5', root, files))
     for (const name of ['postinst', 'prerm', 'postrm']) {
       await add(`DEBIAN/${name}`, Bun.file(join(here, 'debian', name)), 0o755)

@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -35,24 +36,32 @@ const data = 'var/lib/plantstore/plants.db'
 const hosting = readFileSync(join(repository, 'docs/hosting.md'), 'utf8')
 const configuration = readFileSync(join(repository, 'docs/configuration.md'), 'utf8')
 const settings = 'etc/plantstore/plantstore.env'
+const forward = `ExecStart=/usr/bin/plantstore forward \${WEBHOOK_URL} --secret-file /etc/plantstore/forward-%i.secret`
 
-// As an earlier release would be: a lower version, another file.
+// As an earlier release would be: a lower version, another file, and the settings as a conffile.
+async function makeOlder(): Promise<void> {
+  const plain = folder.file('plain.deb')
+  await makeDeb({
+    version: `${version}~older`,
+    architecture: 'amd64',
+    description: 'An older plantstore',
+    maintainer: 'Test <test@plantstore.test>',
+    homepage: null,
+    texts: {},
+    executable: executable('x64'),
+    outfile: plain,
+    epoch: 0,
+  })
+  const tree = folder.file('tree')
+  await sh(['dpkg-deb', '--raw-extract', plain, tree])
+  mkdirSync(join(tree, 'etc/plantstore'), { recursive: true })
+  writeFileSync(join(tree, settings), '# Settings of an older plantstore.\n', { mode: 0o600 })
+  writeFileSync(join(tree, 'DEBIAN/conffiles'), `/${settings}\n`)
+  await sh(['dpkg-deb', '--root-owner-group', '-Znone', '--build', tree, older])
+}
+
 beforeAll(async () => {
-  if (!hasTools) return
-  await Promise.all([
-    makeDebian(folder.file('debian')),
-    makeDeb({
-      version: `${version}~older`,
-      architecture: 'amd64',
-      description: 'An older plantstore',
-      maintainer: 'Test <test@plantstore.test>',
-      homepage: null,
-      texts: {},
-      executable: executable('x64'),
-      outfile: older,
-      epoch: 0,
-    }),
-  ])
+  if (hasTools) await Promise.all([makeDebian(folder.file('debian')), makeOlder()])
 })
 
 /** A fresh machine, with both packages in its /root. */
@@ -98,10 +107,14 @@ test.skipIf(!hasTools)(
     await plantstore('echo \'{"id":1,"name":"Rose"}\' | plantstore import - --format ndjson')
     appendFileSync(join(root, settings), 'PLANTSTORE_PORT=3001\n')
 
-    await inside('dpkg', '-i', '/root/newer.deb')
+    // Standard input is no terminal: a question would fail.
+    await inside('apt-get', 'install', '--yes', '/root/newer.deb')
     expect(await inside('dpkg-query', '-W', 'plantstore')).toBe(`plantstore\t${version}\n`)
     expect(await plantstore('plantstore export -')).toContain('{"id":1,"name":"Rose"}\n')
-    expect(readFileSync(join(root, settings), 'utf8')).toContain('PLANTSTORE_PORT=3001')
+    expect(readFileSync(join(root, settings), 'utf8')).toBe(
+      '# Settings of an older plantstore.\nPLANTSTORE_PORT=3001\n',
+    )
+    expect(readdirSync(join(root, 'etc/plantstore'))).toEqual(['plantstore.env'])
 
     const page = gunzipSync(
       readFileSync(join(root, 'usr/share/man/man1/plantstore.1.gz')),
@@ -124,11 +137,20 @@ test.skipIf(!hasTools)(
 
     await inside('dpkg', '-i', '/root/newer.deb')
     expect(await plantstore('plantstore export -')).toContain('{"id":1,"name":"Rose"}\n')
+    expect(statSync(join(root, settings)).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(root, settings), 'utf8')).toBe(
+      readFileSync(join(repository, 'deploy/plantstore.env'), 'utf8'),
+    )
+    writeFileSync(join(root, settings), 'PLANTSTORE_PORT=3002\n')
+    await inside('apt-get', 'install', '--yes', '--reinstall', '/root/newer.deb')
+    expect(readFileSync(join(root, settings), 'utf8')).toBe('PLANTSTORE_PORT=3002\n')
+    await inside('dpkg', '-P', 'plantstore')
+    expect(existsSync(join(root, 'etc/plantstore'))).toBeFalse()
   },
 )
 
 test.skipIf(!isBootable)(
-  'systemd: starts it in its sandbox, restarts what crashed and what was upgraded, stops what is removed',
+  'systemd: starts it in its sandbox, restarts what crashed and what was upgraded, webhooks too, stops what is removed',
   async () => {
     const root = await machine('systemd')
     await using it = await boot(root)
@@ -161,6 +183,27 @@ test.skipIf(!isBootable)(
     await it.until('it restarted', async () => (await pid()) !== first && (await isUp()))
     expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
 
+    const webhooks = 'plantstore-forward@orders'
+    appendFileSync(join(root, settings), 'PLANTSTORE_KEEP_CHANGES=1d\n')
+    await it.run('systemctl', 'restart', 'plantstore')
+    const receiver = ['WEBHOOK_URL=http://127.0.0.1:9', 'PLANTSTORE_URL=http://127.0.0.1:3000']
+    const lines = [...receiver, `PLANTSTORE_TOKEN=${token}`].join('\n')
+    writeFileSync(join(root, 'etc/plantstore/forward-orders.env'), lines)
+    writeFileSync(join(root, 'etc/plantstore/forward-orders.secret'), `whsec_${btoa(token)}`)
+    // Credentials need a mount that namespaces refuse.
+    const withoutCredentials = `[Service]\nLoadCredential=\nExecStart=\n${forward}\n`
+    const dropIns = join(root, `etc/systemd/system/${webhooks}.service.d`)
+    mkdirSync(dropIns)
+    writeFileSync(join(dropIns, 'secret.conf'), withoutCredentials)
+    await it.run('systemctl', 'daemon-reload')
+    await it.run('systemctl', 'enable', '--now', webhooks)
+    await it.until('the daemon is healthy', () => isUp())
+    const program = async (of: string) => {
+      const main = await it.property('MainPID', of)
+      return await it.run('sh', '-c', `readlink /proc/${main}/exe || echo none`)
+    }
+    await it.until('webhooks run', async () => (await program(webhooks)) === '/usr/bin/plantstore')
+
     const restarted = await pid()
     await it.run('dpkg', '-i', '/root/newer.deb')
     await it.until(
@@ -168,6 +211,9 @@ test.skipIf(!isBootable)(
       async () => (await pid()) !== restarted && (await isUp()),
     )
     expect(await it.request(token, '/plants/1')).toBe('{"id":1,"name":"Rose"} 200')
+    for (const unit of ['plantstore', webhooks]) {
+      expect([unit, await program(unit)]).toEqual([unit, '/usr/bin/plantstore'])
+    }
 
     appendFileSync(join(root, settings), 'PLANTSTORE_PORT=none\n')
     await it.run('systemctl', 'restart', 'plantstore')
@@ -192,6 +238,7 @@ test.skipIf(!isBootable)(
 
     await it.run('dpkg', '-r', 'plantstore')
     expect([await pid(), await it.request('', '/health')]).toEqual(['0', '000'])
+    expect(await program(webhooks)).toBe('none')
     expect(existsSync(join(root, data))).toBeTrue()
     await it.run('dpkg', '-i', '/root/newer.deb')
     await it.until('it is healthy', () => isUp())

@@ -104,9 +104,9 @@ export async function boot(root: string) {
       if (code !== 0) throw new Error(`${command.join(' ')}: exit code ${code}: ${out}${err}`)
       return out.trim()
     },
-    /** A property of the service, as systemctl shows it. */
-    async property(name: string): Promise<string> {
-      return (await inside('systemctl', 'show', 'plantstore', '-p', name, '--value')).out.trim()
+    /** A property of a unit, as systemctl shows it. */
+    async property(name: string, unit = 'plantstore'): Promise<string> {
+      return (await inside('systemctl', 'show', unit, '-p', name, '--value')).out.trim()
     },
     /** Sends a request from inside by curl; resolves to status and body. */
     async request(token: string, path: string, json?: string, port = 3000): Promise<string> {
