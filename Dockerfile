@@ -8,7 +8,7 @@ RUN bun install --frozen-lockfile --production
 COPY . .
 # amd64 or arm64, from the platform that is asked for. Bun builds for both; nothing is emulated.
 ARG TARGETARCH
-RUN bun build.ts ${TARGETARCH:+--target bun-linux-$TARGETARCH} && mkdir /data
+RUN bun build.ts ${TARGETARCH:+--target bun-linux-$TARGETARCH} --outfile /image/plantstore && mkdir /image/data
 
 FROM gcr.io/distroless/base-debian12:nonroot
 ARG VERSION=1.0.0
@@ -19,8 +19,8 @@ LABEL org.opencontainers.image.title=plantstore \
   org.opencontainers.image.revision=$REVISION \
   org.opencontainers.image.licenses=MIT \
   org.opencontainers.image.base.name=gcr.io/distroless/base-debian12:nonroot
-COPY --from=build /src/dist/plantstore /usr/bin/plantstore
-COPY --from=build --chown=65532:65532 /data /data
+COPY --from=build /image/plantstore /usr/bin/plantstore
+COPY --from=build --chown=65532:65532 /image/data /data
 USER 65532:65532
 ENV PLANTSTORE_HOST=0.0.0.0 PLANTSTORE_DATABASE=/data/plants.db
 # Empty ones count as unset: not those of the host, which podman --env-host passes on.

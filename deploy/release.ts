@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import packageJson from '../package.json'
 import { buildClient, packClient } from './client-package'
+import { releaseCompose, releaseDockerfile } from './container'
 import { makeDeb } from './deb'
 import { listLicenses } from './licenses'
 import { manualPage } from './man'
@@ -101,10 +102,13 @@ try {
     'plantstore.service',
     'plantstore-forward@.service',
     'plantstore.env',
-    'compose.yaml',
+    'plantstore.rules.yml',
+    'grafana-dashboard.json',
   ]) {
     copyFileSync(join(root, 'deploy', file), add(file))
   }
+  await Bun.write(add('Dockerfile'), await releaseDockerfile(version))
+  await Bun.write(add('compose.yaml'), await releaseCompose())
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

@@ -32,7 +32,9 @@ beforeAll(async () => {
 
 test('SHA256SUMS lists every file, and each has its sum', async () => {
   expect(sums.match(/\S+$/gm)).toEqual([
+    'Dockerfile',
     'compose.yaml',
+    'grafana-dashboard.json',
     `plantstore-${version}-linux-arm64`,
     `plantstore-${version}-linux-arm64-musl`,
     `plantstore-${version}-linux-x64`,
@@ -44,6 +46,7 @@ test('SHA256SUMS lists every file, and each has its sum', async () => {
     'plantstore-forward@.service',
     'plantstore.1',
     'plantstore.env',
+    'plantstore.rules.yml',
     'plantstore.service',
     `plantstore_${version}_amd64.deb`,
     `plantstore_${version}_arm64.deb`,
