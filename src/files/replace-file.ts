@@ -1,11 +1,19 @@
-// Produces files atomically: nobody sees a partial file under its name, not even after a loss of power.
+// Produces files atomically: nobody sees a partial file under its name, not even after a loss of power. What a name stands for
+// is checked before anything is written: a rename would replace a device or a pipe as readily as a file.
 
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { OpenError } from '../errors'
+import { codeOf, messageOf, OpenError } from '../errors'
 import { renameWithoutReplacing } from './libc'
 import { makePrivateFolder } from './private-folder'
-import { checkFolder, explainFailedWrite, targetOf } from './resolve-path'
+import {
+  checkFolder,
+  checkOwner,
+  explainFailedWrite,
+  requireRegular,
+  requireUnused,
+  targetOf,
+} from './resolve-path'
 import { syncFile, syncFolder } from './sync'
 
 /** What to do if the name is taken. */
@@ -19,30 +27,101 @@ export function placeNew(made: string, path: string): void {
   renameSync(made, path)
 }
 
+/** A file that has no name yet. Disposing of it removes it, unless it was placed. */
+export type UnnamedFile = AsyncDisposable & {
+  /** The absolute path that it gets. */
+  readonly path: string
+  /** The private path at which it is written. */
+  readonly temporary: string
+  /** Syncs it, gives it its name, and syncs the folder. Rejects with an `OpenError` if it cannot. */
+  place(onSynced?: (done: number, total: number) => void): Promise<void>
+}
+
+/** The path that gets the file, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there. */
+function checkTarget(path: string, existing: Existing, used: readonly string[]): string {
+  requireUnused(path, used)
+  const target = targetOf(path)
+  if (existing === 'replace') requireRegular(path)
+  checkFolder(dirname(target))
+  if (existing === 'replace') checkOwner(target)
+  else if (lstatSync(path, { throwIfNoEntry: false })) {
+    throw new OpenError(`${path} already exists; give a new FILE`)
+  }
+  return target
+}
+
+/** The error of a file that cannot be made: an `OpenError` if the system refuses it, else the error itself. */
+function explainRefusal(error: unknown, path: string): unknown {
+  const told = explainFailedWrite(error, path)
+  if (told instanceof OpenError || codeOf(error) === '') return told
+  // Leaves out the code and the system call, whose paths are temporary ones.
+  const reason = messageOf(error).replace(/^E[A-Z]+: |, \w+( '.*')?$/g, '')
+  return new OpenError(`cannot write ${path}: ${reason}`)
+}
+
 /**
- * Makes a file: `write` writes it at a private path, then it is synced, gets its name, and the folder is synced. If the
- * path is a link, the file it leads to is replaced. Resolves to what `write` did. Throws an `OpenError` if the file cannot
- * be made.
+ * Begins a file, before anything is read for it. If the path is a link, the file it leads to is replaced. Rejects with a
+ * `UsageError` or an `OpenError` if no file can be placed there, or it is one of `used`: the other files of the command.
  */
+export async function beginFile(
+  path: string,
+  existing: Existing,
+  used: readonly string[] = [],
+): Promise<UnnamedFile> {
+  const target = checkTarget(path, existing, used)
+  const folder = dirname(target)
+  const own = await makePrivateFolder(folder).catch((error) => {
+    throw explainRefusal(error, target)
+  })
+  const temporary = join(own.path, 'made')
+  return {
+    path: target,
+    temporary,
+    async place(onSynced) {
+      try {
+        await syncFile(temporary, onSynced)
+        if (existing === 'replace') renameSync(temporary, target)
+        else placeNew(temporary, target)
+        syncFolder(folder)
+      } catch (error) {
+        throw explainRefusal(error, target)
+      }
+    },
+    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+  }
+}
+
+/** Rejects with a `UsageError` or an `OpenError` unless {@link beginFile} can replace a file at a path. */
+export async function checkReplaceable(path: string, used: readonly string[]): Promise<void> {
+  await using _file = await beginFile(path, 'replace', used)
+}
+
+/** Writes the text of a file that has no name yet. Throws an `OpenError` if the disk is full or fails. */
+export function writeText({ path, temporary }: UnnamedFile, text: string): void {
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    throw explainFailedWrite(error, path)
+  }
+}
+
+type ProduceOptions = {
+  /** See {@link beginFile}. */
+  readonly used?: readonly string[]
+  readonly onSynced?: (done: number, total: number) => void
+}
+
+/** Makes a file that `write` writes at a private path; see {@link beginFile}. Resolves to what `write` did. */
 export async function produceFile<T>(
   path: string,
   existing: Existing,
   write: (temporary: string) => Promise<T>,
-  onSynced?: (done: number, total: number) => void,
+  { used, onSynced }: ProduceOptions = {},
 ): Promise<T> {
-  const target = targetOf(path)
-  const folder = dirname(target)
-  checkFolder(folder)
-  try {
-    await using own = await makePrivateFolder(folder)
-    const made = join(own.path, 'made')
-    const written = await write(made)
-    await syncFile(made, onSynced)
-    if (existing === 'replace') renameSync(made, target)
-    else placeNew(made, target)
-    syncFolder(folder)
-    return written
-  } catch (error) {
-    throw explainFailedWrite(error, target)
-  }
+  await using file = await beginFile(path, existing, used)
+  const written = await write(file.temporary).catch((error) => {
+    throw explainFailedWrite(error, file.path)
+  })
+  await file.place(onSynced)
+  return written
 }

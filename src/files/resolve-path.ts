@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { codeOf, OpenError, writeError } from '../errors'
+import { codeOf, OpenError, UsageError, writeError } from '../errors'
 
 const MAX_LINKS = 40
 const STICKY = 0o1000
@@ -25,6 +25,16 @@ export const isPlanted = (it: Stats, folder: Stats): boolean =>
   (folder.mode & OTHERS_WRITE) !== 0 &&
   it.uid !== folder.uid &&
   it.uid !== process.getuid?.()
+
+/** The result of stat() or lstat(); undefined if nothing is there. Bun throws ENOTDIR for a path below a file. */
+function statOf(stat: typeof statSync, path: string): Stats | undefined {
+  try {
+    return stat(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (codeOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
+}
 
 // The open files of a process (proc_pid_fd(5)).
 const OPEN_FILE = /^\/proc\/(\d+)\/fd\/(\d+)$/
@@ -45,7 +55,7 @@ export function targetOf(path: string, links = 0): string {
   if (parent === full) return full
   const folder = targetOf(parent, links)
   const at = join(folder, basename(full))
-  const stat = lstatSync(at, { throwIfNoEntry: false })
+  const stat = statOf(lstatSync, at)
   if (!stat?.isSymbolicLink() || OPEN_FILE.test(at)) return at
   if (isPlanted(stat, lstatSync(folder))) {
     throw new OpenError(
@@ -54,6 +64,45 @@ export function targetOf(path: string, links = 0): string {
   }
   if (links === MAX_LINKS) throw new OpenError(`${path}: too many links`)
   return targetOf(resolve(folder, readlinkSync(at)), links + 1)
+}
+
+/** What is at a path that is no regular file, such as 'a device'; null for a regular file, or none. Opens nothing. */
+export function kindAt(path: string): string | null {
+  const found = statOf(statSync, path)
+  if (!found || found.isFile()) return null
+  if (found.isDirectory()) return 'a folder'
+  if (found.isFIFO()) return 'a pipe'
+  return found.isSocket() ? 'a socket' : 'a device'
+}
+
+/** Throws a `UsageError` if a rename to a path would replace anything but a regular file, or an open file of a process. */
+export function requireRegular(path: string): void {
+  const target = targetOf(path)
+  const kind = OPEN_FILE.test(target) ? 'an open file of a process' : kindAt(target)
+  if (kind !== null) throw new UsageError(`${path} is ${kind}; name a file`)
+}
+
+/** Throws a `UsageError` if a path is one of some files, or a hard link of one. */
+export function requireUnused(path: string, files: readonly string[]): void {
+  const target = targetOf(path)
+  const found = statOf(statSync, target)
+  const isSame = (file: string): boolean => {
+    const other = statOf(statSync, file)
+    const isLink = found !== undefined && found.ino === other?.ino && found.dev === other.dev
+    return isLink || targetOf(file) === target
+  }
+  if (files.some(isSame))
+    throw new UsageError(`${path} is in use by this command; name another file`)
+}
+
+/** Throws an `OpenError` for a file that this user may not replace, because its folder is sticky: see rename(2). */
+export function checkOwner(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  const folder = statSync(dirname(path))
+  const user = process.getuid?.()
+  if (!found || (folder.mode & STICKY) === 0) return
+  if (user === 0 || user === found.uid || user === folder.uid) return
+  throw new OpenError(`${path} belongs to user ${found.uid}, in a shared folder; name another file`)
 }
 
 /** Throws an `OpenError` if no file can be made in a folder. */

@@ -1,12 +1,9 @@
 // plantstore backup: copies the database; the copy is checked and on disk before it gets its name.
 
-import { lstatSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
-import { OpenError, UsageError } from '../../errors'
+import { UsageError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
-import { checkFolder, targetOf } from '../../files/resolve-path'
 import { type Command, onlyArgument } from '../command'
 import { copying } from '../terminal/copying'
 
@@ -23,17 +20,11 @@ export const backup: Command = {
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
     const path = onlyArgument(args, 'FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
-    checkFolder(dirname(resolve(path)))
-    if (lstatSync(path, { throwIfNoEntry: false })) {
-      throw new OpenError(`${path} already exists; give a new FILE`)
-    }
-    // SQLite would take it for a file of its own, and remove it.
-    if (locate(config.database).files.includes(targetOf(path))) {
-      throw new UsageError(`${path} is a name that the database needs; give another FILE`)
-    }
+    // SQLite would take a sidecar's name for a file of its own, and remove it.
+    const used = locate(config.database).files
     return copying(out, err, async (onBytes) => {
       const write = (to: string) => copyDatabase(config.database, to, onBytes)
-      const { plants } = await produceFile(path, 'refuse', write, onBytes)
+      const { plants } = await produceFile(path, 'refuse', write, { used, onSynced: onBytes })
       return `backed up ${plants} plants to ${path}\n`
     })
   },

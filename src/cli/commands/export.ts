@@ -5,7 +5,14 @@ import { dirname } from 'node:path'
 import { engineOf, type PlantParts } from '../../engine/engine'
 import { OpenError, UsageError, writeError } from '../../errors'
 import { produceFile } from '../../files/replace-file'
-import { descriptorOf, isPlanted, targetOf } from '../../files/resolve-path'
+import {
+  descriptorOf,
+  isPlanted,
+  kindAt,
+  requireRegular,
+  requireUnused,
+  targetOf,
+} from '../../files/resolve-path'
 import { formatToWrite, type WrittenFormat, writtenFormats } from '../../formats/format'
 import { type Writer, writers } from '../../formats/write'
 import { exitCodes } from '../../program'
@@ -52,16 +59,12 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
 
 /** True if a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
 function isReplaced(path: string, files: readonly string[]): boolean {
+  requireUnused(path, files)
   const target = targetOf(path)
-  const there = statSync(target, { throwIfNoEntry: false })
-  const isOwn = (file: string): boolean => {
-    const own = statSync(file, { throwIfNoEntry: false })
-    return file === target || (own !== undefined && own.ino === there?.ino && own.dev === there.dev)
-  }
-  if (files.some(isOwn)) throw new UsageError(`${path} is the database itself; name another file`)
-  if (!there) return true
-  if (there.isDirectory()) throw new UsageError(`${path} is a folder; name a file`)
-  if (there.isFile()) return true
+  const kind = kindAt(target)
+  if (kind === 'a folder' || kind === 'a socket') requireRegular(path)
+  if (kind === null) return true
+  const there = statSync(target)
   if (isPlanted(there, lstatSync(dirname(target)))) {
     throw new OpenError(`${path} belongs to user ${there.uid}, in a shared folder; not written to`)
   }

@@ -1,18 +1,17 @@
 // plantstore forward: posts every change to a receiver of webhooks, in order, at least once.
 
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { NOW } from '../../change-log/change-log'
+import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
-import { produceFile } from '../../files/replace-file'
-import { checkFolder, targetOf } from '../../files/resolve-path'
+import { checkReplaceable, produceFile } from '../../files/replace-file'
 import { createAsk } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { exitCodes } from '../../program'
 import { openSource, sourceOptions, sourceWording } from '../change-source'
 import type { Command, CommandContext } from '../command'
-import { readProxies } from '../config'
+import { type Config, readProxies } from '../config'
 import { watchInterrupt } from '../terminal/interrupt'
 
 /** The cursor of the last change that the receiver took; undefined: none has been sent. */
@@ -26,6 +25,9 @@ function readCursor(path: string): string | undefined {
 const keepCursor = (path: string, cursor: string): Promise<unknown> =>
   produceFile(path, 'replace', (temporary) => Bun.write(temporary, `${cursor}\n`))
 
+const databaseFiles = ({ url, database }: Config): readonly string[] =>
+  url === null ? engineOf(database).locate(database).files : []
+
 function receiverOf(args: readonly string[], secretFile: string): Receiver {
   const [text] = args
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : null
@@ -38,9 +40,9 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   const { cursorFile, secretFile } = config
   if (cursorFile === null) throw new UsageError('--cursor-file is missing')
   if (secretFile === null) throw new UsageError('--secret-file is missing')
-  const receiver = receiverOf(args, secretFile)
   // A cursor that cannot be kept would have every start send the same changes.
-  checkFolder(dirname(targetOf(cursorFile)))
+  await checkReplaceable(cursorFile, [secretFile, ...databaseFiles(config)])
+  const receiver = receiverOf(args, secretFile)
   // Its path may be a secret.
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)

@@ -28,7 +28,7 @@ import { exitCodes, quote } from '../../program'
 import { type Command, type CommandContext, onlyArgument } from '../command'
 import type { Config } from '../config'
 import { createRehearsal, importAll, type Run } from '../import/importing'
-import { checkRefusedFile, createRefusedFile, type RefusedFile } from '../import/refused-file'
+import { openRefusedFile } from '../import/refused-file'
 import { createTally, REFUSED_SHOWN, summarize } from '../import/tally'
 import { databaseOptions, type OptionName, toFlag } from '../options'
 import { interruptCode, watchInterrupt } from '../terminal/interrupt'
@@ -151,7 +151,8 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   checkOptions(config, format)
   const engine = engineOf(config.database)
   const { name, isNew, files } = engine.locate(config.database)
-  if (refused !== null) checkRefusedFile(refused, [path, ...files])
+  await using refusedFile =
+    refused === null ? null : await openRefusedFile(refused, [path, ...files])
   const input = openInput(path)
   using signal = watchInterrupt()
   const progress = createProgress(err, inPlants)
@@ -170,11 +171,9 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   const groups = grouped(readPlants(table, columns, optionWords, (it) => notices.push(it)))
 
   const refusedWriter = createRefusedWriter(table, columns)
-  const refusedFile: RefusedFile | null =
-    refused === null ? null : createRefusedFile(refused, refusedWriter.header)
   const tally = createTally(report, (entry, problem, place) => {
-    if (refusedFile && 'source' in entry)
-      refusedFile.add(refusedWriter.row(entry.source, problem, place))
+    if (!refusedFile || !('source' in entry)) return
+    refusedFile.add(refusedWriter.row(entry.source, problem, place), refusedWriter.header)
   })
 
   /** Says what was done, even of an import that fails or is interrupted. */
@@ -186,8 +185,11 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     if (table.isNamed && unused.length > 0)
       report(`columns not used: ${listColumns(table.header, unused)}`)
     notices.forEach(report)
-    await refusedFile?.end()
-    if (refused !== null && tally.counts.refused > 0) {
+    await saveRefused().finally(() => out.write(summarize(tally, isDry)))
+  }
+
+  async function saveRefused(): Promise<void> {
+    if (refused !== null && (await refusedFile?.end())) {
       const idColumn = refusedWriter.idColumn ?? config.idColumn
       const own = {
         idColumn: idColumn === 'id' ? null : idColumn,
@@ -200,7 +202,6 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
       const line = ['plantstore import', quote(refused), ...wordsOf(own)].join(' ')
       report(`the refused rows are in ${refused}; mend them, then: ${line}`)
     }
-    out.write(summarize(tally, isDry))
   }
 
   async function rehearse(groups: AsyncIterable<readonly Entry[]>): Promise<void> {
@@ -233,7 +234,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     if (store) {
       const run: Run = { store, isStrict, replaces, account: tally.account }
       const isOver = await importAll(run, all, async () => {
-        await refusedFile?.flush()
+        refusedFile?.flush()
         progress.update(tally.rows(), read, input.bytes)
         return !signal.aborted
       })

@@ -1,64 +1,62 @@
 // The file of an import's refused rows, which gets its name once it is complete. There is none if no row was refused.
 
-import { closeSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { UsageError } from '../../errors'
-import { produceFile } from '../../files/replace-file'
-import { checkFolder, targetOf } from '../../files/resolve-path'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { OpenError } from '../../errors'
+import { beginFile } from '../../files/replace-file'
+import { explainFailedWrite } from '../../files/resolve-path'
 import { writeAll } from '../terminal/output'
 
-/** Throws unless the file can be made, and is none of `others`, which are read or written meanwhile. */
-export function checkRefusedFile(path: string, others: readonly string[]): void {
-  const target = targetOf(path)
-  const own = others.find((other) => targetOf(other) === target)
-  if (own !== undefined)
-    throw new UsageError(`--refused: ${path} is in use by this import; name another file`)
-  checkFolder(dirname(target))
+export type RefusedFile = AsyncDisposable & {
+  /** Adds a row; `header` is written before the first. */
+  add(row: string, header: string): void
+  /** Writes what was added. Throws an `OpenError` if it cannot; the file is then never made. */
+  flush(): void
+  /** Completes the file. Resolves to false if there is none. Rejects with an `OpenError` if it cannot. */
+  end(): Promise<boolean>
 }
 
-export type RefusedFile = {
-  add(text: string): void
-  /** Writes what was added. Rejects with an `OpenError` if it cannot. */
-  flush(): Promise<void>
-  /** Completes the file. */
-  end(): Promise<void>
-}
-
-export function createRefusedFile(path: string, header: string): RefusedFile {
-  const ended = Promise.withResolvers<void>()
+/** Begins the file; see {@link beginFile}. */
+export async function openRefusedFile(path: string, used: readonly string[]): Promise<RefusedFile> {
+  const file = await beginFile(path, 'replace', used)
   let texts: string[] = []
-  let fd: Promise<number> | undefined
-  let produced: Promise<unknown> | undefined
+  let fd: number | null = null
+  let hasFailed = false
 
-  function open(): Promise<number> {
-    const opened = Promise.withResolvers<number>()
-    produced = produceFile(path, 'replace', async (temporary) => {
-      const file = openSync(temporary, 'wx', 0o600)
-      opened.resolve(file)
-      await ended.promise
-      closeSync(file)
-    })
-    produced.catch(opened.reject)
-    texts.unshift(header)
-    return opened.promise
+  function fail(error: unknown): never {
+    hasFailed = true
+    const told = explainFailedWrite(error, file.path)
+    if (!(told instanceof OpenError)) throw told
+    const old = existsSync(file.path) ? `, and ${path} is unchanged` : ''
+    throw new OpenError(`${told.message}; the refused rows were not saved${old}`, told.storage)
   }
 
-  async function flush(): Promise<void> {
+  function flush(): void {
     if (texts.length === 0) return
-    fd ??= open()
-    const file = await fd
-    const text = texts.join('')
-    texts = []
-    writeAll(file, text)
+    try {
+      fd ??= openSync(file.temporary, 'wx', 0o600)
+      writeAll(fd, texts.join(''))
+      texts = []
+    } catch (error) {
+      fail(error)
+    }
   }
 
   return {
-    add: (text) => void texts.push(text),
+    add(row, header) {
+      if (fd === null && texts.length === 0) texts.push(header)
+      texts.push(row)
+    },
     flush,
     async end() {
-      await flush()
-      ended.resolve()
-      await produced
+      if (hasFailed) return false
+      flush()
+      if (fd === null) return false
+      await file.place().catch(fail)
+      return true
+    },
+    async [Symbol.asyncDispose]() {
+      if (fd !== null) closeSync(fd)
+      await file[Symbol.asyncDispose]()
     },
   }
 }

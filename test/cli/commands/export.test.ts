@@ -105,7 +105,7 @@ test('never writes over the database', async () => {
     const words = ['export', folder.file(name), '--format', 'csv', '--database', database]
     const { err, code } = await runProgram(words)
     expect({ name, code }).toEqual({ name, code: 2 })
-    expect(err).toContain('is the database itself')
+    expect(err).toContain('is in use by this command')
   }
   expect((await daemon.create('{"id":2,"name":"Rose"}')).status).toBe(200)
 })

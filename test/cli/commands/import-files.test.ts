@@ -485,7 +485,7 @@ describe('--refused', () => {
       exists: false,
     })
     for (const { err, code: refusedCode } of [same, database]) {
-      expect(err).toContain('is in use by this import; name another file')
+      expect(err).toContain('is in use by this command; name another file')
       expect(refusedCode).toBe(2)
     }
   })

@@ -4,7 +4,7 @@ import { closeSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf, OpenError } from '../../../errors'
 import { makePrivateFolder } from '../../../files/private-folder'
-import { explainFailedWrite } from '../../../files/resolve-path'
+import { explainFailedWrite, requireRegular } from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
 import { distrustPageCache, type OpenedFile } from '../file/database-file'
 import { SCHEMA_VERSION } from '../file/migrations'
@@ -23,6 +23,7 @@ async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | 
   if (schemaVersion === SCHEMA_VERSION) return null
   await syncFile(made)
   const kept = `${path}.schema-${schemaVersion}`
+  requireRegular(kept)
   renameSync(made, kept)
   syncFolder(folder)
   return { path: kept, schemaVersion }

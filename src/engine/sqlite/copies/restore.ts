@@ -21,12 +21,17 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { codeOf, OpenError } from '../../../errors'
+import { codeOf, OpenError, UsageError } from '../../../errors'
 import { copyBytes } from '../../../files/copy-bytes'
 import { exchangeFiles } from '../../../files/libc'
 import { makePrivateFolder } from '../../../files/private-folder'
 import { placeNew } from '../../../files/replace-file'
-import { checkFolder, explainFailedWrite, targetOf } from '../../../files/resolve-path'
+import {
+  checkFolder,
+  explainFailedWrite,
+  requireRegular,
+  targetOf,
+} from '../../../files/resolve-path'
 import { syncFile, syncFolder } from '../../../files/sync'
 import { checkFile, type OpenedFile, openFile, requireExactName } from '../file/database-file'
 import { explainFailedOpen, lockedByAnother } from '../file/errors'
@@ -168,6 +173,14 @@ function beginNewChangeLog(made: string): void {
   renameChangeLog(db)
 }
 
+/** Throws a `UsageError` if the backup is the database itself. */
+function requireOther(from: string, path: string): void {
+  const [backup, old] = [from, path].map((file) => statSync(file, { throwIfNoEntry: false }))
+  if (backup && old && backup.ino === old.ino && backup.dev === old.dev) {
+    throw new UsageError(`${from} is the database itself; name a backup`)
+  }
+}
+
 /**
  * Checks a backup and makes it the database at a path, with the owner and mode of the old one; if there was none, with
  * the folder's owner. Throws an `OpenError` if the backup is damaged or the database is in use.
@@ -183,6 +196,8 @@ export async function restoreDatabase(
   const folder = dirname(path)
   const kept = `${path}.${suffix}`
   checkFolder(folder)
+  requireRegular(database)
+  requireOther(from, path)
   const held = hold(path)
   try {
     await using own = await makePrivateFolder(folder)

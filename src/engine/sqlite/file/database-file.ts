@@ -14,6 +14,7 @@ import {
 import { dirname, resolve } from 'node:path'
 import { codeOf, OpenError } from '../../../errors'
 import { dropPageCache, requireLibc, tryLock, watchInode } from '../../../files/libc'
+import { kindAt } from '../../../files/resolve-path'
 import { syncFolder } from '../../../files/sync'
 import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
@@ -101,12 +102,19 @@ export function requireExactName(path: string): void {
   throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
 }
 
+// Before it is opened: opening a pipe would wait for a writer.
+function requireRegularFile(path: string): void {
+  const kind = kindAt(path)
+  if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
+}
+
 /** Throws an {@link OpenError} if a file cannot be a database of this program; reads only its header. */
 export function checkFile(path: string): void {
   let full = resolve(path)
   let fd: number | undefined
   try {
     full = realpathSync(full)
+    requireRegularFile(full)
     fd = openSync(full, 'r')
     if (fstatSync(fd).size === 0) throw new OpenError(`${full} is empty; name another file`)
     checkHeader(fd, full)
@@ -188,6 +196,7 @@ export function openFile(
   // Before a file is made.
   requireLibc()
   try {
+    requireRegularFile(full)
     const isNew = fileSize(full) === 0
     // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
     if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))

@@ -1,0 +1,283 @@
+// Every command that writes a file, with everything that its path may name.
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { importLines, lines } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { unprivileged } from '../../harness/unprivileged'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const isRoot = process.getuid?.() === 0
+const asUser = unprivileged()
+// A container may not mount.
+const canMount =
+  isRoot &&
+  Bun.spawnSync(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'x', '/mnt']).exitCode === 0
+const folder = temporaryFolder()
+const { file } = folder
+const database = file('stored.db')
+const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`
+
+/** The commands, each with a path that it writes. What else they read is complete and valid. */
+const writers: Readonly<Record<string, (path: string) => string[]>> = {
+  export: (path) => ['export', path, '--format', 'csv', '--database', database],
+  'import --refused': (path) => [
+    ...['import', file('rows.ndjson'), '--refused', path, '--database', file('imported.db')],
+  ],
+  backup: (path) => ['backup', path, '--database', database],
+  restore: (path) => ['restore', file('backup.db'), '--database', path],
+  'token create --output': (path) => [
+    ...['token', 'create', 'laptop', '--output', path, '--database', database],
+  ],
+  'forward --cursor-file': (path) => [
+    ...['forward', 'http://127.0.0.1:9/', '--cursor-file', path, '--after', 'now'],
+    ...['--secret-file', file('secret'), '--database', database],
+  ],
+  'import --database': (path) => ['import', file('rows.ndjson'), '--database', path],
+  'serve --database': (path) => ['serve', '--port', '0', '--database', path],
+}
+
+const wordsOf = (name: string, path: string): string[] => writers[name]?.(path) ?? []
+
+beforeAll(async () => {
+  chmodSync(folder.path, 0o755)
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  await daemon.create('{"id":1,"name":"Rose"}')
+  await daemon.stop()
+  await importLines(database, lines(2, 3000))
+  await runProgram(['backup', file('backup.db'), '--database', database])
+  await Bun.write(file('secret'), secret)
+  const refused = Array.from({ length: 3000 }, (_, n) => `{"id":"x${n}","name":"Rose"}\n`)
+  await Bun.write(file('rows.ndjson'), `{"id":1,"name":"Rose"}\n${refused.join('')}`)
+})
+
+afterAll(folder[Symbol.dispose])
+
+const make = (...words: string[]) => Bun.spawnSync(words).exitCode === 0
+/** Never the machine's own /dev/null. */
+const makeDevice = (path: string) => make('mknod', path, 'c', '1', '3')
+
+const canMakeDevices = (() => {
+  using probe = temporaryFolder()
+  return isRoot && makeDevice(probe.file('null'))
+})()
+
+/** What a path may name that is no regular file: makes it, and how a message names it. */
+const targets: Readonly<Record<string, readonly [(path: string) => unknown, string]>> = {
+  'a pipe': [(path) => make('mkfifo', path), 'a pipe'],
+  'a folder': [(path) => mkdirSync(path), 'a folder'],
+  'a link to a folder': [
+    (path) => {
+      mkdirSync(`${path}.folder`)
+      symlinkSync(`${path}.folder`, path)
+    },
+    'a folder',
+  ],
+  ...(canMakeDevices
+    ? {
+        'a device': [makeDevice, 'a device'],
+        'a link to a device': [
+          (path: string) => {
+            makeDevice(`${path}.device`)
+            symlinkSync(`${path}.device`, path)
+          },
+          'a device',
+        ],
+      }
+    : {}),
+}
+
+// Export writes into a device or a pipe, and replaces neither.
+const streams = (writer: string, kind: string) => writer === 'export' && !kind.includes('folder')
+
+describe.each(Object.entries(writers))('%s', (name, words) => {
+  for (const [kind, [makeTarget, told]] of Object.entries(targets)) {
+    test.skipIf(streams(name, kind))(`refuses ${kind}, and reads nothing first`, async () => {
+      using own = temporaryFolder()
+      const path = own.file('target')
+      makeTarget(path)
+      const before = readdirSync(own.path).map((it) => lstatSync(own.file(it)).ino)
+
+      const { out, err, code } = await runProgram(words(path))
+
+      expect({ out, code: code === 1 || code === 2 }).toEqual({ out: '', code: true })
+      expect(err).toMatch(
+        new RegExp(`^plantstore: .*target(\\.\\w+)? (is ${told}; |already exists; )[^\n]+\n$`),
+      )
+      expect(readdirSync(own.path).map((it) => lstatSync(own.file(it)).ino)).toEqual(before)
+      expect(existsSync(file('imported.db'))).toBeFalse()
+    })
+  }
+})
+
+test.skipIf(!canMakeDevices)('an export into a device leaves the device', async () => {
+  using own = temporaryFolder()
+  makeDevice(own.file('null'))
+
+  const { err, code } = await runProgram(wordsOf('export', own.file('null')))
+
+  expect({ err, code }).toEqual({ err: 'exported 2999 plants\n', code: 0 })
+  expect(lstatSync(own.file('null')).isCharacterDevice()).toBeTrue()
+})
+
+test.skipIf(canMakeDevices)('devices are not tried: this user cannot make any', () => {})
+
+/** The commands that replace or make a file, rather than a database. */
+const ofFiles = [
+  'export',
+  'import --refused',
+  'backup',
+  'token create --output',
+  'forward --cursor-file',
+] as const
+const replacing = ['export', 'import --refused', 'forward --cursor-file'] as const
+
+describe.each(ofFiles)('%s', (name) => {
+  test('refuses a path in /proc, and standard output by its name', async () => {
+    // An export writes to standard output.
+    const paths = [
+      '/proc/self/comm',
+      '/proc/new',
+      ...(name === 'export' ? [] : ['/dev/stdout', '/dev/fd/1']),
+    ]
+    for (const path of paths) {
+      const { out, err, code } = await runProgram(wordsOf(name, path))
+      expect({ path, out, failed: code === 1 || code === 2 }).toEqual({
+        path,
+        out: '',
+        failed: true,
+      })
+      expect(err).toMatch(/^plantstore: [^\n]*\n$/)
+      expect(err).toContain('/')
+      expect(err).not.toMatch(/ENOENT|EACCES|mkdtemp|rename/)
+    }
+  })
+
+  test('refuses a path below a file', async () => {
+    const { out, err, code } = await runProgram(wordsOf(name, `${file('secret')}/new`))
+
+    const told = `plantstore: ${file('secret')} is not a folder\n`
+    expect({ out, err, code }).toEqual({ out: '', err: told, code: 1 })
+  })
+
+  test('refuses a folder that this user cannot write', async () => {
+    using own = temporaryFolder()
+    chmodSync(own.path, 0o555)
+    await Bun.$`chmod -R a+rX ${folder.path}`.quiet()
+
+    const { out, err, code } = await runProgram(wordsOf(name, own.file('new')), asUser)
+
+    expect({ out, err, code }).toEqual({
+      out: '',
+      err: `plantstore: cannot write to folder ${own.path}: permission denied\n`,
+      code: 1,
+    })
+    chmodSync(own.path, 0o755)
+  })
+
+  test('refuses a file that the command uses otherwise', async () => {
+    const files = [database, `${database}-wal`, `${database}-journal`]
+    if (name === 'import --refused') files.splice(0, 9, file('rows.ndjson'), file('imported.db'))
+    if (name === 'forward --cursor-file') files.push(file('secret'))
+    for (const path of files) {
+      const before = existsSync(path) ? readFileSync(path).toString('hex') : null
+      const { err, code } = await runProgram(wordsOf(name, path))
+      expect({ path, code, err }).toEqual({
+        path,
+        code: 2,
+        err: expect.stringContaining(`${path} is in use by this command; `),
+      })
+      expect(existsSync(path) ? readFileSync(path).toString('hex') : null).toBe(before)
+    }
+  })
+})
+
+test.skipIf(!isRoot).each(replacing)(
+  '%s refuses a file of another user in a shared folder',
+  async (name) => {
+    using own = temporaryFolder()
+    chmodSync(own.path, 0o1777)
+    await Bun.write(own.file('theirs'), 'of root')
+    await Bun.$`chmod -R a+rX ${folder.path}`.quiet()
+
+    const { err, code } = await runProgram(wordsOf(name, own.file('theirs')), asUser)
+
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringContaining('belongs to user 0, in a shared folder'),
+    })
+    expect(readFileSync(own.file('theirs'), 'utf8')).toBe('of root')
+  },
+)
+
+test.each(replacing.slice(0, 2))(
+  '%s replaces the file behind a link, or makes it',
+  async (name) => {
+    using own = temporaryFolder()
+    await Bun.write(own.file('old'), 'old')
+    symlinkSync(own.file('old'), own.file('link'))
+    symlinkSync(own.file('new'), own.file('dangling'))
+
+    for (const [link, behind] of [
+      ['link', 'old'],
+      ['dangling', 'new'],
+    ] as const) {
+      const { err } = await runProgram(wordsOf(name, own.file(link)))
+      expect(err).not.toContain('plantstore: ')
+      expect(lstatSync(own.file(link)).isSymbolicLink()).toBeTrue()
+      expect(statSync(own.file(behind)).size).toBeGreaterThan(1000)
+    }
+    expect(readdirSync(own.path).sort()).toEqual(['dangling', 'link', 'new', 'old'])
+  },
+)
+
+// Runs a command in a full file system, which ends with it: $0 is the folder, with the file "old". Prints what is left.
+const FULL_DISK = `
+  mount -t tmpfs -o size=64k tmpfs "$0" && cd "$0" || exit 99
+  [ -z "$OLD" ] || printf old > target
+  head -c "$FILLED" /dev/zero > filler
+  "$@"; code=$?
+  rm filler; echo "left: $(ls -A | tr '\\n' ' ')$(cat target 2> /dev/null)"
+  exit $code`
+
+test
+  .skipIf(!canMount)
+  .each([
+    ['export', 'old'] as const,
+    ['import --refused', 'old'] as const,
+    ['forward --cursor-file', ''] as const,
+    ['backup', ''] as const,
+    ['token create --output', ''] as const,
+  ])('on a full disk, %s leaves what was there, says so and ends with 74', async (name, old) => {
+  using own = temporaryFolder()
+  // Short files are stopped only by a disk without any space.
+  const isShort = name.includes('token') || name.includes('cursor')
+  const filled = isShort ? '65536' : '52000'
+  const under = ['unshare', '--mount', 'sh', '-c', FULL_DISK, own.path]
+
+  const { out, err, code } = await runProgram(wordsOf(name, 'target'), {
+    under,
+    env: { OLD: old, FILLED: filled },
+  })
+
+  expect({ code, err }).toEqual({
+    code: 74,
+    err: expect.stringMatching(
+      /plantstore: cannot write [^\n]*target: [^\n]*(no space left|disk is full)/,
+    ),
+  })
+  expect(out).toEndWith(old ? 'left: target old\n' : 'left: \n')
+  if (name !== 'import --refused') return
+  expect(err).toEndWith('; the refused rows were not saved, and target is unchanged\n')
+  expect(err).not.toContain('the refused rows are in')
+})
