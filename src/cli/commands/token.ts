@@ -1,12 +1,14 @@
 // plantstore token: creates, lists, revokes and prunes the tokens that clients send.
 
-import { openStore } from '../../engine/engine'
+import { engineOf, openStore } from '../../engine/engine'
 import { command } from '../../engine/role'
 import { cutUrls, UsageError } from '../../errors'
+import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file'
 import { exitCodes } from '../../program'
 import type { Store } from '../../store'
 import { issueToken, isTokenName, stateOf, type Token } from '../../token/token'
 import { type Command, type CommandContext, onlyArgument } from '../command'
+import type { Config } from '../config'
 import { databaseOptions, options, toFlag } from '../options'
 import { attended } from '../terminal/suspend'
 
@@ -47,21 +49,36 @@ function oneName(args: readonly string[]): string {
   return name
 }
 
-async function create(store: Store, { args, config, out, err }: CommandContext): Promise<number> {
+/** Prints a token; false if nobody can have read it. */
+function show(text: string, name: string, { out, err }: CommandContext): boolean {
+  err.write(`Token ${name}, shown only once:\n`)
+  return out.write(`${text}\n`) && !out.isDiscarded
+}
+
+/** Adds a token to the store, then prints or saves it; revokes it if that fails. */
+async function create(
+  store: Store,
+  context: CommandContext,
+  file: UnnamedFile | null,
+): Promise<number> {
+  const { args, config, out, err } = context
   const name = oneName(args)
   const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
+  // A full disk shows before there is a token.
+  if (file) writeText(file, `${text}\n`)
   if (!(await store.createToken(token))) {
     err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)
     return exitCodes.failure
   }
-  err.write(`Token ${name}, shown only once:\n`)
-  let isShown = false
+  let isPassedOn = false
   try {
-    isShown = out.write(`${text}\n`) && !out.isDiscarded
+    if (file) await file.place()
+    isPassedOn = file !== null || show(text, name, context)
   } finally {
-    if (!isShown) await store.revokeToken(name, Date.now())
+    if (!isPassedOn) await store.revokeToken(name, Date.now())
   }
-  if (isShown) return exitCodes.ok
+  if (file) out.write(`saved token ${name} to ${file.path}\n`)
+  if (isPassedOn) return exitCodes.ok
   err.write('plantstore: could not print the token, so it was revoked\n')
   return exitCodes.failure
 }
@@ -109,23 +126,33 @@ async function prune(store: Store, { config, out }: CommandContext): Promise<num
 
 const actions = { create, list, revoke, prune }
 
+const beginOutput = (path: string, { database }: Config) =>
+  beginFile(path, 'refuse', engineOf(database).locate(database).files)
+
 /** The action that each option belongs to. */
-const owners = { scope: 'create', expires: 'create', json: 'list', olderThan: 'prune' } as const
+const owners = {
+  scope: 'create',
+  expires: 'create',
+  output: 'create',
+  json: 'list',
+  olderThan: 'prune',
+} as const
 
 export const token: Command = {
   name: 'token',
   usage: 'create NAME | list | revoke NAME | prune',
   summary: 'create, list, revoke and prune access tokens',
-  help: `A token is printed once, to standard output, when it is created; the store keeps only its hash. Changes take effect on the daemon's next request.
+  help: `A token is printed once, to standard output, when it is created; with --output it is written to a new file instead, which only this user can read. The store keeps only its hash. Changes take effect on the daemon's next request.
 
 The list shows when the daemon last accepted a token, to the hour. The name of a revoked or expired token can be reused; prune removes such tokens from the list. If none is left, the next start of the daemon prints a new first one.
 
   plantstore token create laptop
   plantstore token create dashboard --scope read --expires 90d
+  plantstore token create prometheus --scope read --output prometheus.token
   plantstore token revoke laptop
   plantstore token list --json
   plantstore token prune --older-than 30d`,
-  options: [...databaseOptions, 'scope', 'expires', 'json', 'olderThan'],
+  options: [...databaseOptions, 'scope', 'expires', 'output', 'json', 'olderThan'],
   async run(context) {
     const { args, config } = context
     const [word = ''] = args
@@ -145,13 +172,14 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     } else {
       oneName(args)
     }
+    await using file = config.output === null ? null : await beginOutput(config.output, config)
     const store = await openStore(
       config.database,
       command({ makesDatabase: false, ...attended(context.err) }),
       config,
     )
     try {
-      return await action(store, context)
+      return await action(store, context, file)
     } finally {
       await store.close()
     }

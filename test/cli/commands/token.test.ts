@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { hashToken } from '../../../src/token/token'
 import { program, runProgram, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -198,3 +198,61 @@ test.each(['>&-', '>/dev/null'])(
     expect(out).toContain('revoked')
   },
 )
+
+test('writes a token to a new file of mode 0600, says where, and prints it nowhere', async () => {
+  using own = temporaryFolder()
+  const path = own.file('reader.token')
+  const args = ['token', 'create', 'saved', '--scope', 'read', '--output', 'reader.token']
+
+  const { out, err, code } = await runProgram([...args, '--database', database], {
+    cwd: own.path,
+    under: ['sh', '-c', 'umask 0; exec "$0" "$@"'],
+  })
+
+  expect({ out, err, code }).toEqual({
+    out: `saved token saved to ${realpathSync(path)}\n`,
+    err: '',
+    code: 0,
+  })
+  const text = readFileSync(path, 'utf8')
+  expect(text).toMatch(/^pst_[A-Za-z0-9_-]{43}\n$/)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect((await list(text.trim())).status).toBe(200)
+  expect(readdirSync(own.path)).toEqual(['reader.token'])
+})
+
+test('writes a token to a file, whoever reads standard output', async () => {
+  using own = temporaryFolder()
+
+  const { code } = await runProgram(
+    ['token', 'create', 'unread', '--output', own.file('token'), '--database', database],
+    { under: ['bash', '-c', '"$0" "$@" > /dev/null'] },
+  )
+
+  expect(code).toBe(0)
+  expect((await list(readFileSync(own.file('token'), 'utf8').trim())).status).toBe(200)
+})
+
+test('makes no file without a token, and no token without a file', async () => {
+  using own = temporaryFolder()
+  await mint('twice')
+  const path = own.file('token')
+  await Bun.write(own.file('old'), 'old')
+
+  const taken = await token('create', 'twice', '--output', path)
+  const existing = await token('create', 'fileless', '--output', own.file('old'))
+  const missing = await token('create', 'fileless', '--output', own.file('missing/token'))
+  const none = await runProgram(['token', 'create', 'a', '--output', path], { cwd: own.path })
+
+  expect([taken, existing, missing, none].map(({ out, code }) => [out, code])).toEqual(
+    Array(4).fill(['', 1]),
+  )
+  expect(taken.err).toStartWith('plantstore: token twice already exists; ')
+  expect(existing.err).toBe(`plantstore: ${own.file('old')} already exists; give a new FILE\n`)
+  expect(missing.err).toBe(`plantstore: folder ${own.file('missing')} does not exist\n`)
+  expect(none.err).toStartWith('plantstore: no database at ')
+  expect((await token('list')).out).not.toContain('fileless')
+  expect(readdirSync(own.path)).toEqual(['old'])
+  expect(readFileSync(own.file('old'), 'utf8')).toBe('old')
+  expect(existsSync(path)).toBeFalse()
+})
