@@ -88,7 +88,7 @@ const mode = {
   rule: 'must be three octal digits, such as 0660',
 }
 
-const keepChanges: Kind<KeepChanges> = {
+const keepChanges: Kind<NonNullable<KeepChanges>> = {
   parse: (text) => (text === 'off' ? text : (parseDuration(text) ?? undefined)),
   rule: 'takes 1s to 1000y, such as 30d, or off',
 }
@@ -132,11 +132,10 @@ const ofDaemon = {
   ),
   databasePasswordFile: secret('a file with the database password'),
   databasePassword: secret('the database password'),
-  keepChanges: option<KeepChanges>(
+  keepChanges: optional(
     keepChanges,
     'DURATION',
-    'keep the change log this long, such as 30d',
-    'off',
+    'keep a change log this long, such as 30d, or off',
   ),
   maxBodyBytes: option(wholeNumber(1, MAX_BODY_BYTES), 'BYTES', 'largest request body', 1_048_576),
   stopSeconds: option(wholeNumber(0, 3600), 'SECONDS', 'time limit for a graceful stop', 8),
@@ -165,6 +164,7 @@ const ofDaemon = {
 const ofOneRun = {
   scope: option<Scope>(oneOf(scopes), 'SCOPE', 'read, or write for both', 'write'),
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
+  output: optional(nonEmpty, 'FILE', 'write the token to this new file, with mode 0600'),
   json: flag('print a JSON array'),
   olderThan: optional(duration(), 'DURATION', 'only tokens that ended at least this long ago'),
   format: optional(

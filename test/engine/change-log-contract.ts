@@ -313,6 +313,22 @@ function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testRetention(make: () => Promise<ChangeLogDatabase>): void {
+  test('keeps entries for as long as it was last told, over restarts without the option', async () => {
+    await using database = await make()
+    await (await database.open(DAY_MS)).createPlants(range(1, 3))
+    let store = await database.open(null)
+    await Bun.sleep(1500)
+    expect(await follow(store)).toHaveLength(3)
+
+    await database.open(1000)
+    store = await database.open(null)
+    while ((await changeLogOf(store).stats()).entries > 0) await Bun.sleep(50)
+
+    // What is removed is no longer told, but the change log goes on.
+    await store.createPlant({ id: 9n, name: 'Oak' })
+    expect((await follow(store)).map(({ id }) => id)).toEqual([9n])
+  })
+
   test('removes old entries, and refuses cursors of removed places', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)

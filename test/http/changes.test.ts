@@ -246,16 +246,33 @@ test('without a log, both are 40403, and say which option keeps one', async () =
   }
 })
 
-test('a daemon without the option ends the log, and says so; a later log does not know the cursors of this one', async () => {
+test('a daemon without the option keeps the log as it was', async () => {
+  const database = folder.file('kept.db')
+  const first = await startDaemon({ args: KEEP, database })
+  await first.create('{"id":1,"name":"Rose"}')
+  const before = await (await first.fetch('/plants/changes')).json()
+  await first.stop()
+
+  // An empty variable counts as unset.
+  for (const env of [{}, { PLANTSTORE_KEEP_CHANGES: '' }]) {
+    const second = await startDaemon({ database, env })
+    expect(await (await second.fetch('/plants/changes')).json()).toEqual(before)
+    await second.stop()
+    expect(second.err()).not.toContain('changes-ended')
+  }
+})
+
+test('only "off" ends the log, and says how many entries it had; a later log does not know the cursors of this one', async () => {
   const database = folder.file('ended.db')
   const first = await startDaemon({ args: KEEP, database })
+  for (const id of [1, 2, 3]) await first.create(`{"id":${id},"name":"Rose"}`)
   const { next } = (await (await first.fetch('/plants/changes?after=now')).json()) as {
     next: string
   }
   await first.kill()
 
-  const second = await startDaemon({ database })
-  await second.event('changes-ended')
+  const second = await startDaemon({ args: ['--keep-changes', 'off'], database })
+  expect(await second.event('changes-ended')).toMatchObject({ level: 'warn', entries: 3 })
   await expectError(await second.fetch('/plants/changes'), 40403)
   await second.kill()
 

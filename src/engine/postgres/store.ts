@@ -68,7 +68,8 @@ export async function openPostgres(target: PostgresTarget, role: Role): Promise<
     } else {
       await openSchema(connection, target, role)
       const keeping = keepChanges(connection.sql, role.keepChanges)
-      if (await connection.within(STEP_MS, keeping)) role.log('warn', 'changes-ended')
+      const entries = await connection.within(STEP_MS, keeping)
+      if (entries !== null) role.log('warn', 'changes-ended', { entries })
     }
     isOpened = true
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))

@@ -27,7 +27,8 @@ function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   schemaVersion(db)
   // Copies migrations into the file at once, so that an older program sees the schema version in its header.
   if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  if (keepChanges(db, role.keepChanges)) role.log('warn', 'changes-ended')
+  const entries = keepChanges(db, role.keepChanges)
+  if (entries !== null) role.log('warn', 'changes-ended', { entries })
 }
 
 function connectAtOnce(file: OpenedFile, role: Role): Database {

@@ -224,6 +224,32 @@ describeServers('%s', (started, it) => {
     await store.close()
   })
 
+  test('is ended by "off" alone, which says how many entries it had', async () => {
+    const url = await newDatabase(await started())
+    const events: unknown[] = []
+    const open = (keep: KeepChanges) =>
+      openStore(
+        url,
+        daemon(
+          (_, event, fields) => events.push([event, fields]),
+          () => {},
+          keep,
+        ),
+      )
+    const store = await open(1e9)
+    await store.createPlants(range(1, 5))
+    await store.close()
+    const kept = await open(null)
+    expect(await follow(kept)).toHaveLength(5)
+    await kept.close()
+    expect(events).toEqual([])
+
+    await (await open('off')).close()
+    await (await open('off')).close()
+
+    expect(events).toEqual([['changes-ended', { entries: 5 }]])
+  })
+
   test('is a new one on another server, whoever writes there first', async () => {
     const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)

@@ -4,7 +4,7 @@ import type { SQL } from 'bun'
 import type { KeepChanges } from '../../../change-log/change-log'
 import { newChangeLogName } from '../../../change-log/entry'
 import { sqlStateOf } from '../connecting/errors'
-import { commit, type Statement } from '../connecting/statements'
+import { commit, rowsOf, type Statement } from '../connecting/statements'
 
 const MAX_TRIES = 10
 
@@ -52,20 +52,29 @@ const BEGIN_CHANGE_LOG = (keepMs: number): readonly Statement[] => [
   ['UPDATE lanes SET logs = true WHERE NOT logs'],
 ]
 const END_CHANGE_LOG: readonly Statement[] = [
+  // The lock of TRUNCATE, so that nothing is added after the count. The numbers have no gaps.
+  ['LOCK TABLE changes'],
+  [
+    `SELECT last + 1 - coalesce((SELECT min(number) FROM changes), last + 1) AS entries FROM change_log`,
+  ],
   ['TRUNCATE changes'],
   ['UPDATE change_log SET log = NULL, keep_ms = NULL'],
   ['UPDATE lanes SET logs = false WHERE logs'],
 ]
 
-/** Begins or ends the change log, or changes how long it is kept, for every process that writes. Resolves to whether it was ended. */
-export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<boolean> {
-  if (keep === null) return false
+/** Begins or ends the change log, or changes how long it is kept, for every process that writes. Resolves to the number of entries removed if it was ended; else to null. */
+export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<number | null> {
+  if (keep === null) return null
   const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
-  if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return false
+  if (row?.keep_ms === (keep === 'off' ? null : BigInt(keep))) return null
   for (let tries = 1; ; tries += 1) {
     try {
-      await commit(sql, ['BEGIN', ...(keep === 'off' ? END_CHANGE_LOG : BEGIN_CHANGE_LOG(keep))])
-      return keep === 'off'
+      if (keep !== 'off') {
+        await commit(sql, ['BEGIN', ...BEGIN_CHANGE_LOG(keep)])
+        return null
+      }
+      const [, , counted] = await commit(sql, ['BEGIN', ...END_CHANGE_LOG])
+      return Number(rowsOf<{ entries: bigint }>(counted)[0]?.entries ?? 0)
     } catch (error) {
       if (sqlStateOf(error) !== DEADLOCK || tries === MAX_TRIES) throw error
     }

@@ -193,22 +193,26 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   }
 }
 
-/** Begins or ends the change log, or changes how long it is kept. Returns whether it was ended. Only the daemon, which holds the lock, may. */
-export function keepChanges(db: Database, keep: KeepChanges): boolean {
-  if (keep === null) return false
+/**
+ * Begins or ends the change log, or changes how long it is kept. Returns the number of entries removed if it was ended; else null.
+ * Only the daemon, which holds the lock, may.
+ */
+export function keepChanges(db: Database, keep: KeepChanges): number | null {
+  if (keep === null) return null
   const isAsAsked = db
     .query<{ same: bigint }, [number | null]>('SELECT keep_ms IS ? AS same FROM change_log')
     .get(keep === 'off' ? null : keep)
-  if (isAsAsked?.same === 1n) return false
-  db.transaction(() => {
+  if (isAsAsked?.same === 1n) return null
+  const change = db.transaction(() => {
     if (keep === 'off') {
-      db.run('DELETE FROM changes')
+      const { changes } = db.run('DELETE FROM changes')
       db.run('UPDATE change_log SET log = NULL, keep_ms = NULL, bytes = 0')
-    } else {
-      db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newChangeLogName(), keep])
+      return changes
     }
-  }).immediate()
-  return keep === 'off'
+    db.run('UPDATE change_log SET log = ifnull(log, ?), keep_ms = ?', [newChangeLogName(), keep])
+    return null
+  })
+  return change.immediate()
 }
 
 /** Gives the change log another name, so that its old cursors are refused. */
