@@ -4,14 +4,16 @@ import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { NewPlant } from '../plant/plant'
 import type { Findings, Store } from '../store'
+import type { Token } from '../token/token'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
 import type { Role } from './role'
 import { copyDatabase } from './sqlite/copies/backup'
 import { checkDatabase } from './sqlite/copies/check'
-import { readDatabase } from './sqlite/copies/read-only'
+import { readDatabase, readInPlace } from './sqlite/copies/read-only'
 import { restoreDatabase } from './sqlite/copies/restore'
 import { filesOf } from './sqlite/file/sidecars'
 import { allPlants } from './sqlite/reading/plants'
+import { listTokens } from './sqlite/reading/tokens'
 import { openSqlite } from './sqlite/store'
 
 /** Where a database is. */
@@ -48,6 +50,8 @@ type Engine = {
     repeatable: 'repeatable' | 'once',
     read: (plants: PlantParts) => Promise<T>,
   ): Promise<T>
+  /** The tokens of a store; writes nothing. Resolves to none if they cannot be read without a copy of the database. */
+  listTokens(database: string, secrets: DatabaseSecrets): Promise<readonly Token[]>
   /** Copies a database to a file, and checks the copy. */
   readonly backup?: typeof copyDatabase
   readonly restore?: typeof restoreDatabase
@@ -65,6 +69,8 @@ const sqlite: Engine = {
   check: (path) => checkDatabase(path),
   readAll: (database, _, repeatable, read) =>
     readDatabase(database, repeatable, (db) => read(allPlants(db))),
+  listTokens: async (database) =>
+    (await readInPlace(database, 'repeatable', listTokens))?.result ?? [],
   backup: copyDatabase,
   restore: restoreDatabase,
 }
@@ -88,6 +94,14 @@ const postgres: Engine = {
     const target = await targetOf(database, secrets)
     const snapshot = await import('./postgres/sql/snapshot')
     return snapshot.readSnapshot(target, (ask) => read(snapshot.allPlants(ask)))
+  },
+  async listTokens(database, secrets) {
+    const target = await targetOf(database, secrets)
+    const [{ readSnapshot }, tokens] = await Promise.all([
+      import('./postgres/sql/snapshot'),
+      import('./postgres/sql/tokens'),
+    ])
+    return readSnapshot(target, (ask) => ask(tokens.listTokens))
   },
 }
 

@@ -6,6 +6,7 @@ import type { Command, CommandContext } from '../command'
 import bash from '../completion/plantstore.bash' with { type: 'text' }
 import fish from '../completion/plantstore.fish' with { type: 'text' }
 import zsh from '../completion/plantstore.zsh' with { type: 'text' }
+import { parseConfig } from '../config'
 import { describeOption, helpFlag, isFlag } from '../options'
 
 const shells: Readonly<Record<string, string>> = { bash, zsh, fish }
@@ -15,9 +16,19 @@ type Offer = readonly (readonly [word: string, description?: string])[]
 
 const FILES: Offer = [[':files']]
 
-/** The flags of a command. */
-const flagsOf = ({ options, wording }: Command) => [
-  ...options.filter(isFlag).map((option) => describeOption(option, wording)),
+const OF_PROGRAM: Offer = [
+  ['--help', 'show the commands'],
+  ['--version', 'show the version'],
+]
+
+// A database that cannot be read so quickly has no names to offer.
+const NAMES_WITHIN_MS = 1000
+
+/** The flags of a command that its action takes; without an action, all of them. */
+const flagsOf = ({ options, wording, owners = {} }: Command, action: string | undefined) => [
+  ...options
+    .filter((it) => isFlag(it) && (action === undefined || (owners[it] ?? action) === action))
+    .map((option) => describeOption(option, wording)),
   helpFlag,
 ]
 
@@ -25,9 +36,11 @@ const flagsOf = ({ options, wording }: Command) => [
 const actionsOf = ({ usage }: Command): string[] =>
   usage.split(' | ').flatMap((it) => it.match(/^[a-z]+/) ?? [])
 
+type Flag = ReturnType<typeof flagsOf>[number]
+
 /** The values of the flag that a word is, or begins with as in `--format=`; null: it takes none. */
-function valuesAfter(word: string, command: Command): Offer | null {
-  const found = flagsOf(command).find(({ flag, value }) => value && flag === word)
+function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
+  const found = flags.find(({ flag, value }) => value && flag === word)
   if (!found) return null
   const { choices, value } = found
   if (choices) return choices.map((it) => [it])
@@ -35,26 +48,57 @@ function valuesAfter(word: string, command: Command): Offer | null {
   return /FILE|PATH/.test(value ?? '') ? FILES : []
 }
 
-function offerFor(before: readonly string[], typed: string, commands: readonly Command[]): Offer {
+/** The arguments of a command and its settings so far; null if they are not valid yet. */
+function parse(words: readonly string[], { options }: Command) {
+  try {
+    return parseConfig(words, options)
+  } catch {
+    return null
+  }
+}
+
+/** What the next argument of a command may be, by what the database has. Never rejects. */
+async function argumentsOf(command: Command, words: readonly string[]): Promise<Offer> {
+  const parsed = parse(words, command)
+  const [action, ...others] = parsed?.args ?? []
+  if (!parsed || action === undefined || others.length > 0) return []
+  const found = command.findArguments?.(action, parsed.config).catch(() => [])
+  return (await Promise.race([found, Bun.sleep(NAMES_WITHIN_MS)])) ?? []
+}
+
+async function offerFor(
+  before: readonly string[],
+  typed: string,
+  commands: readonly Command[],
+): Promise<Offer> {
   const names: Offer = commands.map(({ name, summary }) => [name, summary])
   const [name, ...rest] = before
+  if (name === undefined && typed.startsWith('-')) return OF_PROGRAM
   if (name === undefined) return [...names, ['help'], ['version']]
   if (name === 'help') return names
   const command = commands.find((it) => it.name === name)
   if (!command) return []
-  const values = valuesAfter(rest.at(-1) ?? '', command)
+  const actions = actionsOf(command)
+  const flags = flagsOf(
+    command,
+    rest.find((word) => actions.includes(word)),
+  )
+  const values = valuesAfter(rest.at(-1) ?? '', flags)
   if (values) return values
   const [flag = '', value] = typed.split('=')
   if (value !== undefined) {
-    return (valuesAfter(flag, command) ?? []).map(([word]) => [
+    return (valuesAfter(flag, flags) ?? []).map(([word]) => [
       word.startsWith(':') ? word : `${flag}=${word}`,
     ])
   }
-  const flags: Offer = flagsOf(command).map((it) => [it.flag, it.help])
-  const actions = rest.length === 0 ? actionsOf(command) : []
-  if (typed.startsWith('-')) return flags
-  if (actions.length > 0) return actions.map((it) => [it])
-  return command.usage.includes('FILE') ? FILES : flags
+  const offered: Offer = flags.map((it) => [it.flag, it.help])
+  if (typed.startsWith('-')) return offered
+  if (actions.length > 0 && parse(rest, command)?.args.length === 0) {
+    return actions.map((it) => [it])
+  }
+  if (command.usage.includes('FILE')) return FILES
+  const found = await argumentsOf(command, rest)
+  return found.length > 0 ? found : offered
 }
 
 /** Prints what the last word may become, a line each. bash takes `--option=value` for three words. */
@@ -62,7 +106,7 @@ async function complete({ args, commands, out }: CommandContext): Promise<number
   const words = args.slice(1).filter((word) => word !== '=')
   const typed = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
   const before = words.slice(0, args.at(-1) === '=' ? undefined : -1)
-  for (const [word, description = ''] of offerFor(before, typed, await commands())) {
+  for (const [word, description = ''] of await offerFor(before, typed, await commands())) {
     if (word.startsWith(':') || word.startsWith(typed))
       out.write(`${word}\t${description}\n`.replace('\t\n', '\n'))
   }

@@ -138,6 +138,15 @@ const owners = {
   olderThan: 'prune',
 } as const
 
+/** The names of the tokens that can be revoked, with their scopes. */
+async function findNames(action: string, config: Config): Promise<[string, string][]> {
+  if (action !== 'revoke') return []
+  const tokens = await engineOf(config.database).listTokens(config.database, config)
+  return tokens
+    .filter(({ revokedAt }) => revokedAt === null)
+    .map(({ name, scope }) => [name, scope])
+}
+
 export const token: Command = {
   name: 'token',
   usage: 'create NAME | list | revoke NAME | prune',
@@ -153,6 +162,8 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
   plantstore token list --json
   plantstore token prune --older-than 30d`,
   options: [...databaseOptions, 'scope', 'expires', 'output', 'json', 'olderThan'],
+  owners,
+  findArguments: findNames,
   async run(context) {
     const { args, config } = context
     const [word = ''] = args

@@ -1,5 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { PATIENCE_MS, program, runProgram, temporaryFolder } from '../../harness/daemon'
+import { copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { fingerprint } from '../../harness/commands'
+import {
+  PATIENCE_MS,
+  program,
+  runProgram,
+  startDaemon,
+  temporaryFolder,
+} from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -56,6 +64,115 @@ test('completes no files where a word or a number is meant', async () => {
   expect(await completed('plantstore my')).toEqual([''])
 })
 
+test('completes the flags of the program', async () => {
+  expect(await completed('plantstore -')).toEqual(['--help', '--version'])
+  expect(await completed('plantstore --v')).toEqual(['--version'])
+  expect(await completed('plantstore ')).not.toContain('--help')
+})
+
+test('completes only flags that the action takes', async () => {
+  const ofAll = ['--database', '--help']
+  const own = {
+    create: ['--scope', '--expires', '--output'],
+    list: ['--json'],
+    revoke: [],
+    prune: ['--older-than'],
+  }
+  for (const [action, flags] of Object.entries(own)) {
+    const offered = await completed(`plantstore token ${action} --`)
+    expect({ action, offered: offered.toSorted() }).toEqual({
+      action,
+      offered: [...flags, ...ofAll].toSorted(),
+    })
+    // Each is taken: what is refused is the database.
+    for (const flag of flags) {
+      const value = { '--scope': 'read', '--json': '', '--output': 'new' }[flag] ?? '1d'
+      const words = ['token', action, ...(action === 'create' ? ['a'] : []), flag, value]
+      const { err } = await runProgram([
+        ...words.filter(Boolean),
+        '--database',
+        '/nowhere/plants.db',
+      ])
+      expect(err).toStartWith('plantstore: no database at /nowhere/')
+    }
+  }
+  expect(await completed('plantstore token --database x revoke --s')).toEqual([''])
+  expect(await completed('plantstore token revoke --scope ')).toEqual(['--database', '--help'])
+  expect(await completed('plantstore token --database x ')).toEqual(Object.keys(own))
+})
+
+test('completes the tokens that can be revoked, and leaves the database as it is', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  const line = (file: string) => `plantstore token revoke --database ${file} `
+  const names = ['laptop', 'my phone']
+  {
+    await using daemon = await startDaemon({ database })
+    for (const name of [...names, 'gone']) {
+      await runProgram(['token', 'create', name, '--database', database])
+    }
+    await runProgram(['token', 'revoke', 'gone', '--database', database])
+    expect(await completed(line(database))).toEqual(names)
+    expect(await completed(`${line(database)}la`)).toEqual(['laptop'])
+    expect(await completed(`plantstore token create --database ${database} la`)).toEqual([''])
+    expect(await completed(`${line(database)}laptop `)).toEqual(['--database', '--help'])
+    // As after a crash: only a copy of it could be read.
+    for (const suffix of ['', '-wal'])
+      copyFileSync(database + suffix, folder.file(`torn.db${suffix}`))
+    await daemon.stop()
+  }
+  const before = fingerprint(folder.path)
+  expect(await completed(line(database))).toEqual(names)
+  for (const file of ['torn.db', 'missing.db']) {
+    expect(await completed(line(folder.file(file)))).toEqual(['--database', '--help'])
+  }
+  expect(await completed(line('postgres://nobody@127.0.0.1:9/none'))).toEqual([
+    '--database',
+    '--help',
+  ])
+  expect(fingerprint(folder.path)).toEqual(before)
+  expect(existsSync(folder.file('missing.db'))).toBeFalse()
+  expect(readdirSync(folder.path)).not.toContain('missing.db')
+})
+
+/** What zsh offers for a command line, by what its script passes to zsh's own functions. */
+async function completedByZsh(line: string): Promise<string[]> {
+  using folder = temporaryFolder()
+  const { out } = await runProgram(['completion', 'zsh'])
+  await Bun.write(folder.file('script'), out)
+  const words = line.split(' ').map((word) => `'${word}'`)
+  const script = `
+    plantstore() { ${asFunction} "$@"; }
+    compdef() { : }
+    _describe() { print -rl -- "\${(@P)2}" }
+    _files() { print -r -- files $@ }
+    source ./script
+    words=(${words.join(' ')}); CURRENT=${words.length}
+    _plantstore`
+  const { stdout } = Bun.spawnSync(['zsh', '-f', '-c', script], { cwd: folder.path })
+  return stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map((it) => it.split(':')[0] ?? '')
+}
+
+test.skipIf(Bun.which('zsh') === null)('completes the same in zsh', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await runProgram(['import', '/dev/null', '--format', 'csv', '--database', database])
+  await runProgram(['token', 'create', 'my phone', '--database', database])
+
+  expect(await completedByZsh('plantstore re')).toEqual(['restore'])
+  expect(await completedByZsh('plantstore -')).toEqual(['--help', '--version'])
+  expect(await completedByZsh('plantstore token list --j')).toEqual(['--json'])
+  expect(await completedByZsh(`plantstore token revoke --database ${database} `)).toEqual([
+    'my phone',
+  ])
+  expect(await completedByZsh('plantstore import m')).toEqual(['files'])
+  expect(await completedByZsh('plantstore serve --backup-folder ')).toEqual(['files -/'])
+})
+
 /** What fish offers for a command line. */
 async function completedByFish(line: string): Promise<string[]> {
   using folder = temporaryFolder()
@@ -79,6 +196,8 @@ test.skipIf(Bun.which('fish') === null)('completes the same in fish', async () =
   expect(await completedByFish('plantstore export --format ')).toEqual(['csv', 'ndjson'])
   expect(await completedByFish('plantstore serve --database m')).toEqual(['my plants.csv'])
   expect(await completedByFish('plantstore serve --port m')).toEqual([''])
+  expect(await completedByFish('plantstore -')).toEqual(['--help', '--version'])
+  expect(await completedByFish('plantstore token list --j')).toEqual(['--json'])
 })
 
 test('says for each shell where its script goes', async () => {

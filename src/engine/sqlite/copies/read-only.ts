@@ -69,6 +69,20 @@ export async function copyMoment(
 
 type Read<T> = (db: Database) => T | Promise<T>
 
+/** Lets `read` read a database where it is, as of one moment; null if that needs a copy. */
+export function readInPlace<T>(
+  path: string,
+  repeatable: 'repeatable' | 'once',
+  read: Read<T>,
+): Promise<{ readonly result: T } | null> {
+  return atOneMoment(path, async (moment) => {
+    if (moment.shared) return { result: await read(moment.shared) }
+    if (moment.state === 'split' || repeatable === 'once') return null
+    using db = openUri(moment.path, 'immutable=1')
+    return { result: await read(db) }
+  })
+}
+
 /**
  * Lets `read` read a database as of one moment. `repeatable`: it can be called again, from the start; if it cannot, a
  * private copy is made of a database that is not in use. Throws an `OpenError` if it cannot be read.
@@ -78,12 +92,7 @@ export async function readDatabase<T>(
   repeatable: 'repeatable' | 'once',
   read: Read<T>,
 ): Promise<T> {
-  const seen = await atOneMoment(path, async (moment) => {
-    if (moment.shared) return { result: await read(moment.shared) }
-    if (moment.state === 'split' || repeatable === 'once') return null
-    using db = openUri(moment.path, 'immutable=1')
-    return { result: await read(db) }
-  })
+  const seen = await readInPlace(path, repeatable, read)
   if (seen) return seen.result
   const temporary = tmpdir()
   checkFolder(temporary)

@@ -13,12 +13,14 @@ export type TokenTable = {
   revoke(name: string, now: number): boolean
 }
 
+const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`
+
+/** The tokens of a database, by a connection that only reads. */
+export const listTokens = (db: Database): Token[] => db.query<TokenRow, []>(LIST).all().map(toToken)
+
 /** Prepares the queries and changes of a database's tokens. */
 export function prepareTokens(db: Database): TokenTable {
   const select = db.query<TokenRow, [string]>(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = ?`)
-  const selectAll = db.query<TokenRow, []>(
-    `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`,
-  )
   type Values = [string, string, Scope, number, number | null, number | null, number | null]
   const insert = db.query<never, Values>(
     `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -47,7 +49,7 @@ export function prepareTokens(db: Database): TokenTable {
       return row && toToken(row)
     },
     create: (token) => add.immediate(token),
-    list: () => selectAll.all().map(toToken),
+    list: () => listTokens(db),
     prune: (by) => prune.run(by).changes,
     revoke: (name, now) => revoke.run(now, name).changes === 1,
   }
