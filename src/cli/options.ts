@@ -148,7 +148,11 @@ const ofDaemon = {
     'DURATION',
     'time between backups, such as 12h; default: 24h',
   ),
-  backupKeep: optional(wholeNumber(1, 9999), 'COUNT', 'how many backups to keep; default: 7'),
+  backupKeep: optional(
+    wholeNumber(1, 9999),
+    'COUNT',
+    'backups to keep; default: as many as now, at least 7',
+  ),
   trustedProxies: optional(nonEmpty, 'CIDRS', 'proxies whose X-Forwarded-For names the client'),
   rateLimit: optional(
     wholeNumber(1, 1_000_000),

@@ -11,7 +11,8 @@ import { type Child, type ChildOptions, startChild } from './child'
 import { type Backup, backupName, listBackups } from './folder'
 
 const DAY_MS = 86_400_000
-const KEEP = 7
+// How many backups stay where no number is given.
+const MIN_KEPT = 7
 // The clock may be changed meanwhile; and no timer can exceed 2^31 ms.
 const MAX_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
@@ -30,7 +31,8 @@ type Plan = {
   readonly database: string
   readonly folder: string
   readonly every: number
-  readonly keep: number
+  /** null: not given. */
+  readonly keep: number | null
 }
 
 function planOf({ database, backupFolder, backupEvery, backupKeep }: BackupOptions): Plan {
@@ -41,7 +43,7 @@ function planOf({ database, backupFolder, backupEvery, backupKeep }: BackupOptio
     database: resolve(database),
     folder: resolve(backupFolder),
     every: backupEvery ?? DAY_MS,
-    keep: backupKeep ?? KEEP,
+    keep: backupKeep,
   }
 }
 
@@ -173,7 +175,10 @@ export class BackupSchedule {
   }
 
   async #removeOld(made: string): Promise<void> {
-    for (const { path } of (await this.#listPast()).slice(this.#plan.keep)) {
+    const past = await this.#listPast()
+    // Without a number, a new backup displaces one at most: a lost setting removes no others.
+    const keep = this.#plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
+    for (const { path } of past.slice(keep)) {
       if (path !== made) await unlink(path)
     }
   }

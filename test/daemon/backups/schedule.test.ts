@@ -215,6 +215,26 @@ test('keeps as many as it is told to, the newest', async () => {
   expect(backupsIn(backups)).toEqual([...old.slice(2), basename(String(file))])
 })
 
+test('without --backup-keep, keeps as many as there are, and at least seven', async () => {
+  for (const [count, kept] of [
+    [10, 10],
+    [7, 7],
+    [3, 4],
+  ] as const) {
+    using folder = temporaryFolder()
+    const { database, backups } = await prepare(folder, 20)
+    const old = Array.from({ length: count }, (_, n) => nameAgo(90_000 - n))
+    for (const name of old) writeFileSync(`${backups}/${name}`, 'old')
+
+    await using daemon = await startDaemon({ database, args: schedule(backups) })
+    const { file } = await daemon.event('backup-made')
+    await until(() => backupsIn(backups).length <= kept)
+    await daemon.stop()
+
+    expect(backupsIn(backups)).toEqual([...old.slice(1 - kept), basename(String(file))])
+  }
+})
+
 test('backups dated in the future displace none, stay, and are logged once', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)
