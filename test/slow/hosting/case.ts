@@ -41,11 +41,12 @@ export function writeFiles(heading: string): string[] {
   })
 }
 
-/** The commands of a section, as one script. */
+/** The commands of a section, as one script. It runs as root, who may have no sudo. */
 export function script(heading: string): string {
   return `set -e\n${blocks(heading)
     .filter((block) => !/^# \//.test(block))
-    .join('')}`
+    .join('')
+    .replace(/^sudo /gm, '')}`
 }
 
 /** Makes the private copies of /etc, /run and /var, and a network of its own, with the host of the page in it. */
