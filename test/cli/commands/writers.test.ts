@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -23,9 +24,9 @@ const asUser = unprivileged()
 const canMount =
   isRoot &&
   Bun.spawnSync(['unshare', '--mount', 'mount', '-t', 'tmpfs', 'x', '/mnt']).exitCode === 0
-const folder = temporaryFolder()
-const { file } = folder
-const database = file('stored.db')
+let folder: ReturnType<typeof temporaryFolder>
+let database = ''
+const file = (name: string): string => folder.file(name)
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`
 
 /** The commands, each with a path that it writes. What else they read is complete and valid. */
@@ -50,6 +51,8 @@ const writers: Readonly<Record<string, (path: string) => string[]>> = {
 const wordsOf = (name: string, path: string): string[] => writers[name]?.(path) ?? []
 
 beforeAll(async () => {
+  folder = temporaryFolder()
+  database = file('stored.db')
   chmodSync(folder.path, 0o755)
   await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
   await daemon.create('{"id":1,"name":"Rose"}')
@@ -61,7 +64,7 @@ beforeAll(async () => {
   await Bun.write(file('rows.ndjson'), `{"id":1,"name":"Rose"}\n${refused.join('')}`)
 })
 
-afterAll(folder[Symbol.dispose])
+afterAll(() => folder[Symbol.dispose]())
 
 const make = (...words: string[]) => Bun.spawnSync(words).exitCode === 0
 /** Never the machine's own /dev/null. */
@@ -257,6 +260,7 @@ test
     ['import --refused', 'old'] as const,
     ['forward --cursor-file', ''] as const,
     ['backup', ''] as const,
+    ['restore', ''] as const,
     ['token create --output', ''] as const,
   ])('on a full disk, %s leaves what was there, says so and ends with 74', async (name, old) => {
   using own = temporaryFolder()
@@ -280,4 +284,23 @@ test
   if (name !== 'import --refused') return
   expect(err).toEndWith('; the refused rows were not saved, and target is unchanged\n')
   expect(err).not.toContain('the refused rows are in')
+})
+
+test('a backup cannot be restored over itself', async () => {
+  using own = temporaryFolder()
+  copyFileSync(file('backup.db'), own.file('plants.db'))
+  symlinkSync(own.file('plants.db'), own.file('link.db'))
+
+  for (const name of ['plants.db', 'link.db']) {
+    const words = ['restore', own.file(name), '--database', own.file('plants.db')]
+    const { out, err, code } = await runProgram(words)
+
+    const told = `plantstore: ${own.file(name)} is the database itself; name a backup`
+    expect({ out, err, code }).toEqual({
+      out: '',
+      err: expect.stringContaining(`${told}; `),
+      code: 2,
+    })
+  }
+  expect(readdirSync(own.path).sort()).toEqual(['link.db', 'plants.db'])
 })

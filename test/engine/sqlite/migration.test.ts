@@ -4,7 +4,6 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -199,12 +198,12 @@ test('stops copying when the process is told to stop, and migrates nothing', asy
   expect(versionOf(database)).toBe(1)
 })
 
-test('does not migrate what cannot be copied', async () => {
+test.each(['mkdir', 'mkfifo'])('does not migrate what cannot be copied: %s', async (make) => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   makeOld(database, 1).close(true)
-  // A folder that is not empty has the name of the copy.
-  mkdirSync(`${database}.schema-1/taken`, { recursive: true })
+  // It has the name of the copy.
+  expect(Bun.spawnSync([make, `${database}.schema-1`]).exitCode).toBe(0)
   const before = readFileSync(database)
 
   const { code, err } = await runProgram(['serve', '--port', '0', '--database', database])
@@ -213,6 +212,7 @@ test('does not migrate what cannot be copied', async () => {
   expect(err.trim().split('\n')).toHaveLength(1)
   expect(err).toStartWith(`plantstore: cannot copy ${database} before its migration: `)
   expect(readFileSync(database)).toEqual(before)
+  expect(statSync(`${database}.schema-1`).isFile()).toBeFalse()
 })
 
 test('does not migrate a damaged database', async () => {
