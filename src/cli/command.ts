@@ -45,7 +45,7 @@ export type Command = {
   readonly wording?: Wording
   /** The options that only one of its actions takes, with the action. */
   readonly owners?: Readonly<Partial<Record<OptionName, string>>>
-  /** What the argument of an action can be, with a description, for completion. It reads the database and writes nothing. */
+  /** Finds the arguments that an action can take, with descriptions, for completion. It reads the database and writes nothing. */
   findArguments?(action: string, config: Config): Promise<readonly (readonly [string, string])[]>
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>

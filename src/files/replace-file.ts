@@ -1,5 +1,5 @@
-// Produces files atomically: nobody sees a partial file under its name, not even after a loss of power. What a name stands for
-// is checked before anything is written: a rename would replace a device or a pipe as readily as a file.
+// Produces files atomically: no process sees a partial file under its name, not even after a loss of power. The target is checked
+// before anything is read: a rename would replace a device or a pipe as readily as a file.
 
 import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,7 @@ export type UnnamedFile = AsyncDisposable & {
   place(onSynced?: (done: number, total: number) => void): Promise<void>
 }
 
-/** The path that gets the file, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there. */
+/** Returns the path that gets the file, with links resolved. Throws a `UsageError` or an `OpenError` if none can be placed. */
 function checkTarget(path: string, existing: Existing, used: readonly string[]): string {
   requireUnused(path, used)
   const target = targetOf(path)
@@ -50,7 +50,7 @@ function checkTarget(path: string, existing: Existing, used: readonly string[]):
   return target
 }
 
-/** The error of a file that cannot be made: an `OpenError` if the system refuses it, else the error itself. */
+/** Turns an error of the system into an `OpenError` that names the file; returns any other error as it is. */
 function explainRefusal(error: unknown, path: string): unknown {
   const told = explainFailedWrite(error, path)
   if (told instanceof OpenError || codeOf(error) === '') return told

@@ -66,7 +66,7 @@ export function targetOf(path: string, links = 0): string {
   return targetOf(resolve(folder, readlinkSync(at)), links + 1)
 }
 
-/** What is at a path that is no regular file, such as 'a device'; null for a regular file, or none. Opens nothing. */
+/** The kind of file at a path, such as 'a device'; null for a regular file, or none. Opens nothing. */
 export function kindAt(path: string): string | null {
   const found = statOf(statSync, path)
   if (!found || found.isFile()) return null
@@ -75,7 +75,7 @@ export function kindAt(path: string): string | null {
   return found.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Throws a `UsageError` if a rename to a path would replace anything but a regular file, or an open file of a process. */
+/** Throws a `UsageError` unless a path names a regular file or none. The open file of a process is refused too. */
 export function requireRegular(path: string): void {
   const target = targetOf(path)
   const kind = OPEN_FILE.test(target) ? 'an open file of a process' : kindAt(target)
@@ -95,7 +95,7 @@ export function requireUnused(path: string, files: readonly string[]): void {
     throw new UsageError(`${path} is in use by this command; name another file`)
 }
 
-/** Throws an `OpenError` for a file that this user may not replace, because its folder is sticky: see rename(2). */
+/** Throws an `OpenError` for another user's file in a sticky folder, which rename(2) may not replace. */
 export function checkOwner(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   const folder = statSync(dirname(path))

@@ -21,7 +21,7 @@ const OF_PROGRAM: Offer = [
   ['--version', 'show the version'],
 ]
 
-// A database that cannot be read so quickly has no names to offer.
+// A slower database has no names to offer.
 const NAMES_WITHIN_MS = 1000
 
 /** The flags of a command that its action takes; without an action, all of them. */
@@ -57,7 +57,7 @@ function parse(words: readonly string[], { options }: Command) {
   }
 }
 
-/** What the next argument of a command may be, by what the database has. Never rejects. */
+/** The next argument of a command, from the database. Never rejects. */
 async function argumentsOf(command: Command, words: readonly string[]): Promise<Offer> {
   const parsed = parse(words, command)
   const [action, ...others] = parsed?.args ?? []

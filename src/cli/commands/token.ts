@@ -49,7 +49,7 @@ function oneName(args: readonly string[]): string {
   return name
 }
 
-/** Prints a token; false if nobody can have read it. */
+/** Prints a token; false if no reader can have received it. */
 function show(text: string, name: string, { out, err }: CommandContext): boolean {
   err.write(`Token ${name}, shown only once:\n`)
   return out.write(`${text}\n`) && !out.isDiscarded
@@ -64,7 +64,7 @@ async function create(
   const { args, config, out, err } = context
   const name = oneName(args)
   const { text, token } = issueToken(name, config.scope, config.expires, Date.now())
-  // A full disk shows before there is a token.
+  // Fails on a full disk, before there is a token.
   if (file) writeText(file, `${text}\n`)
   if (!(await store.createToken(token))) {
     err.write(`plantstore: token ${name} already exists; choose another name, or revoke it first\n`)

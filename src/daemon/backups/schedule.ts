@@ -176,7 +176,7 @@ export class BackupSchedule {
 
   async #removeOld(made: string): Promise<void> {
     const past = await this.#listPast()
-    // Without a number, a new backup displaces one at most: a lost setting removes no others.
+    // Without --backup-keep, a new backup replaces the oldest and no other.
     const keep = this.#plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
     for (const { path } of past.slice(keep)) {
       if (path !== made) await unlink(path)

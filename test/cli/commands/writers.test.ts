@@ -45,6 +45,7 @@ const writers: Readonly<Record<string, (path: string) => string[]>> = {
     ...['--secret-file', file('secret'), '--database', database],
   ],
   'import --database': (path) => ['import', file('rows.ndjson'), '--database', path],
+  'serve --unix': (path) => ['serve', '--unix', path, '--database', database],
   'serve --database': (path) => ['serve', '--port', '0', '--database', path],
 }
 
@@ -115,7 +116,9 @@ describe.each(Object.entries(writers))('%s', (name, words) => {
 
       expect({ out, code: code === 1 || code === 2 }).toEqual({ out: '', code: true })
       expect(err).toMatch(
-        new RegExp(`^plantstore: .*target(\\.\\w+)? (is ${told}; |already exists; )[^\n]+\n$`),
+        new RegExp(
+          `^plantstore: .*target(\\.\\w+)? (is ${told}; |already exists; |exists and is not a socket; )[^\n]+\n$`,
+        ),
       )
       expect(readdirSync(own.path).map((it) => lstatSync(own.file(it)).ino)).toEqual(before)
       expect(existsSync(file('imported.db'))).toBeFalse()

@@ -62,7 +62,10 @@ const END_CHANGE_LOG: readonly Statement[] = [
   ['UPDATE lanes SET logs = false WHERE logs'],
 ]
 
-/** Begins or ends the change log, or changes how long it is kept, for every process that writes. Resolves to the number of entries removed if it was ended; else to null. */
+/**
+ * Begins or ends the change log, or changes how long it is kept, for every process that writes. Resolves to the number of entries
+ * removed if it was ended; else to null.
+ */
 export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<number | null> {
   if (keep === null) return null
   const [row] = await sql<{ keep_ms: bigint | null }[]>`SELECT keep_ms FROM change_log`
