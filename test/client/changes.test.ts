@@ -141,7 +141,7 @@ test('a copy begins again when its place in the log is gone', async () => {
   await until(() => isSame(copy, other))
 
   await first.kill()
-  await (await startDaemon({ database })).kill()
+  await (await startDaemon({ args: ['--keep-changes', 'off'], database })).kill()
   const again = await startDaemon({ args: [...KEEP, '--port', String(port)], database })
   await other.createPlant({ id: 2n, name: 'b' })
 

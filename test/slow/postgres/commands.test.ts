@@ -257,6 +257,20 @@ describeServers('the commands with %s', (started) => {
     while ((await health()).code !== 0) await Bun.sleep(50)
   })
 
+  test('saves a token to a file, and completes its name', async () => {
+    using folder = temporaryFolder()
+    const database = await createDatabase('saved')
+    await importAll(database, '')
+    const path = folder.file('token')
+
+    const { out, code } = await runWith(database, ['token', 'create', 'a phone', '--output', path])
+    const completed = await runWith(database, ['completion', 'for', '--', 'token', 'revoke', ''])
+
+    expect({ out, code }).toEqual({ out: `saved token a phone to ${path}\n`, code: 0 })
+    expect(await Bun.file(path).text()).toMatch(/^pst_\S+\n$/)
+    expect(completed).toEqual({ out: 'a phone\twrite\n', err: '', code: 0 })
+  })
+
   test('the line that makes another token works as pasted', async () => {
     using folder = temporaryFolder()
     const database = (await createDatabase('pasted')).replace(`:${PASSWORD}`, '')
