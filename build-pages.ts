@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import type { BuildMetafile, BunPlugin } from 'bun'
+import type { BuildMetafile } from 'bun'
 
 const source = join(import.meta.dir, 'src/web')
 const built = join(import.meta.dir, 'dist/web')
@@ -17,14 +17,6 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 const typeOf = (name: string): string | undefined => TYPES[name.slice(name.lastIndexOf('.'))]
-
-/** A page may start no worker: workbooks are unzipped without one. */
-const withoutWorkers: BunPlugin = {
-  name: 'without-workers',
-  setup({ onResolve }) {
-    onResolve({ filter: /^fflate$/ }, () => ({ path: join(source, 'console/unzip.ts') }))
-  },
-}
 
 type Built = { readonly name: string; readonly bytes: Uint8Array }
 
@@ -55,7 +47,6 @@ async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<st
     // What is imported on demand is a file of its own.
     splitting: true,
     naming: { entry: '[name].[ext]', chunk: 'part-[hash].[ext]' },
-    plugins: [withoutWorkers],
   })
   const bundled = outputs.map(async (output) => ({
     name: output.path.replace(/^.*\//, ''),

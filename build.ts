@@ -36,12 +36,13 @@ const result = Bun.spawnSync(
     '--external=file-type',
     ...(values.target ? [`--target=${values.target}`] : []),
     ...(values.metafile ? [`--metafile=${values.metafile}`] : []),
-    // The executable has all files in one folder: the entries of threads, and what starts them.
-    '--root=src/threads',
+    // The executable has all files in one folder: those of threads, and what starts them.
+    '--entry-naming=[name].[ext]',
     values.entry,
     // The files of threads must be entries of their own.
-    'src/threads/committing.ts',
-    'src/threads/checking.ts',
+    'src/engine/sqlite/committing/worker.ts',
+    'src/engine/sqlite/copies/check-worker.ts',
+    'src/cli/import/workbook-worker.ts',
     `--outfile=${values.outfile}`,
   ],
   { stdout: 'inherit', stderr: 'inherit', env: { ...process.env, NODE_ENV: 'production' } },

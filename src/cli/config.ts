@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
-/** The words of a command line: the text of each option, by its name; `true` and `false` for one without a value. */
+/** The words of a command line: the texts of each option, by its name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
   const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
@@ -35,7 +35,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
     strict: false,
     tokens: true,
   })
-  const texts = new Map<OptionName, string>()
+  const texts = new Map<OptionName, string[]>()
   let help = false
   for (const token of tokens) {
     if (token.kind !== 'option') continue
@@ -53,7 +53,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
     if (takesValue && (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))) {
       throw new UsageError(`${rawName} needs a value`)
     }
-    if (name) texts.set(name, value ?? String(!isNegated))
+    if (name) texts.set(name, [...(texts.get(name) ?? []), value ?? String(!isNegated)])
     else help = true
   }
   return { texts, args: positionals, help }
@@ -78,7 +78,8 @@ export function parseConfig(
   const entries = Object.entries(options).map(([key, it]) => {
     const name = key as OptionName
     if (!names.includes(name)) return [name, it.default]
-    const flag = texts.get(name)
+    const flags = texts.get(name)
+    const flag = flags?.at(-1)
     const variable = variableOf(name)
     const text = flag ?? (variable && env[variable])
     // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
@@ -87,7 +88,10 @@ export function parseConfig(
       ignoredVariables.push(variable)
       return [name, it.default]
     }
-    const value = it.parse(String(text))
+    // The flag of a list may be given more than once.
+    const parsed = (it.isList && flags ? flags : [String(text)]).map((given) => it.parse(given))
+    const isValid = !parsed.includes(undefined)
+    const value = isValid && it.isList ? parsed.flat() : isValid ? parsed[0] : undefined
     if (value === undefined && !help) {
       throw new UsageError(`${flag === undefined ? variable : toFlag(name)} ${it.rule}`)
     }

@@ -2,9 +2,9 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import { parseDatabase } from '../engine/database-url'
-import { ofColumnOptions } from '../formats/columns'
 import { isEncoding } from '../formats/encoding'
 import { formats } from '../formats/format'
+import { ofColumnOptions } from '../formats/header'
 import { type Level, levels } from '../log'
 import { MAX_BODY_BYTES } from '../plant/json'
 import { type Int64, parseInt64 } from '../plant/plant'
@@ -27,6 +27,8 @@ type Option<Value> = Kind<Value> & {
   readonly default: Value
   /** Set only by a variable: every user of the machine can see a command line. */
   readonly isSecret?: true
+  /** Its flag may be given more than once. */
+  readonly isList?: true
 }
 
 const option = <Value>(
@@ -58,6 +60,13 @@ const nonEmpty = {
   parse: (text: string) => text || undefined,
   rule: 'must not be empty',
 }
+
+const column = {
+  parse: (text: string): readonly string[] | undefined => (text ? [text] : undefined),
+  rule: nonEmpty.rule,
+}
+
+const line = wholeNumber(1, 1_000_000_000)
 
 const duration = (example = '90d; not a date') => ({
   parse: (text: string) => parseDuration(text) ?? undefined,
@@ -177,10 +186,15 @@ const ofOneRun = {
     'csv, ndjson, json or xlsx; default: by the file name',
   ),
   idColumn: optional(nonEmpty, 'COLUMN', 'the id column: its name, or its number from 1'),
-  nameColumn: optional(nonEmpty, 'COLUMN', 'the name column'),
+  nameColumn: {
+    ...optional(column, 'COLUMN', 'the name column; repeat it to join several'),
+    isList: true as const,
+  },
   ...ofColumnOptions((name) => optional(nonEmpty, 'COLUMN', `the ${name} column`)),
   numberFrom: optional(id, 'ID', 'number the rows from this id instead'),
-  header: option(isSet, null, 'the first row is data; give columns by number', true),
+  header: option(isSet, null, 'no header row; refer to columns by number', true),
+  headerRow: optional(line, 'N', 'the row of the header; rows above it are ignored'),
+  list: optional(nonEmpty, 'PATH', 'the list of a JSON file, such as beds.plants'),
   sheet: optional(nonEmpty, 'NAME', 'the sheet of a workbook; default: the first'),
   delimiter: optional(
     delimiter,

@@ -104,22 +104,57 @@ const isBlank = (cells: Cells): boolean =>
  */
 type CsvReader = (part: string, isWhole: boolean) => Line[]
 
-/** Reads rows of at most `limit` characters. `delimiter`: one character. */
-export function createCsvReader(limit: number, delimiter: string): CsvReader {
+// A quoted cell of a file of tabs has at most this length: a quote may as well be a character.
+const MAX_QUOTED = 65_536
+
+/** Reads a row of a file of tabs whose quotes are those of a spreadsheet; null if it may continue after the text. */
+function readQuotedRow(text: string, start: number, isWhole: boolean): Found | null {
+  const window = text.slice(start, start + MAX_QUOTED)
+  const found = readRow(window, 0, isWhole || window.length === MAX_QUOTED, '\t', false)
+  return found && { ...found, end: start + found.end }
+}
+
+/** True if the last cell of a line begins with a quote that is closed in a later line, before any tab. */
+function hasOpenEnd(text: string, start: number): boolean | null {
+  const lineEnd = findLineEnd(text, start)
+  const cell = Math.max(text.lastIndexOf('\t', lineEnd - 1) + 1, start)
+  if (text[cell] !== '"') return false
+  const close = findClosingQuote(text, cell + 1)
+  if (close >= 0 && close < lineEnd) return false
+  const tab = text.indexOf('\t', lineEnd)
+  if (close < 0) return tab < 0 && text.length - cell < MAX_QUOTED ? null : false
+  return (tab < 0 || close < tab) && close - cell < MAX_QUOTED
+}
+
+/**
+ * Reads a row of a file of tabs. Quotes are characters, unless a row has too few cells and fits when they are quotes, or its
+ * last cell goes on in lines without tabs. `width`: the number of its cells.
+ */
+function readTabbedRow(text: string, start: number, isWhole: boolean, width: number): Found | null {
+  const literal = readRow(text, start, isWhole, '\t', true)
+  if (!literal?.cells || width < 2) return literal
+  if (literal.cells.length > width) return literal
+  if (literal.cells.length === width) {
+    const isOpen = hasOpenEnd(text, start)
+    if (isOpen === null && !isWhole) return null
+    if (!isOpen) return literal
+  }
+  const quoted = readQuotedRow(text, start, isWhole)
+  return quoted === null || quoted.cells?.length === width ? quoted : literal
+}
+
+/** Reads rows of at most `limit` characters, from `firstLine` on. `delimiter`: one character. */
+export function createCsvReader(limit: number, delimiter: string, firstLine = 1): CsvReader {
   const tooLong = `a row longer than ${limit} characters`
   let rest = ''
-  let line = 1
+  let line = firstLine
   let enough = 0
   let width = 0
 
-  /** In a file of tabs, quotes are characters, unless a row then has too few cells, and fits when they are quotes. */
-  function read(text: string, start: number, isWhole: boolean): Found | null {
-    if (delimiter !== '\t') return readRow(text, start, isWhole, delimiter, false)
-    const literal = readRow(text, start, isWhole, delimiter, true)
-    if (!literal?.cells || literal.cells.length >= width) return literal
-    const quoted = readRow(text, start, isWhole, delimiter, false)
-    return quoted === null || quoted.cells?.length === width ? quoted : literal
-  }
+  const read = (text: string, start: number, isWhole: boolean): Found | null =>
+    delimiter === '\t'
+      ? readTabbedRow(text, start, isWhole, width)
+      : readRow(text, start, isWhole, delimiter, false)
 
   return (part, isWhole) => {
     const rows: Line[] = []
@@ -160,73 +195,110 @@ export function createCsvReader(limit: number, delimiter: string): CsvReader {
 /** How much of a text tells its delimiter. */
 const SAMPLE_LINES = 20
 const SAMPLE_CHARACTERS = 65_536
+/** Titles and comments that may come before a table. */
+const MAX_PREAMBLE = 10
 
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-/** The delimiter that makes the most columns of the first lines, of the header and of what follows alike; else a comma. */
-export function findDelimiter(sample: string): string {
-  let best = ','
-  let most: readonly [number, number] = [1, 1]
-  for (const delimiter of DELIMITERS) {
-    const rows = createCsvReader(sample.length, delimiter)(sample, true)
-    // A row that this delimiter makes no sense of says nothing of it.
-    const widths = rows.flatMap((row) =>
-      'cells' in row && Array.isArray(row.cells) ? row.cells.length : [],
-    )
-    const usual = median(widths)
-    const score = [Math.min(widths[0] ?? 0, usual), usual] as const
+/** The delimiter that splits header and rows into the most columns; null: none does. `widths`: of the rows, by delimiter. */
+function bestDelimiter(widths: readonly (readonly [string, readonly number[]])[]): string | null {
+  let best: string | null = null
+  let most: readonly [number, number] = [1, Number.POSITIVE_INFINITY]
+  for (const [delimiter, all] of widths) {
+    const usual = median(all)
+    const score = [Math.min(all[0] ?? 0, usual), usual] as const
     if (score[0] > most[0] || (score[0] === most[0] && score[1] > most[1]))
       [best, most] = [delimiter, score]
   }
   return best
 }
 
-/** The first lines of a text; null if it may have more of them after what has come. */
-function sampleOf(text: string): string | null {
-  const begun = text.trimStart()
-  let end = 0
-  for (let lines = 0; lines < SAMPLE_LINES; lines++) {
-    end = findLineEnd(begun, end)
-    if (end === begun.length)
-      return begun.length < SAMPLE_CHARACTERS ? null : begun.slice(0, SAMPLE_CHARACTERS)
-    end += begun.startsWith('\r\n', end) ? 2 : 1
+/** The delimiter of a text: that of its first rows, or of those after a title or comments; default: comma. */
+export function findDelimiter(sample: string): string {
+  const widths = DELIMITERS.map((delimiter) => {
+    const rows = createCsvReader(sample.length, delimiter)(sample, true)
+    // A row that this delimiter makes no sense of says nothing of it.
+    const cells = rows.flatMap((row) => ('cells' in row && Array.isArray(row.cells) ? [row] : []))
+    return [delimiter, cells] as const
+  })
+  const lines = widths.flatMap(([, rows]) => rows.map(({ line }) => line))
+  const starts = [...new Set(lines)].toSorted((a, b) => a - b).slice(0, MAX_PREAMBLE + 1)
+  for (const start of starts) {
+    const found = bestDelimiter(
+      widths.map(([delimiter, rows]) => {
+        const rest = rows.filter(({ line }) => line >= start)
+        return [delimiter, rest.map(({ cells }) => (cells as Cells).length)] as const
+      }),
+    )
+    if (found !== null) return found
   }
-  return begun.slice(0, end)
+  return ','
 }
 
-/**
- * Reads rows of at most `limit` characters. `delimiter`: null to find it out from the first lines; `onDelimiter` gets it.
- * Throws what the text throws.
- */
-export async function* readCsv(
+/** The first lines of a text; null if it may have more of them after what has come. */
+function sampleOf(text: string): string | null {
+  let end = 0
+  for (let lines = 0; lines < SAMPLE_LINES; lines++) {
+    end = findLineEnd(text, end)
+    if (end === text.length)
+      return text.length < SAMPLE_CHARACTERS ? null : text.slice(0, SAMPLE_CHARACTERS)
+    end += text.startsWith('\r\n', end) ? 2 : 1
+  }
+  return text.slice(0, end)
+}
+
+const LF = 10
+const CR = 13
+
+/** A text without the empty lines before it, its first lines, and the line in which it begins. */
+async function beginText(parts: AsyncIterator<string>) {
+  let line = 1
+  let begun = ''
+  let isAfterCr = false
+  let enough = 0
+  for (let next = await parts.next(); !next.done; next = await parts.next()) {
+    const part = next.value
+    let at = 0
+    if (begun === '') {
+      for (; at < part.length; at++) {
+        const code = part.charCodeAt(at)
+        if (code !== CR && code !== LF) break
+        if (code === CR || !isAfterCr) line += 1
+        isAfterCr = code === CR
+      }
+    }
+    begun += part.slice(at)
+    if (begun.length <= enough) continue
+    const sample = sampleOf(begun)
+    if (sample !== null) return { begun, line, sample }
+    // Many short parts are not looked at each.
+    enough = 2 * begun.length
+  }
+  return { begun, line, sample: begun }
+}
+
+/** Reads rows of at most `limit` characters. `delimiter`: null to detect it. Rejects with what the text throws. */
+export async function readCsv(
   text: AsyncIterable<string>,
   limit: number,
   delimiter: string | null,
-  onDelimiter: (delimiter: string) => void,
-): AsyncGenerator<readonly Line[]> {
-  let read: CsvReader | undefined
-  let begun = ''
-
-  function start(sample: string): CsvReader {
-    const found = delimiter ?? findDelimiter(sample)
-    onDelimiter(found)
-    return createCsvReader(limit, found)
-  }
-
-  for await (const part of text) {
-    begun += part
-    if (!read) {
-      const sample = delimiter === null ? sampleOf(begun) : ''
-      if (sample === null) continue
-      read = start(sample)
+): Promise<{ delimiter: string; lines: AsyncGenerator<readonly Line[]> }> {
+  const parts = text[Symbol.asyncIterator]()
+  const { begun, line, sample } = await beginText(parts)
+  const found = delimiter ?? findDelimiter(sample)
+  const read = createCsvReader(limit, found, line)
+  async function* lines(): AsyncGenerator<readonly Line[]> {
+    let rows = read(begun, false)
+    for (;;) {
+      yield rows
+      const last = rows.at(-1)
+      if (last && 'stop' in last) return
+      const next = await parts.next()
+      if (next.done) break
+      rows = read(next.value, false)
     }
-    const rows = read(begun, false)
-    begun = ''
-    yield rows
-    const last = rows.at(-1)
-    if (last && 'stop' in last) return
+    yield read('', true)
   }
-  read ??= start(begun)
-  yield read(begun, true)
+  return { delimiter: found, lines: lines() }
 }

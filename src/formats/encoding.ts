@@ -2,25 +2,17 @@
 // somebody names.
 
 import { OpenError } from '../errors'
+import { concat } from './bytes'
 import { showText } from './row'
 import { optionWords, type Words } from './words'
 
 /** How many bytes tell UTF-8 from UTF-16. */
 const HEAD_BYTES = 4
 const CONTEXT_BYTES = 24
+/** How much of a text tells its encoding. */
+const SCORED_BYTES = 65_536
 // Those of Excel for Windows and for the Mac, where UTF-8 was not chosen.
 const USUAL = ['windows-1252', 'macintosh'] as const
-
-export function concat(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1 && parts[0]) return parts[0]
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
-}
 
 // The types of Bun name only some of the encodings that it knows.
 type Encoding = ConstructorParameters<typeof TextDecoder>[0]
@@ -48,12 +40,14 @@ const LF = 10
 const CR = 13
 
 /** The line ends of a text: those of Unix, Windows and old Macs. `before`: the last byte before it. */
-function countLineEnds(bytes: Uint8Array, before: number | undefined): number {
+function countLineEnds(bytes: Uint8Array, before = 0): number {
   let count = 0
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) {
-    if ((at === 0 ? before : bytes[at - 1]) !== CR) count += 1
+  let last = before
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte === CR || (byte === LF && last !== CR)) count += 1
+    last = byte
   }
-  for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) count += 1
   return count
 }
 
@@ -81,7 +75,8 @@ function plausibility(text: string): number {
   let score = 0
   const characters = [...text]
   for (const [index, it] of characters.entries()) {
-    if (it <= '\x7f') continue
+    // A space that does not break is as plausible as another; Macintosh has it where Windows has a capital.
+    if (it <= '\x7f' || it === '\xa0') continue
     const [before = '', after = ''] = [characters[index - 1], characters[index + 1]]
     if (/\p{Ll}/u.test(it)) score += 2
     else if (/\p{Lu}/u.test(it)) score += /\p{Ll}/u.test(before) ? -2 : 1
@@ -109,19 +104,19 @@ export function notUtf8(bytes: Uint8Array, words: Words): string {
   let end = bad
   while (end < bytes.length && end - bad < CONTEXT_BYTES && !isLineEnd(bytes[end])) end++
   const context = bytes.subarray(start, end)
-  const [best = '', other = ''] = usualEncodings(context)
+  const [best = '', other = ''] = usualEncodings(bytes.subarray(0, SCORED_BYTES))
   const as = (name: string) => `${showText(createDecoder(name).decode(context))} as ${name}`
   return `it reads ${as(best)}, ${as(other)}; ${words.encoding(best)}`
 }
 
-/** Decodes the parts of a text. Throws an `OpenError` that names the line where it cannot. */
-async function* decodeParts(
+/** Decodes the parts of a text that begins in `line`. Throws an `OpenError` that names the line where it cannot. */
+export async function* decodeParts(
   parts: AsyncIterable<Uint8Array>,
   encoding: string,
   words: Words,
+  line = 1,
 ): AsyncGenerator<string> {
   const decoder = createDecoder(encoding, true)
-  let line = 1
   let before: Uint8Array = new Uint8Array()
 
   function decode(part: Uint8Array, isLast: boolean): string {

@@ -3,7 +3,7 @@
 import { OpenError } from '../errors'
 import type { Words } from './words'
 
-/** CSV with any delimiter, one JSON value per line, a JSON array of objects, or an Excel workbook. */
+/** CSV with any delimiter, JSON values one after another, a JSON document with a list, or a workbook of any kind. */
 export const formats = ['csv', 'ndjson', 'json', 'xlsx'] as const
 export type Format = (typeof formats)[number]
 
@@ -14,8 +14,8 @@ export type WrittenFormat = (typeof writtenFormats)[number]
 const ENDINGS: readonly (readonly [ending: RegExp, Format])[] = [
   [/\.(csv|tsv|tab|txt)$/i, 'csv'],
   [/\.(ndjson|jsonl)$/i, 'ndjson'],
-  [/\.json$/i, 'json'],
-  [/\.xls[xm]$/i, 'xlsx'],
+  [/\.(json|geojson)$/i, 'json'],
+  [/\.(xls[xmb]?|ods)$/i, 'xlsx'],
 ]
 
 /** The format of a file to read, by its name; null: the name does not tell. */
@@ -29,7 +29,7 @@ export function formatToWrite(name: string): WrittenFormat | null {
 }
 
 /** How many of the first bytes {@link checkSignature} looks at. */
-export const SIGNATURE_BYTES = 64
+export const SIGNATURE_BYTES = 96
 
 const PACKED = 'a compressed file; unpack it first'
 const PICTURE = 'a picture, not a table; type the list into a spreadsheet, and save that'
@@ -40,16 +40,14 @@ const hexOf = (text: string): string =>
 // The name of the first file in an archive begins at byte 30.
 const beginsWith = (hex: string, names: readonly string[]): boolean =>
   hex.startsWith(ZIP) && names.some((name) => hex.startsWith(hexOf(name), 60))
-const isOpenDocument = (hex: string) => beginsWith(hex, ['mimetype'])
-const isWorkbook = (hex: string) =>
+const isOpenDocument = (hex: string) =>
+  beginsWith(hex, ['mimetypeapplication/vnd.oasis.opendocument.spreadsheet'])
+const isPackedWorkbook = (hex: string) =>
   beginsWith(hex, ['[Content_Types]', '_rels/', 'docProps/', 'xl/'])
+const isOldWorkbook = (hex: string) => hex.startsWith('d0cf11e0')
 
 // The first bytes of files, in hexadecimal (https://en.wikipedia.org/wiki/List_of_file_signatures).
 const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = [
-  [
-    /^d0cf11e0/,
-    'an old or a protected Excel workbook; save it as .xlsx without a password, or as CSV',
-  ],
   // gzip, bzip2, xz, 7-Zip, Zstandard, RAR
   [/^(1f8b|425a68|fd377a585a|377abcaf|28b52ffd|52617221)/, PACKED],
   // PNG, JPEG, GIF, WebP, TIFF, HEIC
@@ -60,12 +58,13 @@ const SIGNATURES: readonly (readonly [beginning: RegExp, sentence: string])[] = 
 
 const ANY_ZIP = /^504b0[357]0/
 
-/** What a file is, and what to do about it. */
+/** Describes a file that is no text, and what to do about it. */
 function kindOf(hex: string, { workbook }: Words): string | undefined {
-  if (isOpenDocument(hex)) return 'an OpenDocument file; save it as .xlsx or as CSV'
-  if (isWorkbook(hex)) return `an Excel workbook; ${workbook}`
+  if (isOpenDocument(hex)) return `an OpenDocument spreadsheet; ${workbook('.ods')}`
+  if (isOldWorkbook(hex)) return `an old or a protected Excel workbook; ${workbook('.xls')}`
+  if (isPackedWorkbook(hex)) return `an Excel workbook; ${workbook('.xlsx')}`
   if (ANY_ZIP.test(hex)) {
-    return `a ZIP file; if it is an Excel workbook, ${workbook}; otherwise unpack it, or save its table as CSV`
+    return `a ZIP file; if it is an Excel workbook, ${workbook('.xlsx')}; otherwise unpack it, or save its table as CSV`
   }
   return SIGNATURES.find(([beginning]) => beginning.test(hex))?.[1]
 }
@@ -74,19 +73,21 @@ const signatureOf = (head: Uint8Array): string =>
   hexOf(String.fromCharCode(...head.subarray(0, SIGNATURE_BYTES)))
 
 /** The format of a file by its first bytes; null: they do not tell. */
-export const formatOfBytes = (head: Uint8Array): Format | null =>
-  isWorkbook(signatureOf(head)) ? 'xlsx' : null
+export function formatOfBytes(head: Uint8Array): Format | null {
+  const hex = signatureOf(head)
+  return isPackedWorkbook(hex) || isOpenDocument(hex) || isOldWorkbook(hex) ? 'xlsx' : null
+}
 
 /**
- * Throws an `OpenError` that says what to save a file as, if its first bytes are of another kind than its format: an older
- * spreadsheet, an archive, a picture.
+ * Throws an `OpenError` that says what to save a file as, if its first bytes are of another kind than its format: an archive, a
+ * picture, a spreadsheet with another name.
  */
 export function checkSignature(format: Format, head: Uint8Array, words: Words): void {
   const hex = signatureOf(head)
-  if (format === 'xlsx' && hex.startsWith(ZIP) && !isOpenDocument(hex)) return
+  if (format === 'xlsx' && (hex.startsWith(ZIP) || isOldWorkbook(hex))) return
   const kind = kindOf(hex, words)
   if (kind) throw new OpenError(`this is ${kind}`)
   if (format === 'xlsx') {
-    throw new OpenError('this is not an Excel workbook (.xlsx); rename it to .csv if it is text')
+    throw new OpenError('this is not a workbook; rename it to .csv if it is text')
   }
 }

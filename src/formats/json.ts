@@ -1,11 +1,18 @@
-// Bytes -> rows, for JSON: one value per line, or an array of objects. The keys of an object are its columns.
+// Bytes -> rows, for JSON: one value a line, values one after another, or the objects of a list. The keys of an object are its
+// columns.
 
+import { OpenError } from '../errors'
 import { parseExactly } from '../plant/json'
 import { expectation } from '../plant/mismatch'
 import { NewPlant } from '../plant/plant'
-import { concat, decodeText, joinFirst, notUtf8, prepend, toUtf8 } from './encoding'
-import type { Line } from './row'
-import { optionWords, type Words } from './words'
+import { concat } from './bytes'
+import { decodeParts, notUtf8, prepend, toUtf8 } from './encoding'
+import type { Format } from './format'
+import { JsonScanner } from './json-scanner'
+import { findShape, isAt, type Shape } from './json-shape'
+import { type Line, showText } from './row'
+import type { Opener } from './source'
+import type { Words } from './words'
 
 const ARRAY = 'expected one plant object per line, found an array'
 const NOT_JSON = 'not JSON'
@@ -17,6 +24,13 @@ const NO_SPACE = /[^ \t\r]/
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The columns of an object; of a place on a map (GeoJSON, RFC 7946), its properties. */
+function cellsOf(value: object): object {
+  if (!('type' in value) || value.type !== 'Feature') return value
+  if (!('properties' in value) || !isObject(value.properties)) return value
+  return 'id' in value ? { id: value.id, ...value.properties } : value.properties
+}
+
 /** The row of a value's text. */
 function toRow(line: number, text: string): Line {
   let value: unknown
@@ -25,7 +39,7 @@ function toRow(line: number, text: string): Line {
   } catch {
     return { line, problem: NOT_JSON, text }
   }
-  if (isObject(value)) return { line, cells: value }
+  if (isObject(value)) return { line, cells: cellsOf(value) }
   const problem = Array.isArray(value) ? ARRAY : expectation(NewPlant, value)
   return { line, problem, text }
 }
@@ -65,8 +79,9 @@ async function* readLines(
   stream: AsyncIterable<Uint8Array>,
   limit: number,
   words: Words,
+  firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
-  let line = 0
+  let line = firstLine - 1
   // The beginning of a line, and its length. Of one that is too long, only the length is kept.
   let rest: Uint8Array[] = []
   let length = 0
@@ -93,7 +108,7 @@ async function* readLines(
 
   for await (const chunk of stream) {
     const end = chunk.lastIndexOf(NEWLINE)
-    if (end >= 0) yield take(chunk.subarray(0, end))
+    yield end < 0 ? [] : take(chunk.subarray(0, end))
     const begun = chunk.slice(end + 1)
     length += begun.length
     if (length <= limit) rest.push(begun)
@@ -102,119 +117,86 @@ async function* readLines(
   if (length > 0) yield take(new Uint8Array())
 }
 
-const SPACE = /\s/
-
-/** Returns a function that takes the next part of the text of an array, and returns the objects that end in it. */
-function createArrayReader(limit: number) {
-  const unfinished = 'the array does not end'
-  let rest = ''
-  let line = 1
-  // What comes next: the array, a value or its end, or what follows a value.
-  let wanted: 'array' | 'value' | 'next' | 'nothing' = 'array'
-  // Within a value: where the scan is, how deep in brackets, and whether in a string.
-  let at = 0
-  let depth = 0
-  let isText = false
-
-  /** Moves to the end of a value; false if it is not in the text. */
-  function findEnd(text: string): boolean {
-    for (; at < text.length; at++) {
-      const it = text[at]
-      if (isText) {
-        if (it === '\\') at += 1
-        else if (it === '"') isText = false
-      } else if (it === '"') isText = true
-      else if (it === '{' || it === '[') depth += 1
-      else if (it === '}' || it === ']' || it === ',') {
-        if (depth === 0) return true
-        if (it !== ',') depth -= 1
-        if (depth === 0) {
-          at += 1
-          return true
-        }
-      }
-    }
-    return false
-  }
-
-  return (part: string, isWhole: boolean): Line[] => {
-    const rows: Line[] = []
-    const text = rest + part
-    let start = 0
-    const stop = (reason: string): Line[] => [...rows, { line, stop: reason }]
-    const skip = (): string | undefined => {
-      for (; start < text.length && SPACE.test(text[start] ?? ''); start++)
-        if (text[start] === '\n') line += 1
-      return text[start]
-    }
-    for (;;) {
-      if (wanted !== 'value' || at === 0) {
-        const it = skip()
-        if (it === undefined) break
-        if (wanted === 'nothing') return stop(`${JSON.stringify(it)} after the array`)
-        if (wanted === 'array' || it === ']' || (wanted === 'next' && it === ',')) {
-          wanted = it === ']' ? 'nothing' : 'value'
-          start += 1
-          continue
-        }
-        if (wanted === 'next')
-          return stop(`expected a comma or the end of the array, found ${JSON.stringify(it)}`)
-        at = start
-      }
-      if (!findEnd(text)) break
-      const value = text.slice(start, at).trimEnd()
-      rows.push(toRow(line, value))
-      for (const it of value) if (it === '\n') line += 1
-      start += value.length
-      at = 0
-      wanted = 'next'
-    }
-    rest = text.slice(start)
-    at = Math.max(0, at - start)
-    if (rest.length > limit) return stop(`a value longer than ${limit} characters`)
-    return isWhole && wanted !== 'nothing' ? stop(unfinished) : rows
-  }
-}
-
-async function* readArray(
+/** Reads the values that a shape names. */
+async function* readValues(
   text: AsyncIterable<string>,
+  shape: Exclude<Shape, 'lines'>,
   limit: number,
+  firstLine: number,
 ): AsyncGenerator<readonly Line[]> {
-  const read = createArrayReader(limit)
+  let rows: Line[] = []
+  let isFound = shape === 'values'
+  const scanner = new JsonScanner(
+    {
+      isRows(path, isArray) {
+        if (shape === 'values') return path.length === 0
+        const isList = shape.list === '' ? isArray && path.length === 0 : isAt(path, shape.list)
+        isFound ||= isList
+        return isList
+      },
+      onRow: (line, value) => rows.push(toRow(line, value)),
+    },
+    limit,
+    firstLine,
+  )
   for await (const part of text) {
-    const rows = read(part, false)
-    yield rows
-    const last = rows.at(-1)
-    if (last && 'stop' in last) return
+    const fault = scanner.read(part)
+    yield fault ? [...rows, fault] : rows
+    if (fault) return
+    rows = []
   }
-  yield read('', true)
+  const fault = scanner.end()
+  if (fault) rows.push(fault)
+  else if (!isFound && shape !== 'values') throw new OpenError(`no list ${showText(shape.list)}`)
+  yield rows
 }
 
-const BLANK = /^[\s\ufeff\0]*$/
+const isBlank = (byte: number) => byte === 32 || byte === NEWLINE || byte === 13 || byte === 9
+
+/** A text without the blanks before it, the line in which it begins then, and its first character. */
+async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
+  const parts = stream[Symbol.asyncIterator]()
+  let line = 1
+  for (let next = await parts.next(); !next.done; next = await parts.next()) {
+    const bytes = next.value
+    let at = 0
+    for (; at < bytes.length && isBlank(bytes[at] ?? 0); at++) if (bytes[at] === NEWLINE) line += 1
+    if (at === bytes.length) continue
+    const rest = { [Symbol.asyncIterator]: () => parts }
+    const first = String.fromCharCode(bytes[at] ?? 0)
+    return { first, line, text: prepend(bytes.subarray(at), rest) }
+  }
+  return null
+}
+
+/** How a document of JSON is read. `list`: the path of its rows; null: as its first value says. */
+export type JsonSettings = { readonly encoding: string | null; readonly list: string | null }
 
 /**
- * Reads the values of a stream: of an array if it begins with `[`, else of lines. A value has at most `limit` characters. Throws
- * an `OpenError` if it is not in this encoding; a line of UTF-8 that is not is refused alone.
+ * Opens a document, which `open` reads from its beginning, again and again. A value has at most `limit` characters. Throws an
+ * `OpenError` if it is not JSON, or in another encoding; a line of UTF-8 that is not is refused alone.
  */
-export async function* readJson(
-  stream: AsyncIterable<Uint8Array>,
+export async function openJson(
+  format: Format,
+  open: Opener,
+  { encoding, list }: JsonSettings,
   limit: number,
-  encoding: string | null,
-  words: Words = optionWords,
-): AsyncGenerator<readonly Line[]> {
-  const parts = joinFirst(stream)
-  const first = await parts.next()
-  if (first.done) return
-  let head = first.value
-  while (BLANK.test(String.fromCharCode(...head.subarray(0, 1024)))) {
-    const more = await parts.next()
-    if (more.done) break
-    head = concat([head, more.value])
+  words: Words,
+) {
+  const begin = (purpose: 'look' | 'read') => skipBlanks(toUtf8(open(purpose), encoding, words))
+  const begun = await begin('read')
+  if (!begun)
+    return { list: null, lines: (async function* (): AsyncGenerator<readonly Line[]> {})() }
+  const { first, line, text } = begun
+  // Bytes that are not UTF-8 are told where they are read.
+  async function* again(): AsyncGenerator<string> {
+    const decoder = new TextDecoder()
+    const other = await begin('look')
+    for await (const part of other?.text ?? []) yield decoder.decode(part, { stream: true })
   }
-  const all = prepend(head, parts)
-  const isArray = /^[\s\ufeff\0\xef\xbb\xbf\xff\xfe]*\[/.test(
-    String.fromCharCode(...head.subarray(0, 1024)),
-  )
-  if (isArray) yield* readArray(decodeText(all, encoding, words), limit)
-  else yield* readLines(toUtf8(all, encoding, words), limit, words)
+  const shape: Shape =
+    list === null ? await findShape(format, first, again, line, limit, words) : { list }
+  if (shape === 'lines') return { list: null, lines: readLines(text, limit, words, line) }
+  const lines = readValues(decodeParts(text, 'utf-8', words, line), shape, limit, line)
+  return { list: shape === 'values' || shape.list === '' ? null : shape.list, lines }
 }

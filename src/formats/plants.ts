@@ -14,8 +14,9 @@ import {
   OPTIONAL_TEXTS,
   toNewPlant,
 } from '../plant/plant'
-import { type Columns, normalize } from './columns'
-import { type Entry, type Line, type NumberCell, type Row, showText } from './row'
+import type { Columns } from './columns'
+import { normalize } from './header'
+import { type Entry, type ErrorCell, type Line, type NumberCell, type Row, showText } from './row'
 import { nameCell } from './spreadsheet'
 import type { Table } from './table'
 import type { Words } from './words'
@@ -38,6 +39,8 @@ const fields = FIELDS.map((name) => {
 const isPlant = (values: Values): values is NewPlant => fields.every(({ fits }) => fits(values))
 
 const LEADING_ZERO = /^\s*-?0\d/
+// Most ids, which are no more looked at.
+const ONE_TO_NINE = /^[1-9]/
 const NO_DIGITS = /^\s*$/
 
 /** The number of a cell: exact, or what is wrong with it. */
@@ -48,13 +51,152 @@ function readNumber({ number }: NumberCell): Int64 | string {
   return `${number} may have been rounded: format the column as text, and enter the id again`
 }
 
-const isNumberCell = (cell: unknown): cell is NumberCell =>
-  typeof cell === 'object' && cell !== null && 'number' in cell
+const isObject = (cell: unknown): cell is object => typeof cell === 'object' && cell !== null
+const isNumberCell = (cell: unknown): cell is NumberCell => isObject(cell) && 'number' in cell
+const isErrorCell = (cell: unknown): cell is ErrorCell => isObject(cell) && 'error' in cell
 
-/** The text of a cell; undefined: it is empty. Values of JSON stay as they are. */
+/** The text of a table's cell; undefined: it is empty. */
 function toText(cell: unknown): unknown {
   if (cell === null || cell === undefined) return undefined
-  return isNumberCell(cell) ? String(Number(cell.number)) : cell
+  return isNumberCell(cell) ? cell.shown : cell
+}
+
+/** A table, and the columns of its plants. */
+type Source = Pick<Table, 'header' | 'isNamed' | 'format'> & {
+  readonly columns: Columns
+  readonly isJson: boolean
+}
+
+function nameOf({ header, isNamed }: Source, column: number): string {
+  const text = header[column] ?? ''
+  return isNamed && normalize(text) !== '' ? showText(text.trim()) : `column ${column + 1}`
+}
+
+const inColumn = (source: Source, column: number | undefined): string =>
+  column === undefined ? '' : ` in ${nameOf(source, column)}`
+
+/** The value of a column. */
+function cellOf({ header }: Source, { cells }: Row, column: number): unknown {
+  if (Array.isArray(cells)) return cells[column]
+  const key = header[column] ?? ''
+  return Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
+}
+
+/** The id in a column: a bigint, or what it has instead; undefined: nothing. */
+function idOf(source: Source, row: Row, column: number): unknown {
+  const cell = cellOf(source, row, column)
+  if (typeof cell === 'number') return Number.isSafeInteger(cell) ? BigInt(cell) : cell
+  if (typeof cell !== 'string') {
+    return !source.isJson && isNumberCell(cell) ? readNumber(cell) : (cell ?? undefined)
+  }
+  return (
+    readInt64(cell) ?? readInt64(cell.trim()) ?? (NO_DIGITS.test(cell) ? undefined : cell.trim())
+  )
+}
+
+/** The name in a column, or in several: their texts, joined by a space, without empty ones. */
+function joinName(source: Source, row: Row, columns: readonly number[]): unknown {
+  const cells = columns.map((column) => toText(cellOf(source, row, column)))
+  const other = cells.find((cell) => cell !== undefined && typeof cell !== 'string')
+  if (other !== undefined) return other
+  const texts = cells.map((cell) => (cell === undefined ? '' : String(cell).trim()))
+  return texts.filter((text) => text !== '').join(' ') || undefined
+}
+
+/** The fields of a row, as they are given. */
+function valuesOf(source: Source, row: Row, id: unknown): Values {
+  const { columns, isJson } = source
+  const [first = 0] = columns.name
+  const values: { [Name in Field]?: unknown } = { id, name: undefined }
+  if (columns.name.length > 1) values.name = joinName(source, row, columns.name)
+  else {
+    const name = cellOf(source, row, first)
+    // JSON says of what type a value is: null is no text.
+    values.name = isJson ? name : toText(name)
+  }
+  for (const optional of OPTIONAL_TEXTS) {
+    const column = columns[optional]
+    if (column === null) continue
+    const value = cellOf(source, row, column)
+    const text = isJson ? (value ?? undefined) : toText(value)
+    if (text !== undefined) values[optional] = text
+  }
+  return values
+}
+
+/** The fields whose cells hold an error of a spreadsheet; null: none does. */
+function explainErrors(source: Source, row: Row): string | null {
+  const { columns, format } = source
+  if (format !== 'xlsx') return null
+  const used = [
+    ['id', columns.id],
+    ...columns.name.map((column) => ['name', column] as const),
+    ...OPTIONAL_TEXTS.map((name) => [name, columns[name]] as const),
+  ] as const
+  const wrong = used.flatMap(([field, column]) => {
+    const cell = column === null ? null : cellOf(source, row, column)
+    return column !== null && isErrorCell(cell)
+      ? [`${field}: ${cell.error} in cell ${nameCell(row.line, column)}`]
+      : []
+  })
+  return wrong.length > 0 ? wrong.join('; ') : null
+}
+
+function explainId(
+  source: Source,
+  row: Row,
+  id: unknown,
+  { numbering }: Pick<Words, 'numbering'>,
+): string | null {
+  if (typeof id !== 'string') return null
+  const { columns, isJson } = source
+  if (!isJson && columns.id !== null && isNumberCell(cellOf(source, row, columns.id)))
+    return `id: ${id}`
+  if (/^-?\d+$/.test(id))
+    return `id: ${id.slice(0, 40)} is beyond the range of ids, ${INT64_MIN} to ${INT64_MAX}`
+  return `id: ${showText(id)} is not a whole number; ids must be whole numbers (use ${numbering} to number the rows)`
+}
+
+/** The cells beyond the header that are not empty. */
+function explainSurplus({ header, isNamed }: Source, { cells }: Row): string | null {
+  if (!isNamed || !Array.isArray(cells) || cells.length <= header.length) return null
+  const last = cells.findLastIndex((cell) => toText(cell) !== undefined && cell !== '')
+  return last < header.length ? null : `${last + 1} fields; the header has ${header.length}`
+}
+
+/** Says which cell of a workbook is empty. */
+const emptyCell = ({ format }: Source, row: Row, column: number | null | undefined): string =>
+  format === 'xlsx' && column !== null && column !== undefined
+    ? ` (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
+    : ''
+
+function explain(
+  source: Source,
+  row: Row,
+  values: Values,
+  words: Pick<Words, 'numbering'>,
+): string {
+  const { columns } = source
+  const errors = explainErrors(source, row)
+  if (errors !== null) return errors
+  return fields
+    .filter(({ fits }) => !fits(values))
+    .map(({ name, explain: explainField }) => {
+      const problem =
+        (name === 'id' ? explainId(source, row, values.id, words) : null) ?? explainField(values)
+      const column = name === 'name' ? columns.name[0] : columns[name]
+      return values[name] === undefined ? problem + emptyCell(source, row, column) : problem
+    })
+    .join('; ')
+}
+
+/** Finds the first id that is written with leading zeros. */
+function explainZeros(source: Source, row: Row): string | null {
+  const { columns } = source
+  const cell = columns.id === null ? null : cellOf(source, row, columns.id)
+  if (typeof cell !== 'string' || ONE_TO_NINE.test(cell) || !LEADING_ZERO.test(cell)) return null
+  const id = readInt64(cell.trim())
+  return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
 }
 
 /**
@@ -62,95 +204,43 @@ function toText(cell: unknown): unknown {
  * once.
  */
 export async function* readPlants(
-  { header, isNamed, format, lines }: Table,
+  { header, isNamed, format, lines }: Pick<Table, 'header' | 'isNamed' | 'format' | 'lines'>,
   columns: Columns,
   words: Pick<Words, 'numbering'>,
   onNotice: (notice: string) => void,
 ): AsyncGenerator<readonly Entry[]> {
   const isJson = format === 'json' || format === 'ndjson'
-  const { numberFrom } = columns
+  const source: Source = { header, isNamed, format, columns, isJson }
+  const { id: idColumn, numberFrom } = columns
   let place = 0n
   let hasZeros = false
 
-  const nameOf = (column: number): string => {
-    const text = header[column] ?? ''
-    return isNamed && normalize(text) !== '' ? showText(text.trim()) : `column ${column + 1}`
+  function noticeZeros(row: Row): void {
+    const notice = explainZeros(source, row)
+    if (notice === null) return
+    hasZeros = true
+    onNotice(notice)
   }
-  const inColumn = (column: number | undefined) =>
-    column === undefined ? '' : ` in ${nameOf(column)}`
-
-  /** The value of a column. */
-  function cellOf({ cells }: Row, column: number): unknown {
-    if (Array.isArray(cells)) return cells[column]
-    const key = header[column] ?? ''
-    return Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
-  }
-
-  /** The id of a row: a bigint, or what it has instead; undefined: nothing. */
-  function idOf(row: Row): unknown {
-    if (columns.id === null) return numberFrom === null ? undefined : numberFrom + place - 1n
-    const cell = cellOf(row, columns.id)
-    if (typeof cell === 'number') return Number.isSafeInteger(cell) ? BigInt(cell) : cell
-    if (typeof cell !== 'string') return isNumberCell(cell) ? readNumber(cell) : (cell ?? undefined)
-    if (!hasZeros && LEADING_ZERO.test(cell)) {
-      hasZeros = true
-      onNotice(
-        `ids are numbers: ${cell.trim()} is ${readInt64(cell.trim()) ?? 'none'}, without its leading zeros`,
-      )
-    }
-    return (
-      readInt64(cell) ?? readInt64(cell.trim()) ?? (NO_DIGITS.test(cell) ? undefined : cell.trim())
-    )
-  }
-
-  function explainId(id: unknown, row: Row): string | null {
-    if (id === undefined || typeof id !== 'string') return null
-    if (columns.id !== null && isNumberCell(cellOf(row, columns.id))) return `id: ${id}`
-    if (/^-?\d+$/.test(id))
-      return `id: ${id.slice(0, 40)} is beyond the range of ids, ${INT64_MIN} to ${INT64_MAX}`
-    return `id: ${showText(id)} is not a whole number; ids must be whole numbers (use ${words.numbering} to number the rows)`
-  }
-
-  /** The cells beyond the header that are not empty. */
-  function surplusOf({ cells }: Row): string | null {
-    if (!isNamed || !Array.isArray(cells) || cells.length <= header.length) return null
-    const last = cells.findLastIndex((cell) => toText(cell) !== undefined && cell !== '')
-    return last < header.length ? null : `${last + 1} fields; the header has ${header.length}`
-  }
-
-  /** Where a workbook has nothing. */
-  const at = (row: Row, column: number | null) =>
-    format === 'xlsx' && column !== null
-      ? ` (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
-      : ''
 
   function toEntry(line: Line): Entry {
-    if ('stop' in line) return { line: line.line, stop: `${line.stop}${inColumn(line.column)}` }
+    if ('stop' in line) {
+      return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
+    }
     place += 1n
     if ('problem' in line) {
-      return { line: line.line, problem: `${line.problem}${inColumn(line.column)}`, source: line }
+      const problem = `${line.problem}${inColumn(source, line.column)}`
+      return { line: line.line, problem, source: line }
     }
-    const refuse = (problem: string): Entry => ({ line: line.line, problem, source: line })
-    const surplus = surplusOf(line)
-    if (surplus !== null) return refuse(surplus)
-    const id = idOf(line)
-    const value: { [Name in Field]?: unknown } = { id }
-    const name = cellOf(line, columns.name)
-    // JSON says of what type a value is: null is no text.
-    value.name = isJson ? name : toText(name)
-    for (const optional of OPTIONAL_TEXTS) {
-      const column = columns[optional]
-      const text = column === null ? undefined : toText(cellOf(line, column))
-      if (text !== undefined) value[optional] = text
+    const surplus = explainSurplus(source, line)
+    if (surplus !== null) return { line: line.line, problem: surplus, source: line }
+    const given = numberFrom === null ? undefined : numberFrom + place - 1n
+    const id = idColumn === null ? given : idOf(source, line, idColumn)
+    const values = valuesOf(source, line, id)
+    if (!hasZeros) noticeZeros(line)
+    if (isPlant(values)) {
+      return { line: line.line, plant: toNewPlant(values.id, values), source: line }
     }
-    if (isPlant(value)) return { line: line.line, plant: toNewPlant(value.id, value), source: line }
-    const wrong = fields
-      .filter(({ fits }) => !fits(value))
-      .map(({ name, explain }) => {
-        const words = (name === 'id' ? explainId(id, line) : null) ?? explain(value)
-        return value[name] === undefined ? words + at(line, columns[name]) : words
-      })
-    return refuse(wrong.join('; '))
+    return { line: line.line, problem: explain(source, line, values, words), source: line }
   }
 
   for await (const part of lines) yield part.map(toEntry)
@@ -159,11 +249,17 @@ export async function* readPlants(
 // The store queues no more than 8 million characters.
 const AT_ONCE = 1000
 const CHARACTERS_AT_ONCE = 4_000_000
+// A part is of at most 64 KB, but for a longer row: what rows have besides plants needs memory, too.
+const PARTS_AT_ONCE = 64
 
-/** Groups of at most 1000 entries and 4 million characters; only a single entry may have more. */
+/**
+ * Groups of at most 1000 entries and 4 million characters, read from at most 64 parts; only a single entry may have more
+ * characters.
+ */
 export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry[]> {
   let group: Entry[] = []
   let characters = 0
+  let count = 0
   for await (const entries of parts) {
     for (const entry of entries) {
       const more = 'plant' in entry ? charactersOf(entry.plant) : 0
@@ -172,10 +268,17 @@ export async function* grouped(parts: AsyncIterable<readonly Entry[]>): AsyncGen
         yield group
         group = []
         characters = 0
+        count = 0
       }
       group.push(entry)
       characters += more
     }
+    count += 1
+    if (count < PARTS_AT_ONCE || group.length === 0) continue
+    yield group
+    group = []
+    characters = 0
+    count = 0
   }
   if (group.length > 0) yield group
 }

@@ -1,7 +1,8 @@
 // Refused rows -> text: as they were, with the reason, so that they can be mended and imported alone.
 
 import { exactNumber } from '../plant/plant'
-import { type Columns, nameColumn, normalize } from './columns'
+import type { Columns } from './columns'
+import { nameColumn, normalize } from './header'
 import type { Row, Unreadable } from './row'
 import type { Table } from './table'
 import { csvCell } from './write'
@@ -20,7 +21,8 @@ export type RefusedWriter = {
 
 function textOf(cell: unknown): string | null {
   if (cell === null || cell === undefined) return null
-  return typeof cell === 'object' ? String((cell as { number: unknown }).number) : String(cell)
+  if (typeof cell !== 'object') return String(cell)
+  return String('error' in cell ? cell.error : 'number' in cell ? cell.number : '')
 }
 
 const replaceBigInt = (_: string, value: unknown) =>

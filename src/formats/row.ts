@@ -2,14 +2,20 @@
 
 import type { NewPlant } from '../plant/plant'
 
-/** A number in a spreadsheet's cell, as its file has it. */
-export type NumberCell = { readonly number: string }
+/** A number in a spreadsheet's cell: as its file has it, and as the cell shows it. */
+export type NumberCell = { readonly number: string; readonly shown: string }
+
+/** An error in a spreadsheet's cell, such as #N/A. */
+export type ErrorCell = { readonly error: string }
+
+/** A cell of a table; null: it is empty. */
+export type Cell = string | NumberCell | ErrorCell | null
 
 /** The cells of a row by column, null where one is empty; of JSON, the value, whose keys are columns. */
 export type Row = {
   /** Counted from 1; of a record of CSV that has several lines, the last. */
   readonly line: number
-  readonly cells: readonly (string | NumberCell | null)[] | object
+  readonly cells: readonly Cell[] | object
 }
 
 /** A row that cannot be read: what is wrong with it, in which column if that is known, and its text. */

@@ -3,11 +3,12 @@
 import { OpenError } from '../errors'
 import { MAX_BODY_BYTES } from '../plant/json'
 import { readCsv } from './csv'
-import { decodeText, joinFirst, prepend } from './encoding'
+import { decodeText, joinFirst } from './encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
-import { readJson } from './json'
-import type { Line, Row } from './row'
-import { readWorkbook } from './spreadsheet'
+import { openJson } from './json'
+import type { Cell, Line, Row } from './row'
+import { type Opener, replayable, type Source } from './source'
+import { collectWorkbook, readWorkbook, type WorkbookReader } from './spreadsheet'
 import { optionWords, type Words } from './words'
 
 /** How a file is read; null: as its first bytes and lines suggest. */
@@ -15,8 +16,12 @@ export type Settings = {
   readonly encoding: string | null
   readonly delimiter: string | null
   readonly sheet: string | null
-  /** True if the first row names the columns. */
+  /** False if the first row is data, too. */
   readonly hasHeader: boolean
+  /** The line of the header; null: the first row. What is above it is left out. */
+  readonly headerRow: number | null
+  /** Of JSON: the path of the list of plants, keys joined by dots, with `*` for each key. */
+  readonly list: string | null
 }
 
 export const USUAL_SETTINGS: Settings = {
@@ -24,6 +29,8 @@ export const USUAL_SETTINGS: Settings = {
   delimiter: null,
   sheet: null,
   hasHeader: true,
+  headerRow: null,
+  list: null,
 }
 
 export type Table = {
@@ -41,22 +48,26 @@ export type Table = {
   /** Of a workbook. */
   readonly sheets: readonly string[]
   readonly sheet: string | null
+  /** Of JSON: the list that is read; null: the document is one, or has one value after another. */
+  readonly list: string | null
 }
 
 // A plant's row is about as long as the body that created it.
 const MAX_ROW = MAX_BODY_BYTES + 1024
 const SAMPLE_ROWS = 1000
+/** Of rows that are long, the sample has fewer: at least a header and a row. */
 const SAMPLE_PARTS = 16
+const LEAST_ROWS = 2
 
 /** Reads the first rows, and gives them again before the others. */
-async function peek(lines: AsyncIterator<readonly Line[]>) {
+async function peek(lines: AsyncGenerator<readonly Line[]>) {
   const first: (readonly Line[])[] = []
   let count = 0
   let isOver = false
-  while (!isOver && count < SAMPLE_ROWS && first.length < SAMPLE_PARTS) {
+  while (!isOver && count < (first.length < SAMPLE_PARTS ? SAMPLE_ROWS : LEAST_ROWS)) {
     const { value, done } = await lines.next()
     isOver = done === true
-    if (!value) continue
+    if (!value || value.length === 0) continue
     first.push(value)
     count += value.length
   }
@@ -69,8 +80,8 @@ async function peek(lines: AsyncIterator<readonly Line[]>) {
 
 const isRow = (line: Line): line is Row => 'cells' in line
 
-const textOf = (cell: unknown): string =>
-  cell === null ? '' : typeof cell === 'string' ? cell : String((cell as { number: string }).number)
+const textOf = (cell: Cell): string =>
+  cell === null ? '' : typeof cell === 'string' ? cell : 'error' in cell ? cell.error : cell.shown
 
 /** The keys of objects, in the order in which they come. */
 const keysOf = (rows: readonly Row[]): string[] => [
@@ -88,43 +99,63 @@ async function* withoutFirst(
   }
 }
 
-/** Opens a file. Throws an `OpenError` that says what to do if it is of another kind, in another encoding, or damaged. */
-export async function openTable(
-  format: Format,
-  stream: AsyncIterable<Uint8Array>,
-  settings: Settings = USUAL_SETTINGS,
-  words: Words = optionWords,
-): Promise<Table> {
-  const { encoding, hasHeader } = settings
-  const parts = joinFirst(stream, SIGNATURE_BYTES)
-  const head = await parts.next()
-  const bytes = head.done ? parts : prepend(head.value, parts)
-  if (!head.done) checkSignature(format, head.value, words)
-  let delimiter: string | null = null
-  let sheets: readonly string[] = []
-  let sheet: string | null = null
-
-  async function open(): Promise<AsyncGenerator<readonly Line[]>> {
-    if (format === 'json' || format === 'ndjson') return readJson(bytes, MAX_ROW, encoding, words)
-    if (format === 'csv') {
-      return readCsv(decodeText(bytes, encoding, words), MAX_ROW, settings.delimiter, (it) => {
-        delimiter = it
-      })
+/** Leaves out what is above the header. Throws an `OpenError` if its row is empty. */
+async function* fromRow(
+  lines: AsyncIterable<readonly Line[]>,
+  headerRow: number,
+): AsyncGenerator<readonly Line[]> {
+  let isFound = false
+  for await (const part of lines) {
+    const rows: readonly Line[] = isFound ? part : part.filter(({ line }) => line >= headerRow)
+    const [first] = rows
+    if (!isFound && first && first.line !== headerRow) {
+      throw new OpenError(`row ${headerRow} is empty; the next row is ${first.line}`)
     }
-    const workbook = await readWorkbook(bytes, settings.sheet)
-    ;({ sheets, sheet } = workbook)
-    return (async function* () {
-      yield workbook.rows
-    })()
+    isFound ||= first !== undefined
+    yield rows
   }
+  if (!isFound) throw new OpenError(`no row ${headerRow}; the file ends before it`)
+}
 
-  const { first, all } = await peek(await open())
-  const rows = first.filter(isRow)
-  const table = { format, delimiter, sheets, sheet }
-  if (format === 'json' || format === 'ndjson') {
-    return { ...table, header: keysOf(rows), isNamed: true, sample: rows, lines: all() }
+/** The rows of a file, and how they were told apart. */
+type Opened = Pick<Table, 'delimiter' | 'sheets' | 'sheet' | 'list'> & {
+  readonly lines: AsyncGenerator<readonly Line[]>
+}
+
+const PLAIN = { delimiter: null, sheets: [], sheet: null, list: null }
+
+async function openCsv(bytes: AsyncIterable<Uint8Array>, settings: Settings, words: Words) {
+  const text = decodeText(bytes, settings.encoding, words)
+  const { delimiter, lines } = await readCsv(text, MAX_ROW, settings.delimiter)
+  return { ...PLAIN, delimiter, lines }
+}
+
+async function openWorkbook(
+  bytes: AsyncIterable<Uint8Array>,
+  settings: Settings,
+  readBook: WorkbookReader,
+): Promise<Opened> {
+  const { rows, ...found } = await readBook(await collectWorkbook(bytes), settings.sheet)
+  async function* lines() {
+    yield* rows
   }
-  const top = first[0]
+  return { ...PLAIN, ...found, lines: lines() }
+}
+
+/** The first bytes of a source, enough to tell what it is; null: it is empty. */
+async function headOf(open: Opener): Promise<Uint8Array | null> {
+  for await (const part of joinFirst(open('look'), SIGNATURE_BYTES)) return part
+  return null
+}
+
+/** Names the columns of a table by its first row. */
+function tableOf(
+  opened: Omit<Opened, 'lines'> & Pick<Table, 'format'>,
+  { first, all }: Awaited<ReturnType<typeof peek>>,
+  hasHeader: boolean,
+): Table {
+  const rows = first.filter(isRow)
+  const [top] = first
   if (hasHeader && top && !isRow(top)) {
     const { column = 0 } = top
     throw new OpenError(
@@ -132,12 +163,39 @@ export async function openTable(
     )
   }
   if (hasHeader && top && isRow(top)) {
-    const header = (top.cells as readonly unknown[]).map(textOf)
-    return { ...table, header, isNamed: true, sample: rows.slice(1), lines: withoutFirst(all()) }
+    const header = (top.cells as readonly Cell[]).map(textOf)
+    return { ...opened, header, isNamed: true, sample: rows.slice(1), lines: withoutFirst(all()) }
   }
-  const width = Math.max(
-    0,
-    ...rows.slice(0, SAMPLE_ROWS).map(({ cells }) => (cells as readonly unknown[]).length),
-  )
-  return { ...table, header: Array(width).fill(''), isNamed: false, sample: rows, lines: all() }
+  let width = 0
+  for (const { cells } of rows) width = Math.max(width, (cells as readonly Cell[]).length)
+  return { ...opened, header: Array(width).fill(''), isNamed: false, sample: rows, lines: all() }
+}
+
+/** Opens a file. Throws an `OpenError` that says what to do if it is of another kind, in another encoding, or damaged. */
+export async function openTable(
+  format: Format,
+  source: Source,
+  settings: Settings = USUAL_SETTINGS,
+  words: Words = optionWords,
+  readBook: WorkbookReader = readWorkbook,
+): Promise<Table> {
+  const { open, release } = replayable(source, MAX_ROW, words)
+  const head = await headOf(open)
+  if (head) checkSignature(format, head, words)
+  if (format === 'json' || format === 'ndjson') {
+    const { list, lines } = await openJson(format, open, settings, MAX_ROW, words)
+    release()
+    const { first, all } = await peek(lines)
+    const sample = first.filter(isRow)
+    return { ...PLAIN, format, list, header: keysOf(sample), isNamed: true, sample, lines: all() }
+  }
+  release()
+  const opened =
+    format === 'csv'
+      ? await openCsv(open('read'), settings, words)
+      : await openWorkbook(open('read'), settings, readBook)
+  const { headerRow, hasHeader } = settings
+  const { lines, ...rest } = opened
+  const peeked = await peek(headerRow === null ? lines : fromRow(lines, headerRow))
+  return tableOf({ ...rest, format }, peeked, hasHeader)
 }

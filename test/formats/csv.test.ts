@@ -173,6 +173,9 @@ describe('the delimiter', () => {
     [',', 'a\n1\n'],
     [',', ''],
     [';', '"a;b";c\n1;2\n'],
+    [';', 'Seed list 2026\n\nNr;Name\n1;2,5\n2;3,5\n'],
+    [';', 'Plants, bulbs and seeds\nNr;Name\n1;Fern\n2;Ivy\n'],
+    ['\t', '# a comment\n# another\na\tb\n1\t2\n'],
   ])('is %j of %j', (delimiter, text) => {
     expect(findDelimiter(text)).toBe(delimiter)
   })
@@ -180,12 +183,52 @@ describe('the delimiter', () => {
   test('is told by the same first lines, wherever a text is cut', async () => {
     const text = `\n\nNr;Name\n${'1;a\n'.repeat(25)}2,x,y,z,;\n`
     for (const length of [1, 7, 1000]) {
-      let found = ''
       async function* parts() {
         for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length)
       }
-      const rows = await Array.fromAsync(readCsv(parts(), LIMIT, null, (it) => (found = it)))
-      expect({ found, rows: rows.flat().length }).toEqual({ found: ';', rows: 27 })
+      const { delimiter, lines } = await readCsv(parts(), LIMIT, null)
+      const rows = (await Array.fromAsync(lines)).flat()
+      expect({ delimiter, rows: rows.length, line: rows[0]?.line }).toEqual({
+        delimiter: ';',
+        rows: 27,
+        line: 3,
+      })
     }
+  })
+})
+
+describe('in a file of tabs', () => {
+  const rowsOf = (text: string, length = 1000) =>
+    cellsOf(readAll(text, length, LIMIT, '\t')) as (string | null)[][]
+
+  test.each([
+    [
+      'a cell at the end of a row goes on in the next lines',
+      'a\tb\n1\t"two\nlines ""x"""\n2\tc\n',
+      ['two\nlines "x"', 'c'],
+    ],
+    ['a quote that never ends is a character', 'a\tb\n1\t"old label\n2\tc\n', ['"old label', 'c']],
+    [
+      'a quote that ends in a later row is a character',
+      'a\tb\n1\t"old\n2\tnew"\n',
+      ['"old', 'new"'],
+    ],
+    [
+      'quotes within a cell are characters',
+      'a\tb\n1\tpot 6" no\n2\t"x" y\n',
+      ['pot 6" no', '"x" y'],
+    ],
+  ])('%s', (_, text, cells) => {
+    for (const length of [1, 2, 5, 1000]) {
+      expect(rowsOf(text, length).map((row) => row?.[1])).toEqual(['b', ...cells])
+    }
+  })
+
+  test('a quote in each row costs no more than its length', () => {
+    const text = `a\tb\n${'1\t"open\n'.repeat(200_000)}`
+    const from = performance.now()
+
+    expect(rowsOf(text, 65_536)).toHaveLength(200_001)
+    expect(performance.now() - from).toBeLessThan(5000)
   })
 })

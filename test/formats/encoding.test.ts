@@ -77,3 +77,15 @@ test('a file that is not in the encoding that is named is refused', async () => 
     'not utf-16le, at line',
   )
 })
+
+test.each([
+  // A space that does not break, after a word: Ê in Windows.
+  ['macintosh', 'id,name\n1,Orchid\xca\n2,Fougre\xca\n'],
+  // The first sign says little, the others all.
+  ['macintosh', 'id,name\n1,\xc7Anna\xc8\n2,Caf\x8e\n3,Foug\x8fre\n'],
+  ['windows-1252', 'id,name\n1,\xabAnna\xbb\n2,Caf\xe9\n3,Foug\xe8re\n'],
+])('is told by all of the sample: %s', async (encoding, text) => {
+  const message = await decode(Buffer.from(text, 'latin1'), 65_536).catch(String)
+
+  expect(message).toContain(`use --encoding ${encoding}, or whichever it is`)
+})

@@ -1,10 +1,26 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readJson } from '../../src/formats/json'
+import type { Format } from '../../src/formats/format'
+import { openJson } from '../../src/formats/json'
+import { openTable } from '../../src/formats/table'
+import { optionWords } from '../../src/formats/words'
 import { cut } from './reading'
 
-const read = async (text: string | Uint8Array, length = 1 << 16, limit = 1000) =>
-  (await Array.fromAsync(readJson(cut(Buffer.from(text), length), limit, null))).flat()
+/** Opens a document, `length` bytes at a time. */
+const open = (
+  text: string | Uint8Array,
+  { format = 'json' as Format, length = 1 << 16, limit = 1000, list = null as string | null } = {},
+) =>
+  openJson(
+    format,
+    () => cut(Buffer.from(text), length),
+    { encoding: null, list },
+    limit,
+    optionWords,
+  )
+
+const read = async (text: string | Uint8Array, length = 1 << 16, limit = 1000, format?: Format) =>
+  (await Array.fromAsync((await open(text, { format, length, limit })).lines)).flat()
 
 test('reads the objects of an array, wherever it is cut, with the lines at which they begin', async () => {
   const text = '\n[ {"a":"x]\\"},{"},\n\n{"b":[{},[1,2]],\n"c":1}\n,{}\n]\n'
@@ -76,7 +92,7 @@ test('a line that is too long, or not UTF-8, is refused alone, wherever it is cu
     utf8,
   ])
   for (const length of [1, 2, 7, 50]) {
-    expect(await read(text, length, 50)).toMatchObject([
+    expect(await read(text, length, 50, 'ndjson')).toMatchObject([
       { line: 1, cells: { id: 1, name: 'né' } },
       { line: 3, problem: expect.stringContaining('not UTF-8: it reads') },
       { line: 4, problem: 'longer than 50 bytes' },
@@ -89,4 +105,114 @@ test('reads lines and arrays in UTF-16', async () => {
   for (const text of ['\ufeff{"a":"é"}\n', '\ufeff[{"a":"é"}]']) {
     expect(await read(Buffer.from(text, 'utf16le'), 3)).toEqual([{ line: 1, cells: { a: 'é' } }])
   }
+})
+
+describe('the first value says what a document is', () => {
+  const rowsOf = async (text: string, options: Parameters<typeof open>[1] = {}) => {
+    const { list, lines } = await open(text, options)
+    const rows = (await Array.fromAsync(lines)).flat()
+    return { list, rows: rows.map((row) => ('cells' in row ? row.cells : row)) }
+  }
+  const [fern, ivy] = [
+    { id: 1, name: 'Fern' },
+    { id: 2, name: 'Ivy' },
+  ]
+  const both = JSON.stringify([fern, ivy], null, 1)
+
+  test.each([
+    ['an array', both, null],
+    [
+      'values printed over lines',
+      `${JSON.stringify(fern, null, 1)}\n${JSON.stringify(ivy, null, 1)}`,
+      null,
+    ],
+    ['values on one line', JSON.stringify(fern) + JSON.stringify(ivy), null],
+    ['a value a line', `\n ${JSON.stringify(fern)}\r\n\r\n${JSON.stringify(ivy)}\r\n`, null],
+    ['an object with one list', `{"count":2,"plants":${both}}`, 'plants'],
+    ['an object with one list, deep in it', `{"a":{"b":1,"c":{"d":${both}}},"e":[1,[2]]}`, 'a.c.d'],
+    ['an object with a name and a list', `{"name":"Seeds","items":${both}}`, 'items'],
+    [
+      'places on a map',
+      JSON.stringify({
+        type: 'FeatureCollection',
+        features: [
+          { type: 'Feature', id: 1, properties: { name: 'Fern' }, geometry: null },
+          { type: 'Feature', properties: ivy, geometry: { type: 'Point', coordinates: [1, 2] } },
+        ],
+      }),
+      'features',
+    ],
+  ])('%s', async (_, text, list) => {
+    for (const format of ['json', 'ndjson'] as const) {
+      for (const length of [1, 3, 100_000]) {
+        // A line of NDJSON is a row, whatever is in it.
+        if (format === 'ndjson' && list !== null) continue
+        expect(await rowsOf(text, { format, length })).toEqual({ list, rows: [fern, ivy] })
+      }
+    }
+  })
+
+  test.each([
+    ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', '*', [1, 2, 3]],
+    ['{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}', 'shade', [2, 3]],
+    ['{"beds":{"x":{"plants":[{"a":1}]},"y":{"plants":[{"a":2}]}}}', 'beds.*.plants', [1, 2]],
+    ['{"a.b":[{"a":1}],"a":{"b":[{"a":2}]}}', 'a.b', [1, 2]],
+    ['{"fern":{"a":1},"ivy":{"a":2}}', '*', [1, 2]],
+  ])('%s with the list %s', async (text, list, values) => {
+    const { rows } = await rowsOf(text, { list, length: 2 })
+
+    expect(rows.map((row) => (row as { a: number }).a)).toEqual(values)
+  })
+
+  test.each([
+    [
+      '{"sun":[{"a":1}],"shade":[{"a":2},{"a":3}]}',
+      `an object with 2 lists of objects: "sun" (1), "shade" (2); name one with --list, or read all of them with --list '*'`,
+    ],
+    [
+      '{"x":[{"a":1}],"y":{"z":[{"a":2}]}}',
+      'an object with 2 lists of objects: "x" (1), "y.z" (1); name one with --list',
+    ],
+    ['{"fern":{"a":1},"ivy":{"a":2}}', 'one object of 2 objects; name one with --list'],
+    [
+      '{"id":1,"name":"Fern","synonyms":[{"name":"x"}]}',
+      'one object with an id and a name, and a list of objects: "synonyms" (1); name one with --list',
+    ],
+    ['{"plants":[{"id":1}', 'not JSON: line 1: the object does not end'],
+    ['\n\n{"a" 1}', 'not JSON: line 3: expected a colon, found "1"'],
+    ['\0\0', 'not JSON: line 1 begins with "\\u0000"'],
+    ['id,name\n1,a\n', 'not JSON: line 1 begins with "i"'],
+  ])('%j is refused, and nothing is read', async (text, message) => {
+    expect(await rowsOf(text, { length: 3 }).catch(String)).toContain(message)
+  })
+
+  test('a list that is not there is refused', async () => {
+    expect(await rowsOf('{"a":[{}]}', { list: 'b' }).catch(String)).toContain('no list "b"')
+  })
+
+  test('a stream that can be read once is read as a file is', async () => {
+    const text = `{"plants":${both}}`
+    const stream = cut(Buffer.from(text), 5)
+    const { lines, list } = await openTable('json', stream)
+
+    expect(list).toBe('plants')
+    expect((await Array.fromAsync(lines)).flat()).toHaveLength(2)
+  })
+
+  test('integers stay exact in each shape', async () => {
+    const id = 9223372036854775807n
+    for (const text of [`[{"id":${id}}]`, `{"x":[{"id":${id}}]}`, `{"id":${id}}\n{\n"id":${id}}`]) {
+      expect((await rowsOf(text)).rows[0]).toEqual({ id })
+    }
+  })
+
+  test('many blanks, backslashes or levels cost time by their number', async () => {
+    const from = performance.now()
+    const text = JSON.stringify([{ a: '\\"'.repeat(1_000_000), b: 1 }])
+    const blanks = ' \n'.repeat(2_000_000)
+
+    expect((await rowsOf(blanks + text, { limit: 10_000_000 })).rows).toHaveLength(1)
+    expect(await rowsOf('{"a":'.repeat(1_000_000)).catch(String)).toContain('1000 levels deep')
+    expect(performance.now() - from).toBeLessThan(5000)
+  })
 })

@@ -135,7 +135,7 @@ test('refuses what is no id, in words that say the way on', async () => {
 test('says once that leading zeros do not count', async () => {
   const { notices } = await read('csv', 'id,name\n001,a\n002,b\n')
 
-  expect(notices).toEqual(['ids are numbers: 001 is 1, without its leading zeros'])
+  expect(notices).toEqual(['leading zeros are dropped: 001 becomes 1'])
 })
 
 test('numbers rows by their place, refused ones included', async () => {

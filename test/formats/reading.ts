@@ -1,6 +1,7 @@
 // Reads a text as `plantstore import` would, without a program.
-import { type ColumnOptions, ofColumnOptions, resolveColumns } from '../../src/formats/columns'
+import { resolveColumns } from '../../src/formats/columns'
 import type { Format } from '../../src/formats/format'
+import { type ColumnOptions, ofColumnOptions } from '../../src/formats/header'
 import { readPlants } from '../../src/formats/plants'
 import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
 
@@ -20,7 +21,7 @@ type Options = Partial<ColumnOptions & Settings> & { readonly length?: number }
 
 /** Opens a text. */
 export const open = (format: Format, text: string | Uint8Array, options: Options = {}) =>
-  openTable(format, cut(Buffer.from(text), options.length ?? 1 << 16), {
+  openTable(format, () => cut(Buffer.from(text), options.length ?? 1 << 16), {
     ...USUAL_SETTINGS,
     ...options,
   })

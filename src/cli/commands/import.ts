@@ -5,23 +5,18 @@ import { engineOf, openStore } from '../../engine/engine'
 import { command } from '../../engine/role'
 import { messageOf, OpenError, UsageError } from '../../errors'
 import { openInput, readInput } from '../../files/input'
-import {
-  type Columns,
-  ColumnsError,
-  type Guess,
-  listColumns,
-  ofColumnOptions,
-  optionOf,
-  placesOf,
-  resolveColumns,
-} from '../../formats/columns'
+import { type Columns, ColumnsError, resolveColumns, usedColumns } from '../../formats/columns'
 import { prepend } from '../../formats/encoding'
 import { type Format, formatToRead } from '../../formats/format'
+import type { Guess } from '../../formats/guess'
+import { listColumns, ofColumnOptions, optionOf } from '../../formats/header'
 import { grouped, readPlants } from '../../formats/plants'
 import { createRefusedWriter } from '../../formats/refused'
-import type { Entry } from '../../formats/row'
+import { type Entry, showText } from '../../formats/row'
+import type { Source } from '../../formats/source'
+import type { WorkbookReader } from '../../formats/spreadsheet'
 import { openTable, type Table } from '../../formats/table'
-import { optionWords } from '../../formats/words'
+import { optionWords, type Words } from '../../formats/words'
 import { writers } from '../../formats/write'
 import { FIELDS, listWords, OPTIONAL_TEXTS, ofOptionalTexts } from '../../plant/plant'
 import { exitCodes, quote } from '../../program'
@@ -30,22 +25,23 @@ import type { Config } from '../config'
 import { createRehearsal, importAll, type Run } from '../import/importing'
 import { openRefusedFile } from '../import/refused-file'
 import { createTally, REFUSED_SHOWN, summarize } from '../import/tally'
+import { readInThread } from '../import/workbook-thread'
 import { databaseOptions, type OptionName, toFlag } from '../options'
-import { interruptCode, watchInterrupt } from '../terminal/interrupt'
+import { heedSignals, interruptCode, watchInterrupt } from '../terminal/interrupt'
 import { createProgress, inPlants } from '../terminal/progress'
 import { attended } from '../terminal/suspend'
 
 const PLANTS_SHOWN = 5
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = {
-  ',': 'commas',
-  ';': 'semicolons',
-  '\t': 'tabs',
-  '|': 'vertical bars',
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'bar',
 }
 
 /** The options of `import` that say how a file is read, as they were given. */
-const READING = ['format', 'sheet', 'header', 'delimiter', 'encoding'] as const
+const READING = ['format', 'sheet', 'list', 'header', 'headerRow', 'delimiter', 'encoding'] as const
 const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
 /** Options as words of a command line, without those that have their default. */
@@ -53,6 +49,7 @@ function wordsOf(values: Partial<Record<OptionName, unknown>>): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const flag = toFlag(key as OptionName)
     if (value === null || value === undefined || value === true) return []
+    if (Array.isArray(value)) return value.flatMap((it) => [flag, quote(it)])
     return value === false ? [flag] : [flag, quote(value === '\t' ? 'tab' : String(value))]
   })
 }
@@ -72,24 +69,50 @@ function commandLine(
   return ['plantstore import', quote(path), ...words].join(' ')
 }
 
+/** Stands in a proposed command line for a column that only the user knows. */
+const UNKNOWN = 'COLUMN'
+
+const usual = (column: string | null, name: string) => (column === name ? null : column)
+
 /** The options of a guess, where the user has not said otherwise. */
-const guessed = (guess: Guess, { numberFrom, idColumn }: Config) => ({
-  ...guess,
-  ...(guess.idColumn === 'id' ? { idColumn: null } : {}),
-  ...(guess.nameColumn === 'name' ? { nameColumn: null } : {}),
-  ...ofColumnOptions((name) => (guess[optionOf(name)] === name ? null : guess[optionOf(name)])),
-  ...(numberFrom === null ? {} : { numberFrom, idColumn: null }),
-  ...(idColumn === null || numberFrom !== null ? {} : { idColumn, numberFrom: null }),
-})
+function guessed(guess: Guess, config: Config): Partial<Record<OptionName, unknown>> {
+  const nameColumn = config.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
+  const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
+  const id = { idColumn: usual(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
+  const { idColumn, numberFrom } = config
+  return {
+    ...(guess.headerRow === null ? {} : { headerRow: guess.headerRow }),
+    ...(guess.header ? {} : { header: false }),
+    ...(idColumn === null && numberFrom === null ? id : { idColumn, numberFrom }),
+    nameColumn: isUsual ? null : nameColumn,
+    ...ofColumnOptions((name) => config[optionOf(name)] ?? usual(guess[optionOf(name)], name)),
+  }
+}
+
+const listSheets = ({ sheets, sheet }: Table): string =>
+  sheets
+    .filter((it) => it !== sheet)
+    .map((it) => JSON.stringify(it))
+    .join(', ')
+
+/** The sheet or the list that is read, of several; null: there is only one. */
+function explainChoice(table: Table): string | null {
+  const { sheet, sheets, list } = table
+  if (list !== null) return `reading the list ${showText(list)}`
+  if (sheets.every((it) => it === sheet)) return null
+  return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
+}
 
 /** How the columns of a table were told apart, and the option for another way. */
-function describe({ delimiter, sheet, sheets }: Table): string {
+function describe(table: Table): string {
+  const { delimiter } = table
   if (delimiter !== null) {
-    return ` (between ${DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)}; see --delimiter)`
+    const name = DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)
+    return ` (${name}-separated; change with --delimiter)`
   }
-  if (sheets.length < 2) return ''
-  const others = sheets.filter((it) => it !== sheet).map((it) => JSON.stringify(it))
-  return ` in sheet ${JSON.stringify(sheet)}; with --sheet, one of ${others.join(', ')} is read`
+  if (table.list !== null) return ` in the list ${showText(table.list)}`
+  const choice = explainChoice(table)
+  return choice === null ? '' : ` in ${choice}`
 }
 
 function findColumns(path: string, table: Table, config: Config): Columns {
@@ -97,30 +120,36 @@ function findColumns(path: string, table: Table, config: Config): Columns {
     return resolveColumns(table.header, table.sample, config, table.isNamed, describe(table))
   } catch (error) {
     if (!(error instanceof ColumnsError)) throw error
-    if (error.guess === null) {
-      const needed = [
-        '--name-column',
-        ...(config.numberFrom === null ? ['and --id-column or --number-from'] : []),
-      ]
-      throw new OpenError(`${error.message}; name it with ${needed.join(' ')}`)
-    }
-    const line = commandLine(path, config, guessed(error.guess, config))
-    throw new OpenError(`${error.message}; try: ${line}`)
+    throw new OpenError(
+      `${error.message}; try: ${commandLine(path, config, guessed(error.guess, config))}`,
+    )
   }
 }
+
+/** The words of a message about a file, with the command line that reads it. */
+const wordsFor = (path: string, config: Config): Words => ({
+  ...optionWords,
+  encoding: (encoding) =>
+    encoding === null
+      ? optionWords.encoding(null)
+      : `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), encoding })}`,
+})
 
 /** Opens a file and finds its columns. Throws an `OpenError` that names the file. */
 async function open(
   path: string,
   format: Format,
-  bytes: AsyncIterable<Uint8Array>,
+  source: Source,
   config: Config,
+  signal: AbortSignal,
 ) {
+  const readBook: WorkbookReader = (book, sheet) => readInThread(book, sheet, signal)
   try {
-    const table = await openTable(format, bytes, { ...config, hasHeader: config.header })
+    const settings = { ...config, hasHeader: config.header }
+    const table = await openTable(format, source, settings, wordsFor(path, config), readBook)
     // A file without a row has no columns either.
     const isEmpty = table.header.length === 0
-    const none: Columns = { id: null, numberFrom: null, name: 0, ...ofOptionalTexts(() => null) }
+    const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
     return { table, columns: isEmpty ? none : findColumns(path, table, config) }
   } catch (error) {
     if (!(error instanceof OpenError)) throw error
@@ -138,6 +167,13 @@ function checkOptions(config: Config, format: Format): void {
     throw new UsageError('--encoding is for text, not for workbooks')
   }
   if (!config.header && isJson) throw new UsageError('--no-header is for CSV and workbooks')
+  if (config.headerRow !== null && isJson) {
+    throw new UsageError('--header-row is for CSV and workbooks')
+  }
+  if (config.headerRow !== null && !config.header) {
+    throw new UsageError('give --header-row or --no-header, not both')
+  }
+  if (config.list !== null && !isJson) throw new UsageError('--list is for JSON')
   if (config.numberFrom !== null && config.idColumn !== null) {
     throw new UsageError('give --id-column or --number-from, not both')
   }
@@ -162,12 +198,19 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     err.write(`${line}\n`)
   }
   let read = 0
-  const bytes = readInput(input, path, signal, (length) => {
-    read += length
-  })
-  const { table, columns } = await open(path, format, bytes, config)
+  const readFrom = (from: typeof input, purpose: 'look' | 'read') =>
+    heedSignals(
+      readInput(from, path, signal, (length) => {
+        if (purpose === 'read') read += length
+      }),
+    )
+  // Only a file on a disk can be read from its beginning again.
+  const source: Source =
+    input.bytes === null ? readFrom(input, 'read') : (purpose) => readFrom(openInput(path), purpose)
+  const { table, columns } = await open(path, format, source, config, signal)
   if (signal.aborted) return interruptCode(signal)
-  const notices: string[] = []
+  const choice = explainChoice(table)
+  const notices: string[] = choice === null ? [] : [choice]
   const groups = grouped(readPlants(table, columns, optionWords, (it) => notices.push(it)))
 
   const refusedWriter = createRefusedWriter(table, columns)
@@ -180,8 +223,8 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   async function end(): Promise<void> {
     progress.end()
     tally.end()
-    const used = placesOf(columns)
-    const unused = [...table.header.keys()].filter((place) => !used.includes(place))
+    const used = usedColumns(columns)
+    const unused = [...table.header.keys()].filter((place) => !used.has(place))
     if (table.isNamed && unused.length > 0)
       report(`columns not used: ${listColumns(table.header, unused)}`)
     notices.forEach(report)
@@ -193,7 +236,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
       const idColumn = refusedWriter.idColumn ?? config.idColumn
       const own = {
         idColumn: idColumn === 'id' ? null : idColumn,
-        nameColumn: config.nameColumn && refusedWriter.nameOf(columns.name),
+        nameColumn: config.nameColumn && columns.name.map((it) => refusedWriter.nameOf(it)),
         ...ofColumnOptions((name) => {
           const place = columns[name]
           return place !== null && config[optionOf(name)] ? refusedWriter.nameOf(place) : null
@@ -259,9 +302,10 @@ export const importPlants: Command = {
   name: 'import',
   usage: 'FILE|-',
   summary: 'read plants from a file, or from standard input',
-  help: `Reads a file of plants: CSV with any delimiter, an Excel workbook (.xlsx), NDJSON, or a JSON array of objects. The columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. A file without ids: --number-from 1 gives the first row the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
+  help: `Reads a file of plants: CSV with any delimiter, a workbook (.xlsx, .xls, .ods), or JSON of any shape. The columns ${listWords(FIELDS)} are found by their names, in any case; ${listWords(COLUMNS.map(toFlag))} name others. If they do not fit, the message proposes a command line to try. A file without ids: --number-from 1 gives the first row the id 1, the next 2, and so on; the same command run again finds the same plants stored, and skips them.
 
   plantstore import prices.csv --name-column "Latin name" --number-from 1
+  plantstore import beds.xlsx --name-column Genus --name-column Species
 
 Creates the database if there is none. A plant that is already stored is skipped. A row that is wrong, or whose id belongs to a different plant, is refused, and the import goes on; the first ${REFUSED_SHOWN} refused rows are shown, and --refused writes them all to a file. Reading stops at a quote that is never closed; the summary says from which line on nothing was read. --dry-run shows what would happen.
 

@@ -20,6 +20,19 @@ export function watchInterrupt(): AbortSignal & Disposable {
   return Object.assign(controller.signal, { [Symbol.dispose]: end })
 }
 
+const HEED_EVERY_MS = 50
+
+/** The same items, with signals handled between them, even where none of them has to be waited for. */
+export async function* heedSignals<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  let since = performance.now()
+  for await (const item of items) {
+    yield item
+    if (performance.now() - since < HEED_EVERY_MS) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
+}
+
 /**
  * Runs `act`, which can be interrupted: its `check` throws after a signal. Resolves to the exit code, or to the signal's
  * if one came.

@@ -115,7 +115,7 @@ test('takes the word of --delimiter even if the header fits another', async () =
 
   expect(code).toBe(1)
   expect(err).toStartWith(
-    'plantstore: standard input: no column "name"; found "id,name" (between semicolons; see --delimiter); try: ',
+    'plantstore: standard input: no column "name"; found "id,name" (semicolon-separated; change with --delimiter); try: ',
   )
 })
 
@@ -130,6 +130,11 @@ test.each([
     '--encoding must be an encoding, such as windows-1252, macintosh or utf-16le',
   ],
   [['--no-header', '--format', 'json'], '--no-header is for CSV and workbooks'],
+  [['--header-row', '2', '--format', 'json'], '--header-row is for CSV and workbooks'],
+  [['--header-row', '2', '--no-header'], 'give --header-row or --no-header, not both'],
+  [['--header-row', '0'], '--header-row must be a whole number from 1 to 1000000000'],
+  [['--list', 'plants'], '--list is for JSON'],
+  [['--name-column', 'name', '--name-column', ''], '--name-column must not be empty'],
   [['--number-from', '1', '--id-column', 'id'], 'give --id-column or --number-from, not both'],
   [['--number-from', 'x'], '--number-from must be a whole number'],
 ])('refuses %j', async (flags, reason) => {
@@ -147,7 +152,7 @@ test.each([
   [
     '36,n,t\n37,m,u\n',
     'no column "name"; found "36", "n", "t"',
-    ' --no-header --number-from 1 --name-column 2',
+    ' --no-header --number-from 1 --name-column COLUMN',
   ],
   ['id,latin\n1,a\n', 'no column "name"; found "id", "latin"', ' --name-column latin'],
   [
@@ -156,16 +161,17 @@ test.each([
     ' --name-column 2',
   ],
   ['name;Nr\na;1\n', 'no column "id"; found "name", "Nr"', ' --id-column Nr'],
+  ['id,tag\n1,a\n', 'no column "name"; found "id", "tag"', ' --name-column COLUMN'],
 ])('says what to try where the columns do not fit: %p', async (stdin, found, options) => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)
 
-  const delimiter = stdin.includes(';') ? 'semicolons' : 'commas'
+  const delimiter = stdin.includes(';') ? 'semicolon' : 'comma'
   const database = quote(databaseAt(folder.file('plants.db')))
   const line = `plantstore import - --format csv${options} --database ${database}`
   expect({ err, code }).toEqual({
-    err: `plantstore: standard input: ${found} (between ${delimiter}; see --delimiter); try: ${line}\n`,
+    err: `plantstore: standard input: ${found} (${delimiter}-separated; change with --delimiter); try: ${line}\n`,
     code: 1,
   })
   expect(existsSync(folder.file('plants.db'))).toBeFalse()
@@ -185,13 +191,9 @@ test("says what to try without the password of the database's URL", async () => 
 })
 
 test.each([
-  [
-    'id,tag\n1,a\n',
-    'no column "name"; found "id", "tag" (between commas; see --delimiter); name it with --name-column and --id-column or --number-from',
-  ],
   ['id,"na"me\n1,a\n', 'stray quote in column 2 of the header'],
   ['"id,name\n1,a\n', 'unterminated quote in column 1 of the header'],
-])('refuses a header of which nothing can be guessed: %p', async (stdin, message) => {
+])('refuses a header that cannot be read: %p', async (stdin, message) => {
   using folder = temporaryFolder()
 
   const { err, code } = await importCsv(folder.file('plants.db'), stdin)

@@ -1,9 +1,19 @@
-// Commands on files that are longer than the memory they may use.
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+// Commands on files that are longer than the memory they may use, or of shapes that cost more than their size.
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { strToU8, zipSync } from 'fflate'
+import { root } from '../../harness/daemon.ts'
 import { memoryLimit } from './cgroup.ts'
 import { launch } from './daemon.ts'
-import { count, type Fault } from './fault.ts'
+import { count, type Fault, Skipped } from './fault.ts'
 import { megabytes } from './pressure.ts'
 import { watchMemory } from './process.ts'
 
@@ -20,6 +30,114 @@ function writePlants(path: string, header: string, line: (id: number) => string)
   }
   closeSync(fd)
   return statSync(path).size
+}
+
+const MAX_SECONDS = 60
+const MAX_TEXT_MEGABYTES = 300
+const MAX_WORKBOOK_MEGABYTES = 2000
+/** When an import is interrupted, and how soon it must end: the reading of most files is under way then. */
+const SIGNAL_AFTER_MS = 300
+const MAX_ENDING_MS = 1000
+
+/** A sheet (OpenDocument 1.3) of one repeated cell, which has more cells than any memory. */
+function writeBomb(path: string): void {
+  const names = ['office', 'table', 'text'].map(
+    (name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
+  )
+  const cell = `<table:table-cell table:number-columns-repeated="16384" office:value-type="float" office:value="1"><text:p>1</text:p></table:table-cell>`
+  const row = `<table:table-row table:number-rows-repeated="1048576">${cell}</table:table-row>`
+  const parts = {
+    mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+    'META-INF/manifest.xml': '<manifest/>',
+    'styles.xml': `<office:document-styles ${names[0]}/>`,
+    'content.xml': `<office:document-content ${names.join(' ')}><office:body><office:spreadsheet><table:table table:name="Plants">${row}</table:table></office:spreadsheet></office:body></office:document-content>`,
+  }
+  const texts = Object.entries(parts).map(([name, text]) => [name, strToU8(text)] as const)
+  writeFileSync(path, zipSync(Object.fromEntries(texts), { level: 0 }))
+}
+
+/** Files of lines and values that adversaries write, beside those of large.py. */
+function writeOddFiles(folder: string): void {
+  const write = (name: string, ...parts: readonly string[]) => {
+    const fd = openSync(join(folder, name), 'w')
+    for (const part of parts) writeSync(fd, part)
+    closeSync(fd)
+  }
+  const many = (text: string, times: number) => Array<string>(times).fill(text)
+  write('open-quote.csv', 'id,name\n1,Fern\n2,"', ...many('abc,def\n'.repeat(100_000), 150))
+  write('long-rows.csv', 'id,name,note\n', ...many(`1,Fern,${'x'.repeat(900_000)}\n`, 600))
+  write('long-lines.ndjson', ...many(`{"id":1,"name":"a","x":["${'x'.repeat(900_000)}"]}\n`, 600))
+  write('long-value.json', '[{"id":1,"name":"', ...many('x'.repeat(1_000_000), 150), '"}]')
+  write('backslashes.json', '[{"id":1,"name":"', ...many('\\\\'.repeat(500_000), 20), '"}]')
+  write('deep.json', ...many('{"a":'.repeat(200_000), 100))
+  write('quotes.tsv', 'id\tname\ttag\n', ...many('1\t"open\n'.repeat(100_000), 10))
+}
+
+/** Imports a file: how long it took, its memory in MB, and what it says. `signalAfterMs`: when it is interrupted. */
+async function importFile(folder: string, path: string, signalAfterMs: number | null) {
+  const child = launch(join(folder, 'odd.db'), { command: 'import', words: [path] })
+  const memory = watchMemory(child.pid)
+  const from = performance.now()
+  let signalled = Number.NaN
+  const timer = setTimeout(
+    () => {
+      signalled = performance.now()
+      process.kill(child.pid, signalAfterMs === null ? 'SIGKILL' : 'SIGINT')
+    },
+    signalAfterMs ?? MAX_SECONDS * 1000,
+  )
+  const code = await child.exited
+  clearTimeout(timer)
+  memory.stop()
+  for (const name of readdirSync(folder)) if (name.startsWith('odd.db')) rmSync(join(folder, name))
+  const now = performance.now()
+  return {
+    code,
+    seconds: (now - from) / 1000,
+    endingMs: now - signalled,
+    megabytes: memory.peak(),
+    said: child.stderr().trim(),
+  }
+}
+
+/** Imports a file to its end, and once more up to a signal. */
+async function tryOddFile(folder: string, name: string): Promise<string[]> {
+  const path = join(folder, name)
+  const limit = /\.(xlsx|ods)$/.test(name) ? MAX_WORKBOOK_MEGABYTES : MAX_TEXT_MEGABYTES
+  const whole = await importFile(folder, path, null)
+  const cut = await importFile(folder, path, SIGNAL_AFTER_MS)
+  const wrong: string[] = []
+  // Each is read, or refused in a sentence: no signal, and no stack.
+  if (whole.code !== 0 && whole.code !== 1) wrong.push(`exit code ${whole.code}: ${whole.said}`)
+  if (/\n\s+at /.test(whole.said)) wrong.push(`says ${whole.said}`)
+  if (whole.seconds > MAX_SECONDS) wrong.push(`took ${whole.seconds.toFixed(1)} s`)
+  if (whole.megabytes > limit) wrong.push(`took ${whole.megabytes} MB`)
+  if (cut.endingMs > MAX_ENDING_MS) wrong.push(`ended ${cut.endingMs.toFixed(0)} ms after SIGINT`)
+  return wrong.map((it) => `${name}: ${it}`)
+}
+
+const oddFiles: Fault = {
+  name: 'odd-files',
+  about: 'imports of large and odd files, to their end and up to a signal',
+  async run(folder) {
+    const script = join(root, 'test/real-world/large.py')
+    if (!Bun.which('python3')) throw new Skipped('python3 is missing')
+    const { exitCode, stderr } = Bun.spawnSync(['python3', script, folder])
+    if (exitCode !== 0) throw new Error(`large.py: ${stderr}`)
+    writeOddFiles(folder)
+    writeBomb(join(folder, 'repeated.ods'))
+    const names = readdirSync(folder).filter((name) =>
+      /\.(xlsx|ods|csv|tsv|json|ndjson)$/.test(name),
+    )
+    const problems: string[] = []
+    for (const name of names) problems.push(...(await tryOddFile(folder, name)))
+    return {
+      tried: this.about,
+      many: count(names.length, 'file'),
+      lost: `none took ${MAX_SECONDS} s, or ${MAX_TEXT_MEGABYTES} MB for text`,
+      problems,
+    }
+  },
 }
 
 export const longFileFaults: Fault[] = [
@@ -59,4 +177,5 @@ export const longFileFaults: Fault[] = [
       }
     },
   },
+  oddFiles,
 ]

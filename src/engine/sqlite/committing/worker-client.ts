@@ -1,6 +1,5 @@
 // The serving thread's side of the committing thread: has it open the database and commit.
 
-import { startThread } from '../../../threads/thread'
 import type { Change, Write } from '../../commit/write'
 import { Confirmations } from '../../health'
 import { type StorageFailure, toFailure } from '../file/errors'
@@ -83,7 +82,7 @@ export class WorkerClient {
   }
 
   #start(): Worker {
-    const thread = startThread('committing')
+    const thread = new Worker(new URL('./worker.ts', import.meta.url).href, { smol: true })
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const reply: Reply = JSON.parse(data)
       if (isReport(reply)) this.onReport(reply)

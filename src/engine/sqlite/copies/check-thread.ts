@@ -2,7 +2,6 @@
 
 import { OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
-import { startThread } from '../../../threads/thread'
 
 const LOOK_MS = 100
 
@@ -15,7 +14,7 @@ export type Checked =
 /** Checks a copy. `onWait` is called meanwhile, and may throw to give up. Throws an `OpenError` if it cannot be read. */
 export async function checkInThread(path: string, onWait: () => void): Promise<Findings> {
   const { promise, resolve, reject } = Promise.withResolvers<Checked>()
-  const thread = startThread('checking')
+  const thread = new Worker(new URL('./check-worker.ts', import.meta.url).href, { smol: true })
   thread.onmessage = ({ data }: MessageEvent<string>) => resolve(JSON.parse(data))
   thread.onerror = ({ message }) => reject(new Error(`the checking thread died: ${message}`))
   const timer = setInterval(() => {

@@ -1,14 +1,8 @@
 // Which columns hold the plants: a proposal by the header and the first rows, and what was chosen.
 
-import {
-  type ColumnOptions,
-  type Columns,
-  ColumnsError,
-  type Guess,
-  guessColumns,
-  ofColumnOptions,
-  resolveColumns,
-} from '../../../formats/columns.ts'
+import { type Columns, ColumnsError, resolveColumns } from '../../../formats/columns.ts'
+import { type Guess, guessColumns } from '../../../formats/guess.ts'
+import { type ColumnOptions, ofColumnOptions } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import { type OptionalText, ofOptionalTexts, parseInt64 } from '../../../plant/plant.ts'
@@ -29,12 +23,14 @@ export type Choice = {
   readonly numberFrom: string
 } & { readonly [Name in OptionalText]: number | null }
 
+const NOTHING = { id: null, name: null, ...ofOptionalTexts(() => null) }
+
 /** The columns of a choice; null: something is missing. */
 export function toColumns({ id, name, numberFrom, ...optional }: Choice): Columns | null {
   if (name === null) return null
   const number = parseInt64(numberFrom.trim())
   if (id === null && number === null) return null
-  return { id, numberFrom: id === null ? number : null, name, ...optional }
+  return { id, numberFrom: id === null ? number : null, name: [name], ...optional }
 }
 
 type Header = Omit<Table, 'lines'>
@@ -44,8 +40,9 @@ function resolve({ header, sample, isNamed }: Header): Columns | Guess | null {
   try {
     return resolveColumns(header, sample, USUAL, isNamed)
   } catch (error) {
-    if (error instanceof ColumnsError) return error.guess
-    throw error
+    if (!(error instanceof ColumnsError)) throw error
+    const { nameColumn, headerRow } = error.guess
+    return nameColumn === null && headerRow === null ? null : error.guess
   }
 }
 
@@ -65,6 +62,8 @@ export type Proposal = {
   readonly isUsual: boolean
   /** True if the first row names the columns. */
   readonly hasHeader: boolean
+  /** The line of the header, if it is another row. */
+  readonly headerRow: number | null
 }
 
 /** Proposes columns for an opened file. */
@@ -72,20 +71,27 @@ export async function propose(table: Header): Promise<Proposal> {
   const { header, sample, isNamed } = table
   const found = resolve(table)
   if (found === null) {
-    const choice = { id: null, name: null, ...ofOptionalTexts(() => null) }
-    return { choice, isUsual: false, hasHeader: isNamed }
+    return { choice: NOTHING, isUsual: false, hasHeader: isNamed, headerRow: null }
   }
-  const placesOf = ({ numberFrom: _, ...places }: Columns) => places
+  // One column is chosen for the name: a name in several is left to the user.
+  const placesOf = ({ numberFrom: _, name, ...places }: Columns) => ({
+    ...places,
+    name: name.length === 1 ? (name[0] ?? null) : null,
+  })
   const fromGuess = (guess: Guess): Proposal => ({
-    choice: placesOf(resolveColumns(header, sample, guess, guess.header)),
+    choice:
+      guess.headerRow === null
+        ? placesOf(resolveColumns(header, sample, guess, guess.header))
+        : NOTHING,
     isUsual: false,
     hasHeader: guess.header,
+    headerRow: guess.headerRow,
   })
   if ('header' in found) return fromGuess(found)
   // A column of texts may be called an id.
   if (sample.length > 0 && !(await isAnyStored(table, found))) {
     const guess = guessColumns(header, sample, isNamed)
-    if (guess?.idColumn === null) return fromGuess(guess)
+    if (guess.idColumn === null && guess.nameColumn !== null) return fromGuess(guess)
   }
-  return { choice: placesOf(found), isUsual: true, hasHeader: isNamed }
+  return { choice: placesOf(found), isUsual: true, hasHeader: isNamed, headerRow: null }
 }

@@ -1,6 +1,7 @@
 // Reads a whole file without storing anything: what would become of it.
 
-import { type Columns, listColumns, placesOf } from '../../../formats/columns.ts'
+import { type Columns, usedColumns } from '../../../formats/columns.ts'
+import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { NewPlant } from '../../../plant/plant.ts'
@@ -28,8 +29,8 @@ export type Findings = {
 
 /** The columns that are not used, in words; null: all are. */
 export function unusedColumns({ header, isNamed }: Omit<Table, 'lines'>, columns: Columns) {
-  const used = placesOf(columns)
-  const places = [...header.keys()].filter((place) => !used.includes(place))
+  const used = usedColumns(columns)
+  const places = [...header.keys()].filter((place) => !used.has(place))
   return isNamed && places.length > 0 ? `columns not used: ${listColumns(header, places)}` : null
 }
 

@@ -81,7 +81,12 @@ export async function openFile(
   settings: Settings,
 ): Promise<OpenedFile> {
   const open = (onRead: (bytes: number) => void) =>
-    openTable(format, bytesOf(file, onRead), settings, WORDS)
+    openTable(
+      format,
+      (purpose) => bytesOf(file, purpose === 'read' ? onRead : () => {}),
+      settings,
+      WORDS,
+    )
   const { lines, ...table } = await open(() => {})
   if (format === 'xlsx') {
     // Unpacking it again would take as long again.

@@ -38,12 +38,17 @@ export type Memory = Map<string, Remembered>
 export const nameFile = ({ name, size, lastModified }: File): string =>
   JSON.stringify([name, size, lastModified])
 
+async function hasNames({ table }: OpenedFile): Promise<boolean> {
+  const { choice, headerRow } = await propose(table)
+  return choice.name !== null || headerRow !== null
+}
+
 /** A workbook whose first sheet has no column of names may have one on another. */
 async function findSheet(file: File, opened: OpenedFile): Promise<OpenedFile> {
-  if ((await propose(opened.table)).choice.name !== null) return opened
+  if (await hasNames(opened)) return opened
   for (const sheet of opened.table.sheets.slice(1)) {
     const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet })
-    if ((await propose(other.table)).choice.name !== null) return other
+    if (await hasNames(other)) return other
   }
   return opened
 }
@@ -70,6 +75,19 @@ export async function look(file: File): Promise<Look> {
   if (header.length === 0) throw new OpenError(await explainNothing(opened))
   const kind = JSON.stringify([format, header])
   const proposal = await propose(opened.table)
+  const { headerRow } = proposal
+  if (headerRow !== null) {
+    const below = { ...settings, headerRow }
+    const table = await openFile(file, format, below)
+    return {
+      file,
+      format,
+      opened: table,
+      settings: below,
+      proposal: { ...(await propose(table.table)), isUsual: false },
+      kind,
+    }
+  }
   if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
     return { file, format, opened, settings, proposal, kind }
   const other = { ...settings, hasHeader: proposal.hasHeader }

@@ -6,7 +6,9 @@ export const WORDS: Words = {
   numbering: '"Number the rows from"',
   encoding: (guess) =>
     guess === null ? 'choose another encoding' : `choose another encoding, such as ${guess}`,
-  workbook: 'rename it to .xlsx',
+  reading: 'save its list as a file of its own',
+  lists: () => 'choose one of them',
+  workbook: (ending) => `rename it to ${ending}`,
 }
 
 /** Why a file cannot be read. */

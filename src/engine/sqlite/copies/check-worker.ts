@@ -1,8 +1,8 @@
 // The thread that checks a copy. The entry of a Worker: loading it starts it.
 
-import { checkDatabase } from '../engine/sqlite/copies/check'
-import type { Checked, ToCheck } from '../engine/sqlite/copies/check-thread'
-import { messageOf, OpenError } from '../errors'
+import { messageOf, OpenError } from '../../../errors'
+import { checkDatabase } from './check'
+import type { Checked, ToCheck } from './check-thread'
 
 declare const self: Worker
 

@@ -1,8 +1,8 @@
 // The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: loading it starts it.
 
-import { type Committer, openCommitter } from '../engine/sqlite/committing/committer'
-import type { Answer, Reply, Request } from '../engine/sqlite/committing/worker-protocol'
-import { toFailure } from '../engine/sqlite/file/errors'
+import { toFailure } from '../file/errors'
+import { type Committer, openCommitter } from './committer'
+import type { Answer, Reply, Request } from './worker-protocol'
 
 declare const self: Worker
 

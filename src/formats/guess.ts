@@ -1,0 +1,207 @@
+// Rows -> a guess at their columns, from the headings and from the values of some rows: right, or absent.
+
+import { readInt64 } from '../plant/json'
+import { type OptionalText, ofOptionalTexts } from '../plant/plant'
+import { type ColumnOptions, cellsOf, nameColumn, normalize, ofColumnOptions } from './header'
+import { isHeadingOf, isMeaning, type Meaning } from './headings'
+import type { Row } from './row'
+
+/** Options that name the columns as a user would write them. */
+export type Guess = ColumnOptions & {
+  /** False if the first row is data. */
+  readonly header: boolean
+  /** The line of the header, if it is not the first row. */
+  readonly headerRow: number | null
+}
+
+// A guess costs the same for a file of any width and length.
+const MAX_COLUMNS = 300
+const MAX_ROWS = 100
+const MAX_HEADER_ROW = 30
+/** The part of a column's values that must fit. */
+const MOST = 0.7
+
+/** The text of a cell, for a guess. */
+function textOf(cell: unknown): string {
+  if (typeof cell === 'object' && cell !== null) return 'number' in cell ? String(cell.number) : ''
+  return cell === null || cell === undefined ? '' : String(cell).slice(0, 300).trim()
+}
+
+// What is never a name of a plant, nor a tag.
+const NO_TEXT: readonly RegExp[] = [
+  /^(https?|ftp|urn|mailto|file):|^www\./i,
+  /@\S+\.\w/,
+  // Names of files.
+  /^\S+\.(jpe?g|png|gif|webp|tiff?|bmp|heic|svg|pdf|docx?|xlsx?|ods|csv|txt|html?|mp[34]|zip)$/i,
+  /[\\/][^\\/ ]+\.\w{2,4}$/,
+  /^\{?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}?$/i,
+  // Dates, times and numbers.
+  /^\d{1,4}[-./]\d{1,2}([-./]\d{1,4})?($|[ T])/,
+  /^[^\p{L}]*$/u,
+  /^[\d\s.,'+-]+ ?(%|€|\$|£|eur|usd|gbp|cm|mm|m|kg|g|l|ml|st|pcs)\.?$/i,
+  /^(true|false|yes|no|ja|nein|oui|non|n\/?a|null|none|-)$/i,
+]
+// Codes: words of capitals and digits, or a few letters that digits follow.
+const CODE = /^[\p{Lu}\d]+([-_./][\p{Lu}\d]+)*$|^\p{L}{1,4}[-_ ]?\d{2,}\S*$|^[\da-f]{16,}$/u
+const DIGIT = /\d/
+
+const isText = (text: string): boolean =>
+  !NO_TEXT.some((it) => it.test(text)) && !(DIGIT.test(text) && CODE.test(text))
+
+/** The values of a column that are not empty fit, nearly all. */
+function fit(values: readonly string[], fits: (text: string) => boolean): boolean {
+  const filled = values.filter((text) => text !== '')
+  return filled.length > 0 && filled.filter(fits).length >= MOST * filled.length
+}
+
+const isEpithet = (text: string): boolean => /^[\p{Ll}×][\p{Ll}-]*( [\p{Ll}-]+)?\.?$/u.test(text)
+const isGenus = (text: string): boolean => /^[×x]? ?\p{Lu}[\p{Ll}-]+\.?$/u.test(text)
+const isFamily = (text: string): boolean => /^\p{Lu}\p{Ll}+(aceae|idae|ales)$/u.test(text)
+
+/** A column whose values are integers in every row and never repeat. */
+function isIdColumn(values: readonly string[]): boolean {
+  const ids = values.map(readInt64)
+  return ids.length > 0 && !ids.includes(null) && new Set(ids).size === ids.length
+}
+
+/** The columns of a table that a guess looks at. */
+type Sampled = {
+  readonly header: readonly string[]
+  readonly values: readonly (readonly string[])[]
+  readonly isEmpty: boolean
+}
+
+function sampleOf(header: readonly string[], rows: readonly Row[]): Sampled {
+  const shown = header.slice(0, MAX_COLUMNS)
+  const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, shown))
+  const values = shown.map((_, place) => cells.map((row) => textOf(row[place])))
+  return { header: shown, values, isEmpty: rows.length === 0 }
+}
+
+/** The first column with such a heading, whose values fit. */
+function find(
+  { header, values, isEmpty }: Sampled,
+  meanings: readonly Meaning[],
+  taken: readonly (number | null)[],
+  fits: (values: readonly string[]) => boolean = (it) => fit(it, isText),
+): number | null {
+  for (const meaning of meanings) {
+    const place = header.findIndex(
+      (heading, at) =>
+        isHeadingOf(meaning, heading) && !taken.includes(at) && (isEmpty || fits(values[at] ?? [])),
+    )
+    if (place >= 0) return place
+  }
+  return null
+}
+
+/** The columns of a genus, a species and, if there is one, a cultivar; null: the species stands alone. */
+function findParts(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
+  const genus = find(sampled, ['genus'], taken, (it) => fit(it, isGenus))
+  const epithet = find(sampled, ['epithet'], taken, (it) => fit(it, isEpithet))
+  if (genus === null || epithet === null) return null
+  const cultivar = find(sampled, ['cultivar'], taken)
+  return cultivar === null ? [genus, epithet] : [genus, epithet, cultivar]
+}
+
+function findName(sampled: Sampled, taken: readonly (number | null)[]): number[] | null {
+  const whole = find(sampled, ['scientific', 'name'], taken)
+  if (whole !== null) return [whole]
+  const parts = findParts(sampled, taken)
+  if (parts !== null) return parts
+  // A species of several words is a whole name.
+  const isWhole = (it: readonly string[]) =>
+    fit(it, (text) => isText(text) && /^\p{Lu}\S* ./u.test(text))
+  const species = sampled.isEmpty ? null : find(sampled, ['epithet'], taken, isWhole)
+  const place = species ?? find(sampled, ['common'], taken)
+  return place === null ? null : [place]
+}
+
+/** The columns of a table without headings: the name is the only text, but for the family of a plant. */
+function findUnnamed({ values }: Sampled) {
+  const texts = [...values.keys()].filter((place) => fit(values[place] ?? [], isText))
+  const families = texts.filter((place) => fit(values[place] ?? [], isFamily))
+  const names = texts.filter((place) => !families.includes(place))
+  const name = names.length === 1 ? names : null
+  return { name, ...ofOptionalTexts(() => null), tag: families[0] ?? null }
+}
+
+/** The column of an optional text: by its known headings, or by its own name. */
+function findOptional(sampled: Sampled, text: OptionalText, taken: readonly (number | null)[]) {
+  if (isMeaning(text)) return find(sampled, [text], taken)
+  const place = sampled.header.findIndex(
+    (heading, at) => normalize(heading) === text && !taken.includes(at),
+  )
+  return place < 0 ? null : place
+}
+
+/** The columns of a table with headings. */
+function findNamed(sampled: Sampled, id: number | null) {
+  const name = findName(sampled, [id])
+  const taken = [id, ...(name ?? [])]
+  const optional = ofOptionalTexts((text) => {
+    const place = findOptional(sampled, text, taken)
+    taken.push(place)
+    return place
+  })
+  return { name, ...optional }
+}
+
+/** Guesses which columns are meant. A name that nothing convincing is found for is null. */
+export function guessColumns(
+  header: readonly string[],
+  sample: readonly Row[],
+  isNamed: boolean,
+): Guess {
+  const sampled = sampleOf(header, sample)
+  const show = (place: number) => nameColumn(header, place, isNamed)
+  const id = isNamed ? find(sampled, ['id'], [], isIdColumn) : null
+  const { name, ...optional } = isNamed ? findNamed(sampled, id) : findUnnamed(sampled)
+  return {
+    header: isNamed,
+    headerRow: null,
+    idColumn: id === null ? null : show(id),
+    numberFrom: id === null ? 1n : null,
+    nameColumn: name?.map(show) ?? null,
+    ...ofColumnOptions((text) => (optional[text] === null ? null : show(optional[text]))),
+  }
+}
+
+/** A header that is a row of data: one of its cells is a number. */
+const isData = (header: readonly string[]): boolean =>
+  header.some((text) => /^\s*-?[\d.,]*\d\s*$/.test(text))
+
+const filledOf = (texts: readonly string[]): number =>
+  texts.filter((text) => normalize(text) !== '').length
+
+/** The place of the header among rows that begin with a title, comments or empty rows; null: it is the first row. */
+function findHeader(
+  rows: readonly (readonly string[])[],
+  guesses: readonly Guess[],
+): number | null {
+  const named = guesses.findIndex(({ nameColumn: name }) => name !== null)
+  if (named >= 0) return named === 0 ? null : named
+  // Its headings are not known: the first row that is as wide as those that follow, after narrower ones.
+  const widest = Math.max(...rows.map(filledOf))
+  const first = rows.findIndex((texts) => filledOf(texts) === widest && !isData(texts))
+  return first > 0 && widest > 1 && filledOf(rows[0] ?? []) === 1 ? first : null
+}
+
+/** Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none. */
+export function guessTable(
+  header: readonly string[],
+  sample: readonly Row[],
+  isNamed: boolean,
+): Guess {
+  const own = guessColumns(header, sample, isNamed)
+  const isTable = sample.every(({ cells }) => Array.isArray(cells))
+  if (!isNamed || own.nameColumn !== null || !isTable) return own
+  const rows = sample.slice(0, MAX_HEADER_ROW)
+  const texts = rows.map((row) => cellsOf(row, header).slice(0, MAX_COLUMNS).map(textOf))
+  const guesses = texts.map((it, place) => guessColumns(it, sample.slice(place + 1), true))
+  const place = findHeader([[...header], ...texts], [own, ...guesses])
+  const [guess, row] = place === null ? [] : [guesses[place - 1], rows[place - 1]]
+  if (guess && row) return { ...guess, headerRow: row.line }
+  if (!isData(header)) return own
+  return guessColumns(header, [{ line: 1, cells: header }, ...sample], false)
+}

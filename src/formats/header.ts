@@ -1,0 +1,56 @@
+// The header of a table: its columns as they are compared, and as users read and write them.
+
+import { type Int64, OPTIONAL_TEXTS, type OptionalText } from '../plant/plant'
+import { type Row, showText } from './row'
+
+/** Columns by their texts, or by their numbers from 1; null: the usual names. */
+export type ColumnOptions = {
+  readonly idColumn: string | null
+  /** A name may be in several columns, such as genus and species. */
+  readonly nameColumn: readonly string[] | null
+  /** The id of the first row, if rows are numbered. */
+  readonly numberFrom: Int64 | null
+} & { readonly [Name in OptionalText as `${Name}Column`]: string | null }
+
+/** The option of an optional text. */
+export const optionOf = <Name extends OptionalText>(name: Name): `${Name}Column` => `${name}Column`
+
+/** A value for the option of each optional text. */
+export const ofColumnOptions = <T>(make: (name: OptionalText) => T) =>
+  Object.fromEntries(OPTIONAL_TEXTS.map((name) => [optionOf(name), make(name)])) as {
+    readonly [Name in OptionalText as `${Name}Column`]: T
+  }
+
+const MAX_LISTED = 12
+
+/** Header text for comparison: trimmed, lower case, invisible characters removed. */
+export const normalize = (text: string): string =>
+  text
+    .replace(/[\p{Cf}\p{Cc}]/gu, '')
+    .trim()
+    .toLowerCase()
+
+/** A column as users read it: by its place if it has no name. */
+const showColumn = (text: string, place: number): string =>
+  normalize(text) === '' ? `column ${place + 1}` : showText(text.trim())
+
+/** Columns as users read them. */
+export function listColumns(header: readonly string[], places = [...header.keys()]): string {
+  const shown = places.slice(0, MAX_LISTED).map((place) => showColumn(header[place] ?? '', place))
+  const more = places.length - shown.length
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+}
+
+/** The texts of a row's cells in the order of columns. */
+export function cellsOf({ cells }: Row, header: readonly string[]): readonly unknown[] {
+  if (Array.isArray(cells)) return cells
+  return header.map((key) => (cells as Record<string, unknown>)[key])
+}
+
+/** How a user names a column: by its text, or by its number if that is not enough. */
+export function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {
+  if (!isNamed) return String(place + 1)
+  const text = (header[place] ?? '').trim()
+  const isAlone = header.filter((it) => normalize(it) === normalize(text)).length === 1
+  return isAlone && normalize(text) !== '' && /^[\P{C}]+$/u.test(text) ? text : String(place + 1)
+}

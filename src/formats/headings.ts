@@ -1,0 +1,196 @@
+// The headings of plant lists, by language. A heading means a field only if it is one of these, word for word: a guess is right
+// or absent.
+
+/** What a column may hold. `name`: of any kind; `epithet`: the second word of a scientific name, or all of it. */
+export type Meaning =
+  | 'id'
+  | 'name'
+  | 'scientific'
+  | 'common'
+  | 'genus'
+  | 'epithet'
+  | 'cultivar'
+  | 'tag'
+
+// A line a language, phrases between commas: English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech,
+// Swedish, Danish and Norwegian, Finnish, Hungarian, Russian, Japanese, Chinese.
+const PHRASES: Readonly<Record<Meaning, string>> = {
+  id: `
+    id, no, nr, number, num, key, plant id, plant no, plant nr, plant number, item no, item number, item id, article no,
+    article number, product id, product no, product number, catalog no, catalog number, catalogue no, catalogue number,
+    accession no, accession number, record id, record number, stock number, species id, taxon id, taxon key, gbif id,
+    inventory number, specimen number, row, sku
+    artikel nr, artikelnr, artikelnummer, artikel nummer, nummer, lfd nr, laufende nummer, pflanzen nr, pflanzennummer, bestell nr, bestellnummer, kennnummer, inventarnummer
+    numéro, n°, no article, numéro article, référence, id plante, identifiant
+    número, núm, n.º, id planta, código, número de inventario
+    numero, n., numero articolo, id pianta, codice
+    número do artigo
+    nummer, artikelnummer, plantnummer
+    numer, lp, nr katalogowy, identyfikator
+    číslo, kód
+    nummer, artikelnummer, växtnummer
+    nummer, varenummer, plantenummer
+    numero, tunnus
+    szám, sorszám, azonosító
+    номер, №, код, идентификатор, № п п
+    番号, 植物番号, 商品番号, 品番
+    编号, 編號, 序号, 序號, 植物编号`,
+  name: `
+    name, plant, plant name, full name, name of plant
+    name, pflanze, pflanzenname, bezeichnung, artikelbezeichnung, artikelname
+    nom, plante, nom de la plante, désignation
+    nombre, planta, nombre de la planta, denominación
+    nome, pianta, nome della pianta, denominazione
+    nome, planta, nome da planta
+    naam, plant, plantnaam, naam van de plant
+    nazwa, roślina, nazwa rośliny
+    název, rostlina, název rostliny
+    namn, växt, växtnamn
+    navn, plante, plantenavn
+    nimi, kasvi, kasvin nimi
+    név, növény, növény neve
+    название, растение, название растения, наименование
+    名前, 植物名, 植物, 品名, 名称
+    名称, 名稱, 植物名称, 植物名稱`,
+  scientific: `
+    scientific name, latin name, botanical name, accepted name, taxon name, species name, binomial, binomial name, latin,
+    scientific, botanical, taxon, accepted scientific name, full scientific name
+    wissenschaftlicher name, lateinischer name, botanischer name, botanische bezeichnung, lateinisch, botanisch, artname
+    nom scientifique, nom latin, nom botanique, latin, espèce nom scientifique
+    nombre científico, nombre latino, nombre botánico, latín
+    nome scientifico, nome latino, nome botanico, latino
+    nome científico, nome latino, nome botânico, latim
+    wetenschappelijke naam, latijnse naam, botanische naam, latijn
+    nazwa naukowa, nazwa łacińska, nazwa botaniczna, łacina
+    vědecký název, latinský název, botanický název, latinsky
+    vetenskapligt namn, latinskt namn, botaniskt namn
+    videnskabeligt navn, latinsk navn, botanisk navn, vitenskapelig navn
+    tieteellinen nimi, latinankielinen nimi
+    tudományos név, latin név
+    научное название, латинское название, ботаническое название, латынь
+    学名, ラテン名
+    学名, 學名, 拉丁名, 拉丁学名, 拉丁學名`,
+  common: `
+    common name, common, vernacular name, vernacular, english name, popular name, trivial name, everyday name
+    deutscher name, trivialname, volksname, gebräuchlicher name, deutsch
+    nom commun, nom vernaculaire, nom français, nom courant, nom usuel
+    nombre común, nombre vulgar, nombre popular, nombre vernáculo
+    nome comune, nome volgare, nome italiano
+    nome comum, nome popular, nome vulgar
+    nederlandse naam, gewone naam, volksnaam, nederlands
+    nazwa polska, nazwa zwyczajowa, nazwa pospolita
+    český název, lidový název
+    svenskt namn, vardagligt namn
+    dansk navn, norsk navn
+    suomenkielinen nimi, suomalainen nimi
+    magyar név, köznapi név
+    русское название, народное название
+    和名, 一般名, 英名
+    中文名, 俗名, 中文名称, 常用名`,
+  genus: `
+    genus, genus name, genera
+    gattung, gattungsname
+    genre
+    género
+    genere
+    gênero, género
+    geslacht, geslachtsnaam
+    rodzaj
+    rod
+    släkte
+    slægt, slekt
+    suku
+    nemzetség
+    род
+    属, 属名
+    属, 屬, 属名, 屬名`,
+  epithet: `
+    species, specific epithet, epithet, species epithet
+    art, artepitheton, epitheton, spezies
+    espèce, épithète
+    especie, epíteto
+    specie, epiteto
+    espécie, epíteto
+    soort, soortnaam, soortaanduiding
+    gatunek
+    druh
+    art, artepitet
+    laji
+    faj
+    вид, видовой эпитет
+    種, 種小名
+    种, 種, 种名, 种加词`,
+  cultivar: `
+    cultivar, cultivar name, cultivar epithet, cv
+    sorte, sortenname
+    cultivar, variété
+    cultivar, variedad
+    cultivar, varietà
+    cultivar, variedade
+    cultivar, ras
+    odmiana
+    odrůda
+    sort
+    sort
+    lajike
+    fajta
+    сорт
+    品種, 品種名, 園芸品種
+    品种, 品種, 栽培品种`,
+  tag: `
+    tag, family, family name, category, group, plant group, plant type, type, kind, genus
+    familie, pflanzenfamilie, kategorie, gruppe, warengruppe, typ, gattung
+    famille, catégorie, groupe, type, genre
+    familia, categoría, grupo, tipo, género
+    famiglia, categoria, gruppo, tipo, genere
+    família, categoria, grupo, tipo
+    familie, categorie, groep, plantengroep
+    rodzina, kategoria, grupa, typ
+    čeleď, kategorie, skupina, typ
+    familj, kategori, grupp, typ
+    familie, kategori, gruppe, type
+    heimo, luokka, ryhmä
+    család, kategória, csoport, típus
+    семейство, категория, группа, тип
+    科, 科名, 分類, 種類, カテゴリ
+    科, 科名, 分类, 分類, 类别, 類別`,
+}
+
+/** The words of a heading, also of one in camel case or with signs between them: lower case, without accents. */
+export const wordsOf = (heading: string): string =>
+  heading
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\p{L}\p{N}№°]+/gu, ' ')
+    .trim()
+
+/** `name (latin)` and `name_latin` are latin names: the words of a name may have any order. */
+const inAnyOrder = (words: string): string => words.split(' ').toSorted().join(' ')
+
+const knownOf = (meaning: Meaning): ReadonlySet<string> => {
+  const phrases = PHRASES[meaning].split(/[,\n]/).map(wordsOf)
+  const all = meaning === 'id' ? phrases : phrases.map(inAnyOrder)
+  return new Set(all.filter((phrase) => phrase !== ''))
+}
+
+const known: Readonly<Record<Meaning, ReadonlySet<string>>> = {
+  id: knownOf('id'),
+  name: knownOf('name'),
+  scientific: knownOf('scientific'),
+  common: knownOf('common'),
+  genus: knownOf('genus'),
+  epithet: knownOf('epithet'),
+  cultivar: knownOf('cultivar'),
+  tag: knownOf('tag'),
+}
+
+/** True if a heading means this. */
+export function isHeadingOf(meaning: Meaning, heading: string): boolean {
+  const words = wordsOf(heading)
+  return known[meaning].has(meaning === 'id' ? words : inAnyOrder(words))
+}
+
+/** True if headings of this meaning are known. */
+export const isMeaning = (word: string): word is Meaning => Object.hasOwn(PHRASES, word)

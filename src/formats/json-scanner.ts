@@ -1,0 +1,266 @@
+// Cuts the text of JSON, which comes in parts, into values: which values are rows is up to its path. A value is parsed only
+// when it is whole, by `JSON.parse`.
+
+/** The keys that lead to a value; null: an array is among them. */
+type Path = readonly string[] | null
+
+/** What is done with what is found. */
+export type Found = {
+  /** True if each value of this array, or this object as a whole, is a row. The path of the document is empty. */
+  readonly isRows: (path: readonly string[], isArray: boolean) => boolean
+  /** A row: its text, and the line where it begins. */
+  readonly onRow: (line: number, text: string) => void
+  /** A value of the outermost object begins with this character. */
+  readonly onMember?: (key: string, first: string) => void
+  /** A value that is not within another has ended in this line. */
+  readonly onEnd?: (line: number) => void
+}
+
+/** Why the text cannot be read on, and in which line. */
+export type Fault = { readonly line: number; readonly stop: string }
+
+type Frame = { readonly isArray: boolean; readonly path: Path; readonly isRows: boolean }
+
+/** A value, or a key, that began in an earlier part: its text, unless it is left out. */
+type Span = {
+  readonly kind: 'row' | 'key' | 'other'
+  readonly line: number
+  pieces: string[]
+  length: number
+  depth: number
+  isText: boolean
+  isEscaped: boolean
+}
+
+const QUOTE = 34
+const COMMA = 44
+const COLON = 58
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+const NEWLINE = 10
+const isSpace = (code: number) => code === 32 || code === NEWLINE || code === 13 || code === 9
+
+/** The deepest nesting of what is not within a row. */
+const MAX_DEPTH = 1000
+
+const countNewlines = (text: string): number => {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
+  return count
+}
+
+/** The end of a text that begins before `from`; -1 if it is not in this part. */
+function findTextEnd(span: Span, part: string, from: number): number {
+  let at = span.isEscaped ? from + 1 : from
+  let quote = part.indexOf('"', at)
+  for (;;) {
+    // A quote after an odd number of backslashes is a character.
+    const slash = part.indexOf('\\', at)
+    if (slash < 0 || (quote >= 0 && quote < slash)) break
+    at = slash + 2
+    if (quote >= 0 && quote < at) quote = part.indexOf('"', at)
+  }
+  span.isEscaped = at > part.length
+  return quote < 0 ? -1 : quote + 1
+}
+
+/** The end of a value; -1 if it is not in this part. */
+function findEnd(span: Span, part: string, from: number): number {
+  let at = from
+  while (at < part.length) {
+    if (span.isText) {
+      at = findTextEnd(span, part, at)
+      if (at < 0) return -1
+      span.isText = false
+      if (span.depth === 0) return at
+      continue
+    }
+    const code = part.charCodeAt(at)
+    if (code === QUOTE) span.isText = true
+    else if (code === OPEN_OBJECT || code === OPEN_ARRAY) span.depth += 1
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+      if (span.depth === 0) return at
+      span.depth -= 1
+      if (span.depth === 0) return at + 1
+    } else if (span.depth === 0 && (code === COMMA || isSpace(code))) return at
+    at += 1
+  }
+  return -1
+}
+
+/** Reads the text of a document, or of several one after another. A row or a key has at most `limit` characters. */
+export class JsonScanner {
+  line: number
+  /** The values that ended, of those that are not within another. */
+  values = 0
+  #frames: Frame[] = []
+  #document: 'array' | 'object' = 'object'
+  #key: string | null = null
+  #span: Span | null = null
+  #wanted: 'value' | 'first' | 'key' | 'firstKey' | 'colon' | 'next' = 'value'
+
+  constructor(
+    private readonly found: Found,
+    private readonly limit: number,
+    line = 1,
+  ) {
+    this.line = line
+  }
+
+  /** Reads the next part of the text. */
+  read(part: string): Fault | null {
+    let at = 0
+    while (at < part.length) {
+      if (this.#span) {
+        const end = this.#end(this.#span, part, at)
+        if (end === null) return this.#tooLong(this.#span)
+        at = end
+        continue
+      }
+      const code = part.charCodeAt(at)
+      if (isSpace(code)) {
+        if (code === NEWLINE) this.line += 1
+        at += 1
+        continue
+      }
+      const fault = this.#step(code, part[at] ?? '')
+      if (fault) return fault
+      if (!this.#span) at += 1
+    }
+    return null
+  }
+
+  /** Reads the end of the text. */
+  end(): Fault | null {
+    const span = this.#span
+    const isScalar = span !== null && span.depth === 0 && !span.isText
+    if (span && isScalar) this.#finish(span, '')
+    if (this.#frames.length === 0 && (!span || isScalar)) return null
+    return { line: this.line, stop: `the ${this.#document} does not end` }
+  }
+
+  /** Takes a character that begins or separates values. */
+  #step(code: number, character: string): Fault | null {
+    const frame = this.#frames.at(-1)
+    switch (this.#wanted) {
+      case 'first':
+        return code === CLOSE_ARRAY ? this.#close() : this.#begin(code, character)
+      case 'value':
+        return this.#begin(code, character)
+      case 'firstKey':
+      case 'key':
+        if (code === CLOSE_OBJECT && this.#wanted === 'firstKey') return this.#close()
+        if (code !== QUOTE) return this.#unexpected('a key', character)
+        this.#start('key')
+        return null
+      case 'colon':
+        if (code !== COLON) return this.#unexpected('a colon', character)
+        this.#wanted = 'value'
+        return null
+      case 'next': {
+        const close = frame?.isArray ? CLOSE_ARRAY : CLOSE_OBJECT
+        if (code === close) return this.#close()
+        const kind = frame?.isArray ? 'array' : 'object'
+        if (code !== COMMA) return this.#unexpected(`a comma or the end of the ${kind}`, character)
+        this.#wanted = frame?.isArray ? 'value' : 'key'
+        return null
+      }
+    }
+  }
+
+  #unexpected(wanted: string, character: string): Fault {
+    return { line: this.line, stop: `expected ${wanted}, found ${JSON.stringify(character)}` }
+  }
+
+  #tooLong({ line }: Span): Fault {
+    return { line, stop: `a value longer than ${this.limit} characters` }
+  }
+
+  #begin(code: number, character: string): Fault | null {
+    const frame = this.#frames.at(-1)
+    if (code === COMMA || code === COLON || code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
+      return this.#unexpected('a value', character)
+    }
+    const isSequence = !frame && this.found.isRows([], false)
+    if (!frame && !isSequence && this.values > 0) {
+      return { line: this.line, stop: `${JSON.stringify(character)} after the ${this.#document}` }
+    }
+    if (this.#frames.length === 1 && this.#key !== null) this.found.onMember?.(this.#key, character)
+    const isContainer = code === OPEN_OBJECT || code === OPEN_ARRAY
+    const path = this.#pathOf(frame)
+    const isArray = code === OPEN_ARRAY
+    const isRows = isContainer && path !== null && this.found.isRows(path, isArray)
+    if (this.#frames.length === MAX_DEPTH) {
+      return { line: this.line, stop: `nested more than ${MAX_DEPTH} levels deep` }
+    }
+    if (frame?.isRows || (isRows && !isArray) || (isSequence && !isContainer)) this.#start('row')
+    else if (!isContainer) this.#start('other')
+    else {
+      if (!frame) this.#document = isArray ? 'array' : 'object'
+      this.#frames.push({ isArray, path, isRows })
+      this.#wanted = isArray ? 'first' : 'firstKey'
+    }
+    return null
+  }
+
+  /** The path of a value within a frame. */
+  #pathOf(frame: Frame | undefined): Path {
+    if (!frame) return []
+    return frame.isArray || frame.path === null ? null : [...frame.path, this.#key ?? '']
+  }
+
+  #close(): null {
+    this.#frames.pop()
+    this.#valueEnded()
+    return null
+  }
+
+  #valueEnded(): void {
+    this.#wanted = this.#frames.length === 0 ? 'value' : 'next'
+    this.#key = null
+    if (this.#frames.length > 0) return
+    this.values += 1
+    this.found.onEnd?.(this.line)
+  }
+
+  #start(kind: Span['kind']): void {
+    const { line } = this
+    this.#span = { kind, line, pieces: [], length: 0, depth: 0, isText: false, isEscaped: false }
+  }
+
+  /** Reads on in a span. Returns where it ends, the part's end if it does not; null: it is too long. */
+  #end(span: Span, part: string, from: number): number | null {
+    const found = findEnd(span, part, from)
+    const end = found < 0 ? part.length : found
+    span.length += end - from
+    if (span.kind !== 'other' && span.length > this.limit) return null
+    const piece = part.slice(from, end)
+    if (found >= 0) this.#finish(span, piece)
+    else if (span.kind !== 'other') span.pieces.push(piece)
+    else this.line += countNewlines(piece)
+    return end
+  }
+
+  #finish(span: Span, piece: string): void {
+    this.#span = null
+    const text = span.pieces.length === 0 ? piece : span.pieces.join('') + piece
+    this.line += countNewlines(text)
+    if (span.kind === 'key') {
+      this.#key = readKey(text)
+      this.#wanted = 'colon'
+      return
+    }
+    if (span.kind === 'row') this.found.onRow(span.line, text)
+    this.#valueEnded()
+  }
+}
+
+function readKey(text: string): string {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

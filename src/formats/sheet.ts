@@ -1,0 +1,143 @@
+// The cells of a workbook, as SheetJS reads them, as rows. Loaded only if a workbook is read.
+
+import {
+  type CellObject,
+  CFB,
+  parse_zip,
+  read,
+  SSF,
+  type WorkBook,
+  type WorkSheet,
+} from '@e965/xlsx'
+import { OpenError } from '../errors'
+import type { Cell, Line } from './row'
+
+declare module '@e965/xlsx' {
+  // Exported, but left out of its types.
+  export function parse_zip(archive: object, options: ParsingOptions): WorkBook
+}
+
+const ROWS_AT_ONCE = 1000
+/** The most cells that merged ones cover. */
+const MAX_COVERED = 5_000_000
+
+const OPTIONS = {
+  dense: true,
+  cellNF: true,
+  cellHTML: false,
+  cellFormula: false,
+} as const
+
+const SECONDS_A_DAY = 86_400
+const pad = (number: number): string => String(number).padStart(2, '0')
+
+/** A time of day; its seconds only if it has any. */
+function showTime(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const rest = seconds % 60
+  return `${pad(hours)}:${pad(minutes)}${rest === 0 ? '' : `:${pad(rest)}`}`
+}
+
+/** A date, and its time of day if it has one, as ISO 8601 writes it; of less than a day, the time alone. */
+function showDate(value: number, is1904: boolean): string {
+  const all = Math.round(value * SECONDS_A_DAY)
+  const day = Math.floor(all / SECONDS_A_DAY)
+  const seconds = all - day * SECONDS_A_DAY
+  if (value < 1 && day === 0) return showTime(seconds)
+  // Excel counts a day that 1900 did not have (ECMA-376, part 1, section 18.17.4.1).
+  const first = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, day < 60 ? 31 : 30)
+  const date = new Date(first + day * SECONDS_A_DAY * 1000).toISOString().slice(0, 10)
+  return seconds === 0 ? date : `${date} ${showTime(seconds)}`
+}
+
+const DURATION = /\[(h+|m+|s+)\]/i
+
+/** A number as a cell shows it, but for its exact digits where the cell has no format. */
+function showNumber(value: number, { w: shown }: CellObject, format: string): string {
+  if (shown === undefined || (format === 'General' && Number.isSafeInteger(value)))
+    return String(value)
+  return shown.trim()
+}
+
+function toCell(cell: CellObject, is1904: boolean): Cell {
+  const { t: type, v: value, z: format = 'General' } = cell
+  if (type === 'e') return { error: cell.w ?? '#ERROR!' }
+  if (type === 'b') return value ? 'TRUE' : 'FALSE'
+  if (typeof value === 'number') {
+    const isDate = SSF.is_date(String(format)) && value >= 0
+    if (isDate && !DURATION.test(String(format))) return showDate(value, is1904)
+    if (isDate) return cell.w ?? String(value)
+    return { number: String(value), shown: showNumber(value, cell, String(format)) }
+  }
+  const text = typeof value === 'string' ? value.replace(/\r\n?/g, '\n') : ''
+  return text === '' ? null : text
+}
+
+type CellRows = (CellObject | undefined)[][]
+
+/** Merged cells count for each row that they cover. */
+function coverMerged(rows: CellRows, merges: NonNullable<WorkSheet['!merges']>): void {
+  let left = MAX_COVERED
+  for (const { s: start, e: end } of merges) {
+    const first = rows[start.r]?.[start.c]
+    if (first === undefined) continue
+    for (let r = start.r + 1; r <= end.r && r < rows.length; r++) {
+      if (--left < 0) throw new OpenError('too many merged cells; save the sheet as CSV')
+      const row = rows[r]
+      if (row) row[start.c] ??= first
+    }
+  }
+}
+
+const isBlank = (cell: Cell): boolean =>
+  cell === null || (typeof cell === 'string' && cell.trim() === '')
+
+/** The rows that are not empty. A sheet may have a cell in its farthest corner, and nothing between. */
+function* rowsOf(sheet: WorkSheet, is1904: boolean): Generator<readonly Line[]> {
+  const data: CellRows = sheet['!data'] ?? []
+  coverMerged(data, sheet['!merges'] ?? [])
+  let rows: Line[] = []
+  for (const index in data) {
+    const cells = Array.from(data[index] ?? [], (cell) => (cell ? toCell(cell, is1904) : null))
+    if (cells.every(isBlank)) continue
+    rows.push({ line: Number(index) + 1, cells })
+    if (rows.length < ROWS_AT_ONCE) continue
+    yield rows
+    rows = []
+  }
+  yield rows
+}
+
+/** What SheetJS reads: the parts of an archive, or a whole file of another kind. */
+type Content = ReadonlyMap<string, Uint8Array> | Uint8Array
+
+function parse(content: Content, sheet: string | number): WorkBook {
+  const options = { ...OPTIONS, sheets: sheet }
+  if (content instanceof Uint8Array) return read(content, { ...options, type: 'array' })
+  const archive: object = CFB.utils.cfb_new()
+  for (const [name, part] of content) CFB.utils.cfb_add(archive, `/${name}`, part)
+  return parse_zip(archive, options)
+}
+
+/** Finds a sheet: the one of this name, or the first that is not hidden. Throws an `OpenError` if there is none. */
+function choose({ SheetNames, Workbook }: WorkBook, sheet: string | null) {
+  const sheets = SheetNames.filter((_, index) => !Workbook?.Sheets?.[index]?.Hidden)
+  const chosen = sheet === null ? (sheets[0] ?? SheetNames[0]) : sheet
+  if (chosen === undefined) throw new OpenError('the workbook has no sheet')
+  if (!SheetNames.includes(chosen)) {
+    const names = sheets.map((name) => JSON.stringify(name)).join(', ')
+    throw new OpenError(`no sheet ${JSON.stringify(chosen)}; the sheets are ${names}`)
+  }
+  return { sheets, sheet: chosen }
+}
+
+/** Reads a sheet of a workbook, in one long call. */
+export function readSheet(content: Content, wanted: string | null) {
+  let book = parse(content, wanted ?? 0)
+  const { sheets, sheet } = choose(book, wanted)
+  // The first sheet is hidden.
+  if (!book.Sheets[sheet]) book = parse(content, book.SheetNames.indexOf(sheet))
+  const found = book.Sheets[sheet] ?? {}
+  const is1904 = book.Workbook?.WBProps?.date1904 === true
+  return { sheets, sheet, rows: rowsOf(found, is1904) }
+}

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'bun:test'
+import { type ColumnsError, resolveColumns } from '../../src/formats/columns'
+import { guessColumns, guessTable } from '../../src/formats/guess'
+import type { Row } from '../../src/formats/row'
+import { open, USUAL_COLUMNS } from './reading'
+
+/** The columns that a guess proposes for a text: id, names, tag. */
+async function guess(text: string) {
+  const { header, sample } = await open('csv', text)
+  const { idColumn, nameColumn, tagColumn } = guessColumns(header, sample, true)
+  return [idColumn, nameColumn?.join(' + ') ?? null, tagColumn]
+}
+
+type Case = readonly [text: string, id: string | null, name: string | null, tag: string | null]
+
+// Made up after the headers of public files. null: nothing convincing, for which the message has a word in its place.
+const CORPUS: readonly Case[] = [
+  // English
+  ['sku,Common Name,Category\nA1,Fern,shade\nA2,Ivy,climber', null, 'Common Name', 'Category'],
+  ['plant_id,common_name,family\n1,Fern,Polypodiaceae', 'plant_id', 'common_name', 'family'],
+  ['Genus,Species,Common Name\nQuercus,alba,White oak', null, 'Genus + Species', null],
+  [
+    'id,genus,species,cultivar\n1,Rosa,rugosa,Alba\n2,Acer,rubrum,',
+    'id',
+    'genus + species + cultivar',
+    null,
+  ],
+  ['id,species,genus\n1,Hedera helix,Hedera\n2,Acer rubrum,Acer', 'id', 'species', 'genus'],
+  ['species,height\nalba,12\nrubra,15', null, null, null],
+  ['Accession No,Taxon,Family\n12,Acer rubrum,Sapindaceae', 'Accession No', 'Taxon', 'Family'],
+  ['No.,Latin name,Price\n11,Lamium album,3.50\n12,Acer campestre,9', 'No.', 'Latin name', null],
+  ['Number,Botanical Name,Type\n1,Aloe vera,succulent', 'Number', 'Botanical Name', 'Type'],
+  ['No of plants,Botanical Name\n1,Aloe vera\n2,Acer rubrum', null, 'Botanical Name', null],
+  ['Item No,Plant Name,Plant Group\n4,Fern,shade', 'Item No', 'Plant Name', 'Plant Group'],
+  ['file name,plant\nfern.jpg,Fern\nivy.jpg,Ivy', null, 'plant', null],
+  ['image_name,user_name\na.png,ann', null, null, null],
+  ['Collector Name,Institution\nA. Smith,Lab', null, null, null],
+  ['Supplier name,Vernacular name\nNursery Ltd,Lily', null, 'Vernacular name', null],
+  ['key,title\n1,Planting out\n2,Watering', 'key', null, null],
+  ['name_latin,name_english\nAcer rubrum,Red maple', null, 'name_latin', null],
+  ['Species (Latin),Zone\nAcer rubrum,3', null, null, null],
+  [
+    'Scientific Name (full),Family Name\nAcer rubrum L.,Sapindaceae',
+    null,
+    'Scientific Name (full)',
+    'Family Name',
+  ],
+  ['plantName,plantType\nFern,shade', null, 'plantName', 'plantType'],
+  ['phone no,contact\n5551234,Ann\n5555678,Bob', null, null, null],
+  ['Quantity,Description\n5,Fine old trees', null, null, null],
+  // Darwin Core, GBIF, Kew
+  [
+    'gbifID\tscientificName\tfamily\n9\tHedera helix\tAraliaceae',
+    'gbifID',
+    'scientificName',
+    'family',
+  ],
+  ['occurrenceID,scientificName\nurn:lab:1,Hedera helix L.', null, 'scientificName', null],
+  ['taxonKey,vernacularName\n5,Ivy', 'taxonKey', 'vernacularName', null],
+  [
+    'catalogNumber,genus,specificEpithet,family\n7,Acer,rubrum,Sapindaceae',
+    'catalogNumber',
+    'genus + specificEpithet',
+    'family',
+  ],
+  ['taxon_name,accepted_name\nAcer rubrum,Acer rubrum L.', null, 'taxon_name', null],
+  ['recordedBy,locality,eventDate\nAnn,Wall,2024-05-01', null, null, null],
+  ['occurrenceID,scientificName\nx,550e8400-e29b-41d4-a716-446655440000', null, null, null],
+  ['scientificName,link\nhttps://example.org/a,https://example.org/b', null, null, null],
+  // German
+  [
+    'Artikel-Nr;Bezeichnung;Gruppe\n7;Frauenmantel;Stauden\n8;Salbei;',
+    'Artikel-Nr',
+    'Bezeichnung',
+    'Gruppe',
+  ],
+  [
+    'Lfd. Nr.;Botanischer Name;Deutscher Name\n1;Acer rubrum;Ahorn',
+    'Lfd. Nr.',
+    'Botanischer Name',
+    null,
+  ],
+  ['Gattung;Art;Sorte\nRosa;rugosa;Alba\nAcer;rubrum;', null, 'Gattung + Art + Sorte', null],
+  ['Sorte;Preis\nAlba;3,50\nRubra;4,50', null, null, null],
+  ['Nr;Pflanze;Familie\n1;Farn;Polypodiaceae', 'Nr', 'Pflanze', 'Familie'],
+  ['Foto;Wissenschaftlicher Name\nfarn.jpg;Acer rubrum', null, 'Wissenschaftlicher Name', null],
+  ['Ort;Datum\nMauer;1.5.2024', null, null, null],
+  // French
+  [
+    'Numéro;Nom scientifique;Famille\n1;Acer rubrum;Sapindaceae',
+    'Numéro',
+    'Nom scientifique',
+    'Famille',
+  ],
+  ['Genre;Espèce\nAcer;rubrum\nRosa;rugosa', null, 'Genre + Espèce', null],
+  ['Nom commun;Prix\nFougère;3,50\nLierre;4,50', null, 'Nom commun', null],
+  ["Nom de l'auteur;Ville\nA. Dupont;Lyon", null, null, null],
+  // Spanish, Italian, Portuguese
+  [
+    'photo,nombre_comun,nombre_cientifico,familia\nhttps://example.org/a.jpg,Olivo,Olea europaea,Oleaceae',
+    null,
+    'nombre_cientifico',
+    'familia',
+  ],
+  ['Código,Nombre común,Categoría\n4,Olivo,árbol', 'Código', 'Nombre común', 'Categoría'],
+  ['Género,Especie,Familia\nOlea,europaea,Oleaceae', null, 'Género + Especie', 'Familia'],
+  [
+    'Numero,Nome scientifico,Famiglia\n1,Olea europaea,Oleaceae',
+    'Numero',
+    'Nome scientifico',
+    'Famiglia',
+  ],
+  ['Pianta,Prezzo\nUlivo,12\nEdera,8', null, 'Pianta', null],
+  ['Nome popular,Nome científico\nOliveira,Olea europaea', null, 'Nome científico', null],
+  // Dutch, Polish, Czech
+  [
+    'Nummer;Nederlandse naam;Wetenschappelijke naam\n1;Klimop;Hedera helix',
+    'Nummer',
+    'Wetenschappelijke naam',
+    null,
+  ],
+  ['Naam;Soort\nKlimop;plant', null, 'Naam', null],
+  ['Geslacht;Soort\nHedera;helix', null, 'Geslacht + Soort', null],
+  ['Lp.;Nazwa łacińska;Rodzina\n1;Hedera helix;Araliaceae', 'Lp.', 'Nazwa łacińska', 'Rodzina'],
+  ['Číslo;Český název;Čeleď\n1;Břečťan;Araliaceae', 'Číslo', 'Český název', 'Čeleď'],
+  // Swedish, Danish, Finnish, Hungarian
+  ['Svenskt namn;Vetenskapligt namn\nMurgröna;Hedera helix', null, 'Vetenskapligt namn', null],
+  ['Dansk navn;Pris\nVedbend;30\nEfeu;40', null, 'Dansk navn', null],
+  ['Suomenkielinen nimi;Tieteellinen nimi\nMuratti;Hedera helix', null, 'Tieteellinen nimi', null],
+  ['Sorszám;Magyar név;Család\n1;Borostyán;Araliaceae', 'Sorszám', 'Magyar név', 'Család'],
+  // Russian, Japanese, Chinese
+  [
+    '№;Латинское название;Семейство\n1;Hedera helix;Araliaceae',
+    '№',
+    'Латинское название',
+    'Семейство',
+  ],
+  ['Код;Название;Цена\n5;Плющ;300\n6;Мох;200', 'Код', 'Название', null],
+  ['番号,和名,学名,科名\n1,キヅタ,Hedera rhombea,ウコギ科', '番号', '学名', '科名'],
+  ['写真,和名\na.jpg,キヅタ', null, '和名', null],
+  ['编号,中文名,拉丁名,科\n1,常春藤,Hedera nepalensis,五加科', '编号', '拉丁名', '科'],
+  ['序号,植物名称,价格\n1,常春藤,30\n2,苔藓,20', '序号', '植物名称', null],
+  // No heading says anything, or its values are something else.
+  ['x,y\nHedera,5\nAcer,7', null, null, null],
+  ['latin,dutch\nHedera helix,klimop', null, 'latin', null],
+  ['Plant\n2024-05-01\n2024-05-02', null, null, null],
+  ['Name of plant,code\nPL-0001,7\nPL-0002,8', null, null, null],
+  ['Common name\n12\n13', null, null, null],
+]
+
+describe('a guess', () => {
+  test(`is right or absent: ${CORPUS.length} headers`, async () => {
+    const wrong: unknown[] = []
+    let right = 0
+    let absent = 0
+    for (const [text, ...wanted] of CORPUS) {
+      for (const [index, found] of (await guess(text)).entries()) {
+        if (found === wanted[index]) right += found === null ? 0 : 1
+        else if (found === null) absent += 1
+        else wrong.push({ text, found, wanted: wanted[index] })
+      }
+    }
+
+    expect(wrong).toEqual([])
+    expect(CORPUS.length).toBeGreaterThanOrEqual(60)
+    // What is known is found: a guess that is always absent would never be wrong.
+    expect({ right, absent }).toEqual({ right: expect.any(Number), absent: 0 })
+    expect(right).toBeGreaterThan(90)
+  })
+
+  test('finds the header below a title, comments and empty rows', () => {
+    const sample: Row[] = [
+      { line: 3, cells: ['Nr', 'Name', 'Gruppe'] },
+      { line: 4, cells: ['1', 'Fern', 'shade'] },
+    ]
+
+    expect(guessTable(['Seed list 2026', '', ''], sample, true)).toEqual({
+      header: true,
+      headerRow: 3,
+      idColumn: 'Nr',
+      numberFrom: null,
+      nameColumn: ['Name'],
+      tagColumn: 'Gruppe',
+    })
+  })
+
+  test('finds the header below a title, even if it knows none of its headings', () => {
+    const sample: Row[] = [
+      { line: 2, cells: ['Xyz', 'Abc'] },
+      { line: 3, cells: ['Fern', '5'] },
+    ]
+
+    expect(guessTable(['Seed list 2026'], sample, true)).toMatchObject({
+      headerRow: 2,
+      nameColumn: null,
+    })
+  })
+
+  test('of a header with a number is that of a row of plants', () => {
+    const rows: Row[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
+    try {
+      resolveColumns(['Tomato', 'Solanaceae', '12'], rows, USUAL_COLUMNS)
+      expect.unreachable()
+    } catch (error) {
+      expect((error as ColumnsError).guess).toEqual({
+        header: false,
+        headerRow: null,
+        idColumn: null,
+        numberFrom: 1n,
+        nameColumn: ['1'],
+        tagColumn: '2',
+      })
+    }
+  })
+
+  test('costs the same at any width', () => {
+    const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
+    const rows: Row[] = Array.from({ length: 1000 }, (_, row) => ({ line: row + 2, cells: header }))
+    const from = performance.now()
+
+    guessTable(header, rows, true)
+
+    expect(performance.now() - from).toBeLessThan(5000)
+  })
+})

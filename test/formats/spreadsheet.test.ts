@@ -1,0 +1,205 @@
+// What the cells of a workbook mean, in each of its formats.
+import { describe, expect, test } from 'bun:test'
+import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
+import { type Zippable, zipSync } from 'fflate'
+import type { Row } from '../../src/formats/row'
+import { readWorkbook } from '../../src/formats/spreadsheet'
+import { open, read } from './reading'
+
+/** A workbook of one sheet, with these cells below a header. */
+function workbook(rows: readonly (readonly (CellObject | string | number | null)[])[]): WorkBook {
+  const sheet = utils.aoa_to_sheet([...rows] as unknown[][], { dense: false })
+  return { SheetNames: ['Plants'], Sheets: { Plants: sheet } }
+}
+
+const bytesOf = (book: WorkBook, bookType: BookType = 'xlsx') =>
+  new Uint8Array(write(book, { bookType, type: 'array' }))
+
+async function rowsOf(bytes: Uint8Array, sheet: string | null = null) {
+  const { rows } = await readWorkbook(bytes, sheet)
+  return (await Array.fromAsync(rows)).flat() as Row[]
+}
+
+/** The texts of the cells below the header. */
+async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
+  const [, ...rows] = await rowsOf(bytes)
+  return rows.map(({ cells }) =>
+    (cells as readonly unknown[]).map((cell) =>
+      typeof cell === 'object' && cell !== null && 'shown' in cell ? cell.shown : cell,
+    ),
+  )
+}
+
+const number = (v: number, z = 'General'): CellObject => ({ t: 'n', v, z })
+
+describe('a cell becomes what it means', () => {
+  test.each([
+    ['a date in any format', number(46143, 'd. mmmm yyyy'), '2026-05-01'],
+    ['a date and a time', number(46143.525, 'm/d/yy h:mm'), '2026-05-01 12:36'],
+    ['seconds', number(46143.525347222225, 'm/d/yy h:mm'), '2026-05-01 12:36:30'],
+    ['a double a little below the minute', number(46143.37847222222, 'm/d/yy'), '2026-05-01 09:05'],
+    ['a second before midnight', number(46143.999999, 'm/d/yy'), '2026-05-02'],
+    ['a time without a day', number(0.2708333333333333, 'h:mm'), '06:30'],
+    ['before the day that 1900 did not have', number(59, 'm/d/yy'), '1900-02-28'],
+    ['after it', number(61, 'm/d/yy'), '1900-03-01'],
+    ['a duration', number(1.0625, '[h]:mm'), '25:30'],
+    ['a price', number(3.5, '0.00 "€"'), '3.50 €'],
+    ['a percentage', number(0.25, '0%'), '25%'],
+    ['a sum of tenths', number(0.1 + 0.2), '0.3'],
+    ['a barcode', number(4006381333931), '4006381333931'],
+    ['a boolean', { t: 'b', v: true } as CellObject, 'TRUE'],
+    ['a text with line ends of Windows', 'two\r\nlines\rthree', 'two\nlines\nthree'],
+    ['an error', { t: 'e', v: 42 } as CellObject, { error: '#N/A' }],
+  ])('%s', async (_, cell, text) => {
+    expect(await textsOf(bytesOf(workbook([['tag'], [cell]])))).toEqual([[text]])
+  })
+
+  test('dates that are counted from 1904', async () => {
+    const book = workbook([['tag'], [number(44681, 'yyyy-mm-dd')]])
+    book.Workbook = { WBProps: { date1904: true } }
+
+    expect(await textsOf(bytesOf(book))).toEqual([['2026-05-01']])
+  })
+
+  test.each(['xlsx', 'xlsm', 'xlsb', 'biff8', 'ods'] as const)('in %s', async (type) => {
+    const cells = [number(7), 'Fern', number(46143, 'yyyy-mm-dd')]
+    const bytes = bytesOf(workbook([['id', 'name', 'tag'], cells]), type)
+
+    expect(await textsOf(bytes)).toEqual([['7', 'Fern', '2026-05-01']])
+    expect((await read('xlsx', bytes)).entries).toEqual([
+      { line: 2, plant: { id: 7n, name: 'Fern', tag: '2026-05-01' } },
+    ])
+  })
+})
+
+test('an error in a column that is used refuses its row by the cell, and another does not', async () => {
+  const error: CellObject = { t: 'e', v: 42 }
+  const bytes = bytesOf(
+    workbook([
+      ['id', 'name', 'tag', 'note'],
+      [1, 'Fern', error, 'x'],
+      [error, 'Ivy', 'shade', 'x'],
+      [3, 'Moss', 'shade', error],
+    ]),
+  )
+
+  expect((await read('xlsx', bytes)).entries).toEqual([
+    { line: 2, problem: 'tag: #N/A in cell C2' },
+    { line: 3, problem: 'id: #N/A in cell A3' },
+    { line: 4, plant: { id: 3n, name: 'Moss', tag: 'shade' } },
+  ])
+})
+
+test('an id is an exact integer, or refused', async () => {
+  const ids = [1, 1.5, 2 ** 53 + 2, '9007199254740993', 2 ** 60]
+  const bytes = bytesOf(workbook([['id', 'name'], ...ids.map((id) => [id, 'Fern'])]))
+  const { entries } = await read('xlsx', bytes)
+
+  expect(entries.map((it) => ('plant' in it ? it.plant.id : 'refused'))).toEqual([
+    1n,
+    'refused',
+    'refused',
+    9007199254740993n,
+    'refused',
+  ])
+})
+
+const XML = new TextEncoder()
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+
+/** A workbook with this text in its sheet, and other parts. */
+function packed(sheetData: string, others: Zippable = {}): Uint8Array {
+  const parts = {
+    '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"/>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${MAIN}"><sheetData>${sheetData}</sheetData></worksheet>`,
+  }
+  const texts = Object.entries(parts).map(([name, text]) => [name, XML.encode(text)] as const)
+  return zipSync({ ...Object.fromEntries(texts), ...others })
+}
+
+const text = (xml: string) => `<c t="inlineStr"><is><t>${xml}</t></is></c>`
+
+test('reads CDATA, and characters that are written as numbers', async () => {
+  const xml = `<row r="1">${text('name')}</row><row r="2">${text('<![CDATA[a & b]]>')}${text('&#127793;&#x1F335;&#233;')}</row>`
+
+  expect(await textsOf(packed(xml))).toEqual([['a & b', '🌱🌵é']])
+})
+
+describe('a workbook that is too large', () => {
+  const bomb: [Uint8Array, { level: 1 }] = [new Uint8Array(260_000_000), { level: 1 }]
+
+  test('when it is unpacked is refused before that', async () => {
+    const bytes = packed('', { 'xl/worksheets/sheet2.xml': bomb })
+
+    expect(bytes.length).toBeLessThan(3_000_000)
+    expect(await readWorkbook(bytes, null).catch(String)).toContain(
+      'larger than 250 MB when it is unpacked; save the sheet as CSV',
+    )
+  })
+
+  test('whatever size it claims to have is refused', async () => {
+    const bytes = packed('', { 'xl/worksheets/sheet2.xml': bomb })
+    const view = new DataView(bytes.buffer)
+    for (let at = 0; at + 4 <= bytes.length; at++) {
+      if (view.getUint32(at, true) === bomb[0].length) view.setUint32(at, 10, true)
+    }
+
+    expect(await readWorkbook(bytes, null).catch(String)).toContain('larger than 250 MB')
+  })
+
+  test('because of a picture is read: pictures are not unpacked', async () => {
+    const bytes = packed(`<row r="1">${text('name')}</row>`, { 'xl/media/image1.bmp': bomb })
+    const from = performance.now()
+
+    expect(await rowsOf(bytes)).toEqual([{ line: 1, cells: ['name'] }])
+    expect(performance.now() - from).toBeLessThan(2000)
+  })
+})
+
+test.each([
+  ['cut off', (bytes: Uint8Array) => bytes.subarray(0, bytes.length / 2)],
+  ['of zeros', (bytes: Uint8Array) => new Uint8Array(bytes.length).fill(0, 4)],
+])('a workbook that is damaged is refused in a sentence: %s', async (_, damage) => {
+  const bytes = damage(bytesOf(workbook([['id', 'name']])).slice())
+  bytes.set([0x50, 0x4b, 3, 4])
+
+  expect(await readWorkbook(bytes, null).catch(String)).toContain('the workbook cannot be read: ')
+})
+
+test('names the sheets that are not hidden, and reads the one that is asked for', async () => {
+  const book: WorkBook = {
+    SheetNames: ['Lists', 'Shade', 'Sun'],
+    Sheets: {
+      Lists: utils.aoa_to_sheet([['x']]),
+      Shade: utils.aoa_to_sheet([['shade']]),
+      Sun: utils.aoa_to_sheet([['sun']]),
+    },
+    Workbook: { Sheets: [{ Hidden: 1 }, { Hidden: 0 }, { Hidden: 0 }] },
+  }
+  const bytes = bytesOf(book)
+
+  const first = await readWorkbook(bytes, null)
+  expect({ ...first, rows: null }).toEqual({ sheets: ['Shade', 'Sun'], sheet: 'Shade', rows: null })
+  expect(await rowsOf(bytes, 'Sun')).toEqual([{ line: 1, cells: ['sun'] }])
+  expect(await readWorkbook(bytes, 'sun').catch(String)).toContain(
+    'no sheet "sun"; the sheets are "Shade", "Sun"',
+  )
+})
+
+test('the header may be in any row, and what is above it is left out', async () => {
+  const bytes = bytesOf(workbook([['A title'], [], ['id', 'name'], [1, 'Fern']]))
+  const { header, sample } = await open('xlsx', bytes, { headerRow: 3 })
+
+  expect(header).toEqual(['id', 'name'])
+  expect(sample.map(({ line }) => line)).toEqual([4])
+  expect(await open('xlsx', bytes, { headerRow: 2 }).catch(String)).toContain(
+    'row 2 is empty; the next row is 3',
+  )
+  expect(await open('xlsx', bytes, { headerRow: 9 }).catch(String)).toContain(
+    'no row 9; the file ends before it',
+  )
+})
