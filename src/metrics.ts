@@ -66,7 +66,7 @@ export type OpenFiles = {
 }
 
 /** What is read for each answer; null where it is not known. */
-type Kept = {
+type LiveGauges = {
   readonly unsentBytes: number
   /** Clients that follow the change log. */
   readonly followers: number
@@ -161,7 +161,7 @@ export type Metrics = {
   /** Counts a token that was refused with 40102. */
   failedCredentials(): void
   /** All metrics in the Prometheus text format, version 0.0.4. */
-  render(stats: StoreStats, kept?: Partial<Kept>): string
+  render(stats: StoreStats, kept?: Partial<LiveGauges>): string
 }
 
 export function createMetrics(about: Partial<About> = {}): Metrics {

@@ -224,7 +224,7 @@ describe('the source', () => {
       }) })
       const { openStore } = await import(${JSON.stringify(source)} + '/engine/engine.ts')
       await import(${JSON.stringify(source)} + '/main.ts')
-      const { command } = await import(${JSON.stringify(source)} + '/engine/role.ts')
+      const { command } = await import(${JSON.stringify(source)} + '/engine/store-user.ts')
       const folder = require('node:fs').mkdtempSync(require('node:os').tmpdir() + '/plantstore-')
       const store = await openStore(folder + '/plants.db', command({ makesDatabase: true }))
       await store.createPlant({ id: 1n, name: 'Rose' })

@@ -5,7 +5,7 @@ import { listen } from '../../src/daemon/listening/server.ts'
 import { GroupCommit } from '../../src/engine/commit/group-commit.ts'
 import { LIMITS, plantChanges } from '../../src/engine/commit/plant-writes.ts'
 import { openStore } from '../../src/engine/engine.ts'
-import { daemon } from '../../src/engine/role.ts'
+import { storeOwner } from '../../src/engine/store-user.ts'
 import { authenticate } from '../../src/http/access/auth.ts'
 import { jsonHeaders } from '../../src/http/answers/answer.ts'
 import { createAnswerBudget } from '../../src/http/answers/answer-budget.ts'
@@ -13,7 +13,7 @@ import { createApp } from '../../src/http/app.ts'
 import { createBodies } from '../../src/http/bodies/body.ts'
 import { plants } from '../../src/http/routes/plants.ts'
 import { parseBody } from '../../src/plant/json.ts'
-import type { NewPlant } from '../../src/plant/plant.ts'
+import type { Plant } from '../../src/plant/plant.ts'
 import type { Store } from '../../src/store.ts'
 import { configured, depsOf } from '../../tools/service.ts'
 
@@ -27,7 +27,7 @@ const token = configured(text)
 const log = () => {}
 const store = await openStore(
   file,
-  daemon(log, () => {}),
+  storeOwner(log, () => {}),
 )
 const nothing: Store = { ...store, createPlant: async () => {} }
 const grouping: Store = {
@@ -47,7 +47,7 @@ const routes = plants({
 async function echo(request: Request): Promise<Response> {
   const { signal } = request
   const { authorization } = request.headers.toJSON()
-  const plant = parseBody(await request.bytes()) as NewPlant
+  const plant = parseBody(await request.bytes()) as Plant
   if (signal.aborted || authorization === undefined) throw new Error('the client has gone')
   return new Response(JSON.stringify({ ...plant, id: undefined }), { headers: jsonHeaders })
 }

@@ -1,13 +1,13 @@
 // plantstore's own server and storage without group commit: a create waits until the one before it is on the disk.
 import { openStore } from '../../src/engine/engine.ts'
-import { daemon } from '../../src/engine/role.ts'
+import { storeOwner } from '../../src/engine/store-user.ts'
 import { configured, serveStore } from '../../tools/service.ts'
 
 const [port, file = '', text = ''] = process.argv.slice(2)
 
 const store = await openStore(
   file,
-  daemon(
+  storeOwner(
     () => {},
     () => {},
   ),

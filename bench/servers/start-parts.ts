@@ -1,7 +1,7 @@
 // The start of plantstore as far as one of its parts: its modules, the store, the service. `bun run start` builds it.
 import { serve } from '../../src/cli/commands/serve.ts'
 import { openStore } from '../../src/engine/engine.ts'
-import { daemon } from '../../src/engine/role.ts'
+import { storeOwner } from '../../src/engine/store-user.ts'
 import { serveStore } from '../../tools/service.ts'
 
 const [part = '', port, file = ''] = process.argv.slice(2)
@@ -11,7 +11,7 @@ const answerAll = (text: string) =>
 
 async function open() {
   const ignore = () => {}
-  return await openStore(file, daemon(ignore, ignore))
+  return await openStore(file, storeOwner(ignore, ignore))
 }
 
 // The name is used so that the build keeps all that the command imports.

@@ -1,6 +1,6 @@
 // The contract of the change log of a store: its entries, pages of them, and who watches it.
 
-import type { Int64, Plant } from '../plant/plant'
+import type { Int64, PlantFields } from '../plant/plant'
 import type { Origin } from '../plant/plants'
 
 export const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
@@ -14,8 +14,8 @@ export type ChangeLogEntry = Origin & {
   readonly at: string
   readonly action: Action
   readonly id: Int64
-  readonly before: Plant | null
-  readonly after: Plant | null
+  readonly before: PlantFields | null
+  readonly after: PlantFields | null
 }
 
 /** Which part of a change log is read. */

@@ -7,15 +7,15 @@
 
 import { ApiError } from '../errors'
 import type { Origin } from '../plant/plants'
-import { fieldsOf, type Row, type RowId, type StoredPlant, toRow } from '../plant/row'
+import { fieldsOf, type PlantRecord, type PlantRow, type RowId, toRow } from '../plant/row'
 import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
 
 /** An entry before it has a number. */
 export type NewEntry = {
   readonly action: Action
   readonly plant: RowId
-  readonly before: Row | null
-  readonly after: Row | null
+  readonly before: PlantRow | null
+  readonly after: PlantRow | null
   readonly origin: Origin | null
 }
 
@@ -35,7 +35,7 @@ export type EntryRow = {
 
 export const ENTRY_COLUMNS = 'number, at, action, plant, before, after, token, address, request'
 
-const toJson = (row: Row | null): string | null => row && JSON.stringify(fieldsOf(row))
+const toJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
 const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /** The values of an entry from `action` on. */
@@ -161,7 +161,7 @@ export const LACKS_ENTRIES = 'the change log lacks entries'
 
 /** An entry, and the plant that is stored now; a name of null: there is none. */
 export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
-  Omit<StoredPlant, 'id' | 'name'> & { readonly name: string | null }
+  Omit<PlantRecord, 'id' | 'name'> & { readonly name: string | null }
 
 /** Checks all entries, in the order of plants and then of numbers: each begins where the one before it on the plant ended. */
 export function createLinkCheck() {

@@ -9,10 +9,10 @@ import {
   type Fetch,
 } from '../client/client'
 import { openStore } from '../engine/engine'
-import { command } from '../engine/role'
+import { storeGuest } from '../engine/store-user'
 import { ApiError, OpenError, UsageError } from '../errors'
 import { tellOutages } from '../outbound/outages'
-import type { Ask } from '../outbound/request'
+import type { SendRequest } from '../outbound/request'
 import type { Config } from './config'
 import { readTokenText } from './configured-token'
 import { databaseOptions, type Wording } from './options'
@@ -37,7 +37,7 @@ type Source = {
 }
 
 /** What a source needs of its command: how to ask a daemon, and where to say that it does not answer. */
-type Means = { readonly ask: Ask; readonly tell: (line: string) => void }
+type Means = { readonly ask: SendRequest; readonly tell: (line: string) => void }
 
 function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
   const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
@@ -65,7 +65,7 @@ function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
 }
 
 async function openDatabase(config: Config): Promise<Source> {
-  const store = await openStore(config.database, command({ makesDatabase: false }), config)
+  const store = await openStore(config.database, storeGuest({ makesDatabase: false }), config)
 
   function changeLog() {
     if (!store.changeLog) throw new ApiError(40403)

@@ -2,11 +2,10 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { NewPlant } from '../plant/plant'
+import type { Plant } from '../plant/plant'
 import type { Findings, Store } from '../store'
 import type { Token } from '../token/token'
 import { type DatabaseSecrets, isPostgresUrl, withoutPassword } from './database-url'
-import type { Role } from './role'
 import { copyDatabase } from './sqlite/copies/backup'
 import { checkDatabase } from './sqlite/copies/check'
 import { readDatabase, readInPlace } from './sqlite/copies/read-only'
@@ -15,6 +14,7 @@ import { filesOf } from './sqlite/file/sidecars'
 import { allPlants } from './sqlite/reading/plants'
 import { listTokens } from './sqlite/reading/tokens'
 import { openSqlite } from './sqlite/store'
+import type { StoreUser } from './store-user'
 
 /** Where a database is. */
 export type Place = {
@@ -27,7 +27,7 @@ export type Place = {
 }
 
 /** Plants in ascending order of their ids, in parts that fit in memory. */
-export type PlantParts = Iterable<readonly NewPlant[]> | AsyncIterable<readonly NewPlant[]>
+export type PlantParts = Iterable<readonly Plant[]> | AsyncIterable<readonly Plant[]>
 
 /**
  * What an engine does with a database. Each function rejects with an `OpenError`, one line that says why it cannot and what
@@ -37,7 +37,7 @@ type Engine = {
   /** True if a database is this engine's; the first that claims it has it. */
   claims(database: string): boolean
   locate(database: string): Place
-  open(database: string, secrets: DatabaseSecrets, role: Role): Promise<Store>
+  open(database: string, secrets: DatabaseSecrets, role: StoreUser): Promise<Store>
   /** Reads a whole store, and writes nothing to it. */
   check(database: string, secrets: DatabaseSecrets): Promise<Findings>
   /**
@@ -114,6 +114,6 @@ const NO_SECRETS: DatabaseSecrets = { databasePassword: null, databasePasswordFi
 /** Opens the store at a path or a URL. */
 export const openStore = (
   database: string,
-  role: Role,
+  role: StoreUser,
   secrets: DatabaseSecrets = NO_SECRETS,
 ): Promise<Store> => engineOf(database).open(database, secrets, role)

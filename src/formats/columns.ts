@@ -4,7 +4,7 @@ import { OpenError } from '../errors'
 import { type Int64, OPTIONAL_TEXTS, type OptionalText, ofOptionalTexts } from '../plant/plant'
 import { type Guess, guessTable } from './guess'
 import { type ColumnOptions, listColumns, normalize, optionOf } from './header'
-import { type Row, showText } from './row'
+import { type FileRow, showText } from './row'
 
 /** The columns of the fields, by their places. `id`: null if rows are numbered; an optional text: null if there is none. */
 export type Columns = {
@@ -33,7 +33,7 @@ export const usedColumns = (columns: Columns): ReadonlySet<number | null> =>
  */
 export function resolveColumns(
   header: readonly string[],
-  sample: readonly Row[],
+  sample: readonly FileRow[],
   options: ColumnOptions,
   isNamed = true,
   described = '',

@@ -4,7 +4,7 @@ import { readInt64 } from '../plant/json'
 import { type OptionalText, ofOptionalTexts } from '../plant/plant'
 import { type ColumnOptions, cellsOf, nameColumn, normalize, ofColumnOptions } from './header'
 import { isHeadingOf, isMeaning, type Meaning } from './headings'
-import type { Row } from './row'
+import type { FileRow } from './row'
 
 /** Options that name the columns as a user would write them. */
 export type Guess = ColumnOptions & {
@@ -71,7 +71,7 @@ type Sampled = {
   readonly isEmpty: boolean
 }
 
-function sampleOf(header: readonly string[], rows: readonly Row[]): Sampled {
+function sampleOf(header: readonly string[], rows: readonly FileRow[]): Sampled {
   const shown = header.slice(0, MAX_COLUMNS)
   const cells = rows.slice(0, MAX_ROWS).map((row) => cellsOf(row, shown))
   const values = shown.map((_, place) => cells.map((row) => textOf(row[place])))
@@ -150,7 +150,7 @@ function findNamed(sampled: Sampled, id: number | null) {
 /** Guesses which columns are meant. A name that nothing convincing is found for is null. */
 export function guessColumns(
   header: readonly string[],
-  sample: readonly Row[],
+  sample: readonly FileRow[],
   isNamed: boolean,
 ): Guess {
   const sampled = sampleOf(header, sample)
@@ -190,7 +190,7 @@ function findHeader(
 /** Guesses the columns of a table whose header has none of the usual names: it may be in another row, or there may be none. */
 export function guessTable(
   header: readonly string[],
-  sample: readonly Row[],
+  sample: readonly FileRow[],
   isNamed: boolean,
 ): Guess {
   const own = guessColumns(header, sample, isNamed)

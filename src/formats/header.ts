@@ -1,7 +1,7 @@
 // The header of a table: its columns as they are compared, and as users read and write them.
 
 import { type Int64, OPTIONAL_TEXTS, type OptionalText } from '../plant/plant'
-import { type Row, showText } from './row'
+import { type FileRow, showText } from './row'
 
 /** Columns by their texts, or by their numbers from 1; null: the usual names. */
 export type ColumnOptions = {
@@ -42,7 +42,7 @@ export function listColumns(header: readonly string[], places = [...header.keys(
 }
 
 /** The texts of a row's cells in the order of columns. */
-export function cellsOf({ cells }: Row, header: readonly string[]): readonly unknown[] {
+export function cellsOf({ cells }: FileRow, header: readonly string[]): readonly unknown[] {
   if (Array.isArray(cells)) return cells
   return header.map((key) => (cells as Record<string, unknown>)[key])
 }

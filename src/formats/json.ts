@@ -4,7 +4,7 @@
 import { OpenError } from '../errors'
 import { parseExactly } from '../plant/json'
 import { expectation } from '../plant/mismatch'
-import { NewPlant } from '../plant/plant'
+import { Plant } from '../plant/plant'
 import { concat } from './bytes'
 import { decodeParts, notUtf8, prepend, toUtf8 } from './encoding'
 import type { Format } from './format'
@@ -40,7 +40,7 @@ function toRow(line: number, text: string): Line {
     return { line, problem: NOT_JSON, text }
   }
   if (isObject(value)) return { line, cells: cellsOf(value) }
-  const problem = Array.isArray(value) ? ARRAY : expectation(NewPlant, value)
+  const problem = Array.isArray(value) ? ARRAY : expectation(Plant, value)
   return { line, problem, text }
 }
 

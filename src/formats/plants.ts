@@ -10,13 +10,20 @@ import {
   INT64_MAX,
   INT64_MIN,
   type Int64,
-  NewPlant,
   OPTIONAL_TEXTS,
+  Plant,
   toNewPlant,
 } from '../plant/plant'
 import type { Columns } from './columns'
 import { normalize } from './header'
-import { type Entry, type ErrorCell, type Line, type NumberCell, type Row, showText } from './row'
+import {
+  type Entry,
+  type ErrorCell,
+  type FileRow,
+  type Line,
+  type NumberCell,
+  showText,
+} from './row'
 import { nameCell } from './spreadsheet'
 import type { Table } from './table'
 import type { Words } from './words'
@@ -25,9 +32,9 @@ type Values = { readonly [field: string]: unknown }
 
 // Not Elysia's validator, which is large, and compiles what the policy of a page forbids.
 const fields = FIELDS.map((name) => {
-  const schema = NewPlant.properties[name]
+  const schema = Plant.properties[name]
   const check = TypeRegistry.Get(schema[Kind])
-  const isOptional = !NewPlant.required.some((required) => required === name)
+  const isOptional = !Plant.required.some((required) => required === name)
   return {
     name,
     fits: ({ [name]: value }: Values) =>
@@ -36,7 +43,7 @@ const fields = FIELDS.map((name) => {
   }
 })
 
-const isPlant = (values: Values): values is NewPlant => fields.every(({ fits }) => fits(values))
+const isPlant = (values: Values): values is Plant => fields.every(({ fits }) => fits(values))
 
 const LEADING_ZERO = /^\s*-?0\d/
 // Most ids, which are no more looked at.
@@ -76,14 +83,14 @@ const inColumn = (source: Source, column: number | undefined): string =>
   column === undefined ? '' : ` in ${nameOf(source, column)}`
 
 /** The value of a column. */
-function cellOf({ header }: Source, { cells }: Row, column: number): unknown {
+function cellOf({ header }: Source, { cells }: FileRow, column: number): unknown {
   if (Array.isArray(cells)) return cells[column]
   const key = header[column] ?? ''
   return Object.hasOwn(cells, key) ? (cells as Values)[key] : undefined
 }
 
 /** The id in a column: a bigint, or what it has instead; undefined: nothing. */
-function idOf(source: Source, row: Row, column: number): unknown {
+function idOf(source: Source, row: FileRow, column: number): unknown {
   const cell = cellOf(source, row, column)
   if (typeof cell === 'number') return Number.isSafeInteger(cell) ? BigInt(cell) : cell
   if (typeof cell !== 'string') {
@@ -95,7 +102,7 @@ function idOf(source: Source, row: Row, column: number): unknown {
 }
 
 /** The name in a column, or in several: their texts, joined by a space, without empty ones. */
-function joinName(source: Source, row: Row, columns: readonly number[]): unknown {
+function joinName(source: Source, row: FileRow, columns: readonly number[]): unknown {
   const cells = columns.map((column) => toText(cellOf(source, row, column)))
   const other = cells.find((cell) => cell !== undefined && typeof cell !== 'string')
   if (other !== undefined) return other
@@ -104,7 +111,7 @@ function joinName(source: Source, row: Row, columns: readonly number[]): unknown
 }
 
 /** The fields of a row, as they are given. */
-function valuesOf(source: Source, row: Row, id: unknown): Values {
+function valuesOf(source: Source, row: FileRow, id: unknown): Values {
   const { columns, isJson } = source
   const [first = 0] = columns.name
   const values: { [Name in Field]?: unknown } = { id, name: undefined }
@@ -125,7 +132,7 @@ function valuesOf(source: Source, row: Row, id: unknown): Values {
 }
 
 /** The fields whose cells hold an error of a spreadsheet; null: none does. */
-function explainErrors(source: Source, row: Row): string | null {
+function explainErrors(source: Source, row: FileRow): string | null {
   const { columns, format } = source
   if (format !== 'xlsx') return null
   const used = [
@@ -144,7 +151,7 @@ function explainErrors(source: Source, row: Row): string | null {
 
 function explainId(
   source: Source,
-  row: Row,
+  row: FileRow,
   id: unknown,
   { numbering }: Pick<Words, 'numbering'>,
 ): string | null {
@@ -158,21 +165,21 @@ function explainId(
 }
 
 /** The cells beyond the header that are not empty. */
-function explainSurplus({ header, isNamed }: Source, { cells }: Row): string | null {
+function explainSurplus({ header, isNamed }: Source, { cells }: FileRow): string | null {
   if (!isNamed || !Array.isArray(cells) || cells.length <= header.length) return null
   const last = cells.findLastIndex((cell) => toText(cell) !== undefined && cell !== '')
   return last < header.length ? null : `${last + 1} fields; the header has ${header.length}`
 }
 
 /** Says which cell of a workbook is empty. */
-const emptyCell = ({ format }: Source, row: Row, column: number | null | undefined): string =>
+const emptyCell = ({ format }: Source, row: FileRow, column: number | null | undefined): string =>
   format === 'xlsx' && column !== null && column !== undefined
     ? ` (cell ${nameCell(row.line, column)} is empty, or a formula without a stored value)`
     : ''
 
 function explain(
   source: Source,
-  row: Row,
+  row: FileRow,
   values: Values,
   words: Pick<Words, 'numbering'>,
 ): string {
@@ -191,7 +198,7 @@ function explain(
 }
 
 /** Finds the first id that is written with leading zeros. */
-function explainZeros(source: Source, row: Row): string | null {
+function explainZeros(source: Source, row: FileRow): string | null {
   const { columns } = source
   const cell = columns.id === null ? null : cellOf(source, row, columns.id)
   if (typeof cell !== 'string' || ONE_TO_NINE.test(cell) || !LEADING_ZERO.test(cell)) return null
@@ -215,7 +222,7 @@ export async function* readPlants(
   let place = 0n
   let hasZeros = false
 
-  function noticeZeros(row: Row): void {
+  function noticeZeros(row: FileRow): void {
     const notice = explainZeros(source, row)
     if (notice === null) return
     hasZeros = true

@@ -3,7 +3,7 @@
 import { exactNumber } from '../plant/plant'
 import type { Columns } from './columns'
 import { nameColumn, normalize } from './header'
-import type { Row, Unreadable } from './row'
+import type { FileRow, Unreadable } from './row'
 import type { Table } from './table'
 import { csvCell } from './write'
 
@@ -12,7 +12,7 @@ const REASON = 'reason'
 export type RefusedWriter = {
   readonly header: string
   /** The text of a row. `place`: its number among all rows, from 0. */
-  row(source: Row | Unreadable, reason: string, place: bigint): string
+  row(source: FileRow | Unreadable, reason: string, place: bigint): string
   /** The options that import what is written, besides those of the columns. */
   readonly idColumn: string | null
   /** How a column is named in what is written. `place`: its place in what was read. */

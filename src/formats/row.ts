@@ -1,6 +1,6 @@
 // What the steps of reading a file hand on: rows, and then plants.
 
-import type { NewPlant } from '../plant/plant'
+import type { Plant } from '../plant/plant'
 
 /** A number in a spreadsheet's cell: as its file has it, and as the cell shows it. */
 export type NumberCell = { readonly number: string; readonly shown: string }
@@ -12,7 +12,7 @@ export type ErrorCell = { readonly error: string }
 export type Cell = string | NumberCell | ErrorCell | null
 
 /** The cells of a row by column, null where one is empty; of JSON, the value, whose keys are columns. */
-export type Row = {
+export type FileRow = {
   /** Counted from 1; of a record of CSV that has several lines, the last. */
   readonly line: number
   readonly cells: readonly Cell[] | object
@@ -29,12 +29,12 @@ export type Unreadable = {
 /** The place from which on a file cannot be read, and why. Nothing follows it. */
 export type Stop = { readonly line: number; readonly stop: string; readonly column?: number }
 
-export type Line = Row | Unreadable | Stop
+export type Line = FileRow | Unreadable | Stop
 
 /** A plant in a file, what is wrong with its row, or why the reading ends here. */
 export type Entry =
-  | { readonly line: number; readonly plant: NewPlant; readonly source: Row }
-  | { readonly line: number; readonly problem: string; readonly source: Row | Unreadable }
+  | { readonly line: number; readonly plant: Plant; readonly source: FileRow }
+  | { readonly line: number; readonly problem: string; readonly source: FileRow | Unreadable }
   | Stop
 
 /** A cell as a text that is shown: the first characters, without those that could change how a terminal shows the others. */

@@ -6,7 +6,7 @@ import { readCsv } from './csv'
 import { decodeText, joinFirst } from './encoding'
 import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
 import { openJson } from './json'
-import type { Cell, Line, Row } from './row'
+import type { Cell, FileRow, Line } from './row'
 import { type Opener, replayable, type Source } from './source'
 import { collectWorkbook, readWorkbook, type WorkbookReader } from './spreadsheet'
 import { optionWords, type Words } from './words'
@@ -40,7 +40,7 @@ export type Table = {
   /** True if the columns have names. */
   readonly isNamed: boolean
   /** The first rows, for a guess and a preview. */
-  readonly sample: readonly Row[]
+  readonly sample: readonly FileRow[]
   /** All rows, those that are read together in one array. They can be read once. */
   readonly lines: AsyncIterable<readonly Line[]>
   /** Of CSV. */
@@ -78,13 +78,13 @@ async function peek(lines: AsyncGenerator<readonly Line[]>) {
   return { first: first.flat(), all }
 }
 
-const isRow = (line: Line): line is Row => 'cells' in line
+const isRow = (line: Line): line is FileRow => 'cells' in line
 
 const textOf = (cell: Cell): string =>
   cell === null ? '' : typeof cell === 'string' ? cell : 'error' in cell ? cell.error : cell.shown
 
 /** The keys of objects, in the order in which they come. */
-const keysOf = (rows: readonly Row[]): string[] => [
+const keysOf = (rows: readonly FileRow[]): string[] => [
   ...new Set(rows.flatMap(({ cells }) => Object.keys(cells))),
 ]
 

@@ -1,10 +1,10 @@
 // Plants -> text: how files of plants are written.
 
-import { exactNumber, FIELDS, type NewPlant, type OptionalText, TEXTS } from '../plant/plant'
+import { exactNumber, FIELDS, type OptionalText, type Plant, TEXT_FIELDS } from '../plant/plant'
 import type { WrittenFormat } from './format'
 
 /** A plant to write; a text that is undefined is absent. */
-export type PlantToWrite = Pick<NewPlant, 'id' | 'name'> & {
+export type PlantToWrite = Pick<Plant, 'id' | 'name'> & {
   readonly [Name in OptionalText]?: string | undefined
 }
 
@@ -27,14 +27,14 @@ export function csvCell(text: string | null | undefined): string {
 const csvHeader = `${FIELDS.join(',')}\n`
 
 const csvLine = (plant: PlantToWrite): string =>
-  `${plant.id},${TEXTS.map((name) => csvCell(plant[name])).join(',')}\n`
+  `${plant.id},${TEXT_FIELDS.map((name) => csvCell(plant[name])).join(',')}\n`
 
 // What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection").
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
 /** The line of a plant whose texts no spreadsheet runs as a formula: an apostrophe is before those that it would. */
 const inertCsvLine = (plant: PlantToWrite): string => {
-  const texts = TEXTS.map((name) => [name, plant[name]?.replace(FORMULA, "'$&")])
+  const texts = TEXT_FIELDS.map((name) => [name, plant[name]?.replace(FORMULA, "'$&")])
   return csvLine({ ...plant, ...Object.fromEntries(texts) })
 }
 

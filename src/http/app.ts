@@ -9,7 +9,7 @@ import type { Token } from '../token/token'
 import { authenticate } from './access/auth'
 import type { Cors } from './access/cors'
 import { createRateLimit } from './access/rate-limit'
-import { type Caller, caller, createOptionsOf } from './access/request-context'
+import { createOptionsOf, type RequestContext, requestContext } from './access/request-context'
 import { createRequestLog } from './access/request-log'
 import { createAnswerBudget } from './answers/answer-budget'
 import { answerError, toApiError } from './answers/errors'
@@ -55,7 +55,7 @@ export type AppDeps = {
 }
 
 /** What is known of a request by the time it is answered. */
-type Exchange = Caller & {
+type Exchange = RequestContext & {
   readonly route: string
   readonly started: number | undefined
 }
@@ -99,7 +99,7 @@ export function createApp(deps: AppDeps) {
   }
 
   const app = new Elysia(SETTINGS)
-    .use(caller())
+    .use(requestContext())
     // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
     .derive({ as: 'global' }, ({ request }) => ({
       started: performance.now(),

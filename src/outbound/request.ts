@@ -4,7 +4,7 @@ import { OpenError } from '../errors'
 import { explainNoAnswer } from './no-answer'
 import { type Proxies, proxyFor } from './proxies'
 
-export type AskOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
+export type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   /** Who is asked, for a message. */
   readonly whom: 'daemon' | 'receiver'
   /** How long the answer may take; if it is a stream, until it begins. */
@@ -16,7 +16,7 @@ export type AskOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
 }
 
 /** Sends a request. Throws an {@link OpenError} that says why there is no answer, or what `signal` was aborted with. */
-export type Ask = (to: string | URL, options: AskOptions) => Promise<Response>
+export type SendRequest = (to: string | URL, options: SendOptions) => Promise<Response>
 
 const PROXY_REFUSES = 407
 
@@ -33,14 +33,14 @@ async function refusalOf({ status, body }: Response): Promise<Error> {
 }
 
 /** The credentials in the headers of a request. */
-function secretsIn(headers: AskOptions['headers']): string[] {
+function secretsIn(headers: SendOptions['headers']): string[] {
   const authorization = new Headers(headers).get('authorization')
   return authorization === null ? [] : [authorization.slice(authorization.indexOf(' ') + 1)]
 }
 
 /** Makes the function that sends every request. */
-export const createAsk =
-  (proxies: Proxies): Ask =>
+export const createSendRequest =
+  (proxies: Proxies): SendRequest =>
   async (to, { whom, seconds, isStream = false, isLocal = false, signal, ...init }) => {
     const url = new URL(to)
     const isDirect = isLocal || init.unix !== undefined

@@ -5,7 +5,7 @@ import type { Change } from '../client/client'
 import { backOff, pause, retryAfterOf } from '../client/send'
 import { safeMessage, UsageError } from '../errors'
 import { toJson } from '../plant/json'
-import type { Ask } from './request'
+import type { SendRequest } from './request'
 
 const PATIENCE_SECONDS = 30
 const PAUSE_SECONDS = { first: 1, longest: 3600 }
@@ -60,7 +60,7 @@ export const pauseAfter = (tries: number, retryAfter: number, random: number): n
 type Attempt = { readonly status: number; readonly retryAfter: number; readonly reason: string }
 
 async function attempt(
-  ask: Ask,
+  ask: SendRequest,
   { url, keys }: Receiver,
   change: Change,
   signal: AbortSignal,
@@ -88,7 +88,7 @@ async function attempt(
 
 /** Sends a change until the receiver takes it, says that it wants no more (410), or the signal is aborted. */
 export async function deliver(
-  ask: Ask,
+  ask: SendRequest,
   receiver: Receiver,
   change: Change,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 // Entity tags of plants (RFC 9110, section 8.8.3), and conditions on them (section 13.1).
 
-import { type NewPlant, TEXTS } from './plant'
+import { type Plant, TEXT_FIELDS } from './plant'
 
 // Of a SHA-256 in base64url: 132 bits.
 const TAG_CHARACTERS = 22
@@ -17,8 +17,8 @@ export type Precondition = {
 }
 
 /** The strong entity tag of a plant, quotes included: the same for the same fields, on every engine and after a restore. */
-export function entityTagOf(plant: NewPlant): string {
-  const fields = JSON.stringify([String(plant.id), ...TEXTS.map((name) => plant[name])])
+export function entityTagOf(plant: Plant): string {
+  const fields = JSON.stringify([String(plant.id), ...TEXT_FIELDS.map((name) => plant[name])])
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
 
@@ -30,7 +30,7 @@ export const isAmong = (tags: EntityTags, tag: string): boolean =>
   tags === '*' || tags.includes(tag)
 
 /** True if a stored plant meets a precondition (RFC 9110, section 13.2.2). */
-export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: NewPlant): boolean {
+export function holds({ ifMatch, ifNoneMatch }: Precondition, plant: Plant): boolean {
   const tag = entityTagOf(plant)
   return (
     (ifMatch === undefined || isAmong(ifMatch, tag)) && !(ifNoneMatch && isAmong(ifNoneMatch, tag))

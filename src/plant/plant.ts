@@ -74,10 +74,10 @@ export const ofOptionalTexts = <T>(make: (name: OptionalText) => T) =>
   Object.fromEntries(OPTIONAL_TEXTS.map((name) => [name, make(name)])) as Record<OptionalText, T>
 
 /** The fields besides the id, in that order. */
-export const TEXTS = ['name', ...OPTIONAL_TEXTS] as const
-export type Text = (typeof TEXTS)[number]
+export const TEXT_FIELDS = ['name', ...OPTIONAL_TEXTS] as const
+export type Text = (typeof TEXT_FIELDS)[number]
 
-export const FIELDS = ['id', ...TEXTS] as const
+export const FIELDS = ['id', ...TEXT_FIELDS] as const
 export type Field = (typeof FIELDS)[number]
 
 /** Words as a sentence has them: "id, name and tag". */
@@ -88,16 +88,16 @@ const texts = { name: Name, ...ofOptionalTexts((name) => t.Optional(optionalText
 const optionalWords = OPTIONAL_TEXTS.map((name) => `an optional ${name}`)
 const PLANT_RULE = `expected an object with ${listWords(['name', ...optionalWords])}`
 
-export const Plant = t.Object(texts, {
+export const PlantFields = t.Object(texts, {
   title: 'Plant',
   description: 'A plant as the create operation answers it.',
   additionalProperties: true,
   error: PLANT_RULE,
 })
-export type Plant = typeof Plant.static
+export type PlantFields = typeof PlantFields.static
 
 /** A plant as a client sends it and as the store keeps it. */
-export const NewPlant = t.Object(
+export const Plant = t.Object(
   { id: Int64, ...texts },
   {
     title: 'NewPlant',
@@ -106,7 +106,7 @@ export const NewPlant = t.Object(
     error: `expected an object with ${listWords(['id', 'name', ...optionalWords])}`,
   },
 )
-export type NewPlant = typeof NewPlant.static
+export type Plant = typeof Plant.static
 
 /** The fields that replace those of a plant. An id, if there is one, must be the plant's own. */
 export const Replacement = t.Object(
@@ -142,7 +142,7 @@ export const PlantPatch = t.Object(
     title: 'PlantPatch',
     description: 'The fields of a plant to change. The id, if sent, must be the one in the path.',
     additionalProperties: true,
-    error: `expected an object with any of ${TEXTS.join(', ')}`,
+    error: `expected an object with any of ${TEXT_FIELDS.join(', ')}`,
   },
 )
 export type PlantPatch = typeof PlantPatch.static
@@ -151,8 +151,8 @@ export type PlantPatch = typeof PlantPatch.static
 export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
 
 /** A plant with the fields of the schema only; a text of null is left out. */
-export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): NewPlant {
-  const plant: NewPlant = { id, name: from.name }
+export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): Plant {
+  const plant: Plant = { id, name: from.name }
   for (const name of OPTIONAL_TEXTS) {
     const text = from[name]
     if (typeof text === 'string') plant[name] = text
@@ -161,12 +161,12 @@ export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: stri
 }
 
 /** True if two plants have the same texts. */
-export const hasSameTexts = (a: Plant, b: Plant): boolean =>
-  TEXTS.every((name) => a[name] === b[name])
+export const hasSameTexts = (a: PlantFields, b: PlantFields): boolean =>
+  TEXT_FIELDS.every((name) => a[name] === b[name])
 
 /** The characters of all texts. */
 export function charactersOf(texts: ChangedTexts): number {
   let characters = 0
-  for (const name of TEXTS) characters += texts[name]?.length ?? 0
+  for (const name of TEXT_FIELDS) characters += texts[name]?.length ?? 0
   return characters
 }

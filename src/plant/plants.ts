@@ -1,7 +1,7 @@
 // The contract of plants in a store: how they are created, read, listed, changed and removed.
 
 import type { Precondition } from './entity-tag'
-import type { ChangedTexts, Int64, NewPlant } from './plant'
+import type { ChangedTexts, Int64, Plant } from './plant'
 
 export const ORDERS = ['asc', 'desc'] as const
 /** The order of ids in a list. */
@@ -20,7 +20,7 @@ export type PlantQuery = {
 }
 
 /** Plants in the order that was asked for; the next page begins after the id `next`. null: no more follow. */
-export type Page = { readonly plants: readonly NewPlant[]; readonly next: Int64 | null }
+export type Page = { readonly plants: readonly Plant[]; readonly next: Int64 | null }
 
 /** Who asked for a change. A command gives its name as `request`. */
 export type Origin = {
@@ -49,17 +49,17 @@ export type ChangeOptions = CreateOptions & {
  */
 export interface Plants {
   /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
-  createPlant(plant: NewPlant, options?: CreateOptions): Promise<void>
+  createPlant(plant: Plant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
-  createPlants(plants: readonly NewPlant[], options?: CreateOptions): Promise<void>
+  createPlants(plants: readonly Plant[], options?: CreateOptions): Promise<void>
   /** Replaces all fields of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
-  replacePlant(plant: NewPlant, options?: ChangeOptions): Promise<void>
+  replacePlant(plant: Plant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the plant as it left it. Refuses like `replacePlant`. */
-  patchPlant(id: Int64, patch: ChangedTexts, options?: ChangeOptions): Promise<NewPlant>
+  patchPlant(id: Int64, patch: ChangedTexts, options?: ChangeOptions): Promise<Plant>
   /** Removes a plant. Refuses like `replacePlant`. */
   deletePlant(id: Int64, options?: ChangeOptions): Promise<void>
   /** The plant with this id; null if there is none. */
-  readPlant(id: Int64): Promise<NewPlant | null>
+  readPlant(id: Int64): Promise<Plant | null>
   /**
    * A page. It has fewer plants than its limit if they are very long, to save memory, but at least one. A search by name
    * walks a few thousand plants at most, to let others have their turn: its page may be short or empty, and more follow.

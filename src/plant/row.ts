@@ -5,14 +5,14 @@ import {
   exactNumber,
   FIELDS,
   type Int64,
-  type NewPlant,
   OPTIONAL_TEXTS,
   type OptionalText,
   type Plant,
+  type PlantFields,
   toNewPlant,
 } from './plant'
 
-/** The columns of the table of plants, in the order of a {@link Row}. */
+/** The columns of the table of plants, in the order of a {@link PlantRow}. */
 export const COLUMNS = FIELDS.join(', ')
 
 /** An id that survives JSON: a number if that is exact, else its digits. */
@@ -22,28 +22,28 @@ export type RowId = number | string
 export type RowTexts = readonly [name: string, ...optional: (string | null)[]]
 
 /** A plant that survives JSON. */
-export type Row = readonly [id: RowId, ...RowTexts]
+export type PlantRow = readonly [id: RowId, ...RowTexts]
 
 /** A row of the table as a database returns it. */
-export type StoredPlant = { readonly id: bigint; readonly name: string } & {
+export type PlantRecord = { readonly id: bigint; readonly name: string } & {
   readonly [Name in OptionalText]: string | null
 }
 
 // Numbers are cheaper than strings to serialize.
 export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
-type Patched = ChangedTexts & Pick<NewPlant, 'id' | 'name'>
+type Patched = ChangedTexts & Pick<Plant, 'id' | 'name'>
 
 /** The row of a plant, in the service's form or a database's. */
-export function toRow(plant: Patched | NewPlant | StoredPlant): Row {
+export function toRow(plant: Patched | Plant | PlantRecord): PlantRow {
   const row: [RowId, string, ...(string | null)[]] = [toRowId(plant.id), plant.name]
   for (const name of OPTIONAL_TEXTS) row.push(plant[name] ?? null)
   return row
 }
 
-export const plantOf = (stored: StoredPlant): NewPlant => toNewPlant(stored.id, stored)
+export const plantOf = (stored: PlantRecord): Plant => toNewPlant(stored.id, stored)
 
-function addTexts<P extends Plant>(plant: P, [, , ...texts]: Row): P {
+function addTexts<P extends PlantFields>(plant: P, [, , ...texts]: PlantRow): P {
   for (const [place, name] of OPTIONAL_TEXTS.entries()) {
     const text = texts[place]
     if (typeof text === 'string') plant[name] = text
@@ -51,14 +51,15 @@ function addTexts<P extends Plant>(plant: P, [, , ...texts]: Row): P {
   return plant
 }
 
-export const toPlant = (row: Row): NewPlant => addTexts({ id: BigInt(row[0]), name: row[1] }, row)
+export const toPlant = (row: PlantRow): Plant => addTexts({ id: BigInt(row[0]), name: row[1] }, row)
 
 /** The plant of a row, without its id. */
-export const fieldsOf = (row: Row): Plant => addTexts({ name: row[1] }, row)
+export const fieldsOf = (row: PlantRow): PlantFields => addTexts({ name: row[1] }, row)
 
 /** True if two rows of one id have the same fields. */
-export const isSame = ([, ...texts]: Row, [, ...others]: Row): boolean =>
+export const isSame = ([, ...texts]: PlantRow, [, ...others]: PlantRow): boolean =>
   texts.every((text, place) => text === others[place])
 
 /** A row after a patch (RFC 7396). */
-export const patchRow = (row: Row, patch: ChangedTexts): Row => toRow({ ...toPlant(row), ...patch })
+export const patchRow = (row: PlantRow, patch: ChangedTexts): PlantRow =>
+  toRow({ ...toPlant(row), ...patch })

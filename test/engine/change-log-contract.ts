@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog, ChangeLogEntry, KeepChanges } from '../../src/change-log/change-log'
 import { ApiError, type ErrorNumber } from '../../src/errors'
-import type { NewPlant, Plant } from '../../src/plant/plant'
+import type { Plant, PlantFields } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range } from '../harness/tested-store'
@@ -54,8 +54,8 @@ async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): P
 }
 
 /** What entries make of no plants; each must begin with what the one before it left. */
-export function replay(entries: readonly ChangeLogEntry[]): NewPlant[] {
-  const plants = new Map<bigint, Plant>()
+export function replay(entries: readonly ChangeLogEntry[]): Plant[] {
+  const plants = new Map<bigint, PlantFields>()
   for (const { id, before, after } of entries) {
     expect(plants.get(id) ?? null).toEqual(before)
     if (after) plants.set(id, after)

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
 import { decide } from '../../src/engine/commit/decide'
 import { countDelta } from '../../src/engine/commit/plant-count'
-import { isChange, type Write } from '../../src/engine/commit/write'
+import { isPlantWrite, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareWrites } from '../../src/engine/sqlite/committing/apply-write'
 import { migrate } from '../../src/engine/sqlite/file/migrations'
 import { netEffect } from '../../src/engine/sqlite/outages/settle'
 import { connect } from '../../src/engine/sqlite/reading/connection'
 import { entityTagOf } from '../../src/plant/entity-tag'
-import { type Row, type RowId, type StoredPlant, toPlant, toRow } from '../../src/plant/row'
+import { type PlantRecord, type PlantRow, type RowId, toPlant, toRow } from '../../src/plant/row'
 import { PATIENCE_MS } from '../harness/daemon'
 import { temporaryFolder } from '../harness/folder'
 
@@ -21,7 +21,7 @@ setDefaultTimeout(PATIENCE_MS)
 const id = fc.constantFrom<RowId>(1, 2, 3, '-9007199254740993')
 const name = fc.constantFrom('a', 'b', '')
 const tag = fc.constantFrom(null, 'x', '')
-const row: fc.Arbitrary<Row> = fc.tuple(id, name, tag)
+const row: fc.Arbitrary<PlantRow> = fc.tuple(id, name, tag)
 const entityTag = fc.oneof(
   row.map((it) => [entityTagOf(toPlant(it))]),
   fc.constant<'*'>('*'),
@@ -51,9 +51,9 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
   const stored = () =>
     new Map(
       db
-        .query<StoredPlant, []>('SELECT * FROM plants')
+        .query<PlantRecord, []>('SELECT * FROM plants')
         .all()
-        .map((it): [RowId, Row] => [toRow(it)[0], toRow(it)]),
+        .map((it): [RowId, PlantRow] => [toRow(it)[0], toRow(it)]),
     )
 
   fc.assert(
@@ -67,7 +67,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
         const changeLog: NewEntry[] = []
-        const outcomes = batch.map((it) => (isChange(it) ? decide(it, state, changeLog) : null))
+        const outcomes = batch.map((it) => (isPlantWrite(it) ? decide(it, state, changeLog) : null))
         const net = netOf(changed, before)
 
         const entries: NewEntry[] = []

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { createUseRecorder } from '../../src/engine/commit/last-use'
 import { openStore } from '../../src/engine/engine'
-import { daemon } from '../../src/engine/role'
+import { storeOwner } from '../../src/engine/store-user'
 import { ApiError } from '../../src/errors'
 import { createMetrics } from '../../src/metrics'
 import { issueToken, type Token } from '../../src/token/token'
@@ -20,7 +20,7 @@ async function startService() {
   const folder = temporaryFolder()
   const log = () => {}
   const metrics = createMetrics()
-  const store = await openStore(folder.file('plants.db'), daemon(log, metrics.committed))
+  const store = await openStore(folder.file('plants.db'), storeOwner(log, metrics.committed))
   const clock = { now: START }
   const token = configured('configured-token')
   const { url, end } = serveStore(store, {

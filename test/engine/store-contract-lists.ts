@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { NewPlant } from '../../src/plant/plant'
+import type { Plant } from '../../src/plant/plant'
 import { ORDERS, type Order, type PlantQuery } from '../../src/plant/plants'
 import type { Store } from '../../src/store'
 import { range, type TestedStore } from '../harness/tested-store'
@@ -17,7 +17,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
   test('lists the plants above an id, at most so many, with a tag if one is given', async () => {
     await using tested = await open()
     const { store } = tested
-    const plants: NewPlant[] = [
+    const plants: Plant[] = [
       { id: MIN, name: 'a', tag: 'x' },
       { id: -1n, name: 'b' },
       { id: 0n, name: 'c', tag: 'x' },
@@ -46,7 +46,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
   test('lists the plants below an id with descending ids, exactly at both ends of the range', async () => {
     await using tested = await open()
     const { store } = tested
-    const plants: NewPlant[] = [
+    const plants: Plant[] = [
       { id: MIN, name: 'a', tag: 'x' },
       { id: MIN + 1n, name: 'b' },
       { id: -1n, name: 'c', tag: 'x' },
@@ -150,7 +150,7 @@ export function testLists(open: () => Promise<TestedStore>): void {
 
   /** The plants of every page of a search, and the number of pages. */
   async function search(store: Store, query: Omit<PlantQuery, 'after'>) {
-    const found: NewPlant[] = []
+    const found: Plant[] = []
     let pages = 0
     let after: bigint | null = null
     do {

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ApiError, type ErrorNumber } from '../../src/errors'
 import { entityTagOf, type Precondition } from '../../src/plant/entity-tag'
-import type { NewPlant } from '../../src/plant/plant'
+import type { Plant } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range, type TestedStore } from '../harness/tested-store'
@@ -40,7 +40,7 @@ export function testStore(name: string, open: () => Promise<TestedStore>): void 
 function testPlants(open: () => Promise<TestedStore>): void {
   test('keeps a plant exactly, and over a restart', async () => {
     await using tested = await open()
-    const plants: NewPlant[] = [
+    const plants: Plant[] = [
       { id: MIN, name: '' },
       { id: -9007199254740993n, name: '🌵\u0001\uFFFF', tag: '' },
       { id: 0n, name: 'Rose', tag: `'; --` },

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
-import { command, daemon } from '../../src/engine/role'
+import { storeGuest, storeOwner } from '../../src/engine/store-user'
 import { createLog } from '../../src/log'
 import { hashToken, type Token } from '../../src/token/token'
 import { temporaryFolder } from '../harness/daemon'
@@ -10,7 +10,7 @@ const log = createLog(() => {}, 'json', Date.now)
 const open = (path: string) =>
   openStore(
     path,
-    daemon(log, () => {}),
+    storeOwner(log, () => {}),
   )
 
 testStore('SQLite', async () => {
@@ -34,7 +34,7 @@ testStore('SQLite', async () => {
 test('sees at once what another process does with tokens', async () => {
   using folder = temporaryFolder()
   const store = await open(folder.file('plants.db'))
-  const other = await openStore(folder.file('plants.db'), command({ makesDatabase: false }))
+  const other = await openStore(folder.file('plants.db'), storeGuest({ makesDatabase: false }))
   const hash = hashToken('secret')
   const token: Token = {
     name: 'x',

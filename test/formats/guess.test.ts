@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type ColumnsError, resolveColumns } from '../../src/formats/columns'
 import { guessColumns, guessTable } from '../../src/formats/guess'
-import type { Row } from '../../src/formats/row'
+import type { FileRow } from '../../src/formats/row'
 import { open, USUAL_COLUMNS } from './reading'
 
 /** The columns that a guess proposes for a text: id, names, tag. */
@@ -169,7 +169,7 @@ describe('a guess', () => {
   })
 
   test('finds the header below a title, comments and empty rows', () => {
-    const sample: Row[] = [
+    const sample: FileRow[] = [
       { line: 3, cells: ['Nr', 'Name', 'Gruppe'] },
       { line: 4, cells: ['1', 'Fern', 'shade'] },
     ]
@@ -185,7 +185,7 @@ describe('a guess', () => {
   })
 
   test('finds the header below a title, even if it knows none of its headings', () => {
-    const sample: Row[] = [
+    const sample: FileRow[] = [
       { line: 2, cells: ['Xyz', 'Abc'] },
       { line: 3, cells: ['Fern', '5'] },
     ]
@@ -197,7 +197,7 @@ describe('a guess', () => {
   })
 
   test('of a header with a number is that of a row of plants', () => {
-    const rows: Row[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
+    const rows: FileRow[] = [{ line: 2, cells: ['Basil', 'Lamiaceae', '30'] }]
     try {
       resolveColumns(['Tomato', 'Solanaceae', '12'], rows, USUAL_COLUMNS)
       expect.unreachable()
@@ -215,7 +215,10 @@ describe('a guess', () => {
 
   test('costs the same at any width', () => {
     const header = Array.from({ length: 200_000 }, (_, place) => `c${place}`)
-    const rows: Row[] = Array.from({ length: 1000 }, (_, row) => ({ line: row + 2, cells: header }))
+    const rows: FileRow[] = Array.from({ length: 1000 }, (_, row) => ({
+      line: row + 2,
+      cells: header,
+    }))
     const from = performance.now()
 
     guessTable(header, rows, true)

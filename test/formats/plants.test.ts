@@ -6,7 +6,7 @@ import { writtenFormats } from '../../src/formats/format'
 import { writers } from '../../src/formats/write'
 import { parseJson } from '../../src/plant/json'
 import { listMismatches } from '../../src/plant/mismatch'
-import { NewPlant } from '../../src/plant/plant'
+import { Plant } from '../../src/plant/plant'
 import { read } from './reading'
 
 const awkward = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '\ufeff', 'é') })
@@ -48,7 +48,7 @@ describe.each([...writtenFormats])('a file of %s', (format) => {
 })
 
 test('a line of JSON that is no plant is refused as the body of a request is, in the same words', async () => {
-  const schema = getSchemaValidator(NewPlant, { normalize: false })
+  const schema = getSchemaValidator(Plant, { normalize: false })
   const value = fc.constantFrom('Rose', 'a\0', '\ud800', '', true, [], 7, 1.5, 2 ** 70, {})
   const fields = fc.record(
     // A text is read as an id where it is one: see below.
@@ -79,9 +79,7 @@ test('a line of JSON that is no plant is refused as the body of a request is, in
 
 const idsOf = async (format: 'csv' | 'ndjson', text: string) =>
   (await read(format, text)).entries.map((entry) =>
-    'plant' in entry
-      ? (entry.plant as NewPlant).id
-      : String((entry as { problem: string }).problem),
+    'plant' in entry ? (entry.plant as Plant).id : String((entry as { problem: string }).problem),
   )
 
 test('reads ids as spreadsheets write them, exactly', async () => {

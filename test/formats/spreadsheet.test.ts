@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
 import { type Zippable, zipSync } from 'fflate'
-import type { Row } from '../../src/formats/row'
+import type { FileRow } from '../../src/formats/row'
 import { readWorkbook } from '../../src/formats/spreadsheet'
 import { open, read } from './reading'
 
@@ -17,7 +17,7 @@ const bytesOf = (book: WorkBook, bookType: BookType = 'xlsx') =>
 
 async function rowsOf(bytes: Uint8Array, sheet: string | null = null) {
   const { rows } = await readWorkbook(bytes, sheet)
-  return (await Array.fromAsync(rows)).flat() as Row[]
+  return (await Array.fromAsync(rows)).flat() as FileRow[]
 }
 
 /** The texts of the cells below the header. */

@@ -4,7 +4,7 @@ import type { KeepChanges } from '../../src/change-log/change-log'
 import type { DatabaseSecrets } from '../../src/engine/database-url'
 import { openStore } from '../../src/engine/engine'
 import { type PostgresTarget, parsePostgresUrl } from '../../src/engine/postgres/connecting/url'
-import { daemon } from '../../src/engine/role'
+import { storeOwner } from '../../src/engine/store-user'
 import type { Store } from '../../src/store'
 import type { PostgresServer } from '../../tools/postgres/server'
 import type { TestedStore } from './tested-store'
@@ -24,7 +24,7 @@ export const openAt = (
 ): Promise<Store> =>
   openStore(
     url,
-    daemon(
+    storeOwner(
       (_, event, fields) => events.push({ event, ...fields }),
       () => {},
       keep,

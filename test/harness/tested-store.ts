@@ -1,4 +1,4 @@
-import type { NewPlant } from '../../src/plant/plant'
+import type { Plant } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 
 /** An empty store of one engine. Disposing of it closes the store and removes what it kept. */
@@ -9,12 +9,12 @@ export type TestedStore = AsyncDisposable & {
 }
 
 /** Plants with ids one after the other. */
-export const range = (from: number, count: number): NewPlant[] =>
+export const range = (from: number, count: number): Plant[] =>
   Array.from({ length: count }, (_, index) => ({ id: BigInt(from + index), name: `n${index}` }))
 
 /** Every plant of a store, page by page. */
-export async function allPlants(store: Store): Promise<NewPlant[]> {
-  const found: NewPlant[] = []
+export async function allPlants(store: Store): Promise<Plant[]> {
+  const found: Plant[] = []
   let after: bigint | null = null
   do {
     const page = await store.listPlants({ after, limit: 1000, tag: null, name: null })

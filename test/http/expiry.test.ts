@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
-import { daemon } from '../../src/engine/role'
+import { storeOwner } from '../../src/engine/store-user'
 import { issueToken, parseDuration } from '../../src/token/token'
 import { serveStore } from '../../tools/service'
 import { own } from '../harness/own'
@@ -10,7 +10,7 @@ import { ownFolder } from '../harness/own-folder'
 const folder = ownFolder()
 const log = () => {}
 const store = own(
-  () => openStore(folder.file('plants.db'), daemon(log, log)),
+  () => openStore(folder.file('plants.db'), storeOwner(log, log)),
   (made) => made.close(),
 )
 let now = 0

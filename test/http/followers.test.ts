@@ -2,7 +2,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { ChangeLog } from '../../src/change-log/change-log'
 import { openStore } from '../../src/engine/engine'
-import { daemon } from '../../src/engine/role'
+import { storeOwner } from '../../src/engine/store-user'
 import { ApiError } from '../../src/errors'
 import { createAnswerBudget } from '../../src/http/answers/answer-budget'
 import { Followers, type FollowersDeps } from '../../src/http/feed/followers'
@@ -15,7 +15,7 @@ import { ownFolder } from '../harness/own-folder'
 
 setDefaultTimeout(PATIENCE_MS)
 const folder = ownFolder()
-const role = daemon(
+const role = storeOwner(
   () => {},
   () => {},
   60_000,

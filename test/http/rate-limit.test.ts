@@ -1,7 +1,7 @@
 // --rate-limit: how many requests a token may send.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/engine/engine'
-import { daemon as daemonRole } from '../../src/engine/role'
+import { storeOwner as daemonRole } from '../../src/engine/store-user'
 import { createBuckets } from '../../src/http/access/rate-limit'
 import { createMetrics } from '../../src/metrics'
 import { issueToken } from '../../src/token/token'

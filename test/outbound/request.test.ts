@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createAsk } from '../../src/outbound/request'
+import { createSendRequest } from '../../src/outbound/request'
 import { makeCa } from '../harness/certificates'
 import { runProgram, TOKEN } from '../harness/daemon'
 import { own } from '../harness/own'
@@ -22,7 +22,7 @@ const serve = (tls?: { cert: string; key: string }) =>
 
 /** Why there is no answer. */
 const reason = (url: string, proxies = NONE, seconds = 30): Promise<string> =>
-  createAsk(proxies)(url, { whom: 'daemon', seconds }).then(
+  createSendRequest(proxies)(url, { whom: 'daemon', seconds }).then(
     ({ status }) => `answered ${status}`,
     (error: Error) => error.message,
   )
@@ -108,7 +108,7 @@ test('the time limit covers the body, unless it is a stream', async () => {
   const url = server.url.href
   expect(await reason(url, NONE, 0.3)).toContain('within 0.3 s')
 
-  const ask = createAsk(NONE)
+  const ask = createSendRequest(NONE)
   const answer = await ask(url, { whom: 'daemon', seconds: 0.3, isStream: true })
   expect(await answer.text()).toBe('x')
 })
@@ -116,7 +116,7 @@ test('the time limit covers the body, unless it is a stream', async () => {
 test('a signal ends it with its own reason', async () => {
   using silent = Bun.listen({ port: 0, hostname: '127.0.0.1', socket: { data() {} } })
   const controller = new AbortController()
-  const asked = createAsk(NONE)(`http://127.0.0.1:${silent.port}`, {
+  const asked = createSendRequest(NONE)(`http://127.0.0.1:${silent.port}`, {
     whom: 'daemon',
     seconds: 30,
     signal: controller.signal,

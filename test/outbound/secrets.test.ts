@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { createAsk } from '../../src/outbound/request'
+import { createSendRequest } from '../../src/outbound/request'
 import { makeCa } from '../harness/certificates'
 import {
   PATIENCE_MS,
@@ -105,7 +105,7 @@ const failures: [name: string, reason: string, Behavior][] = [
 /** Why there is no answer. */
 const reason = (url: string, proxies = NO_PROXIES, seconds = 20): Promise<string> => {
   const headers = { authorization: `Bearer ${TOKEN}` }
-  return createAsk(proxies)(url, { whom: 'daemon', seconds, headers }).then(
+  return createSendRequest(proxies)(url, { whom: 'daemon', seconds, headers }).then(
     ({ status }) => `answered ${status}`,
     (error: Error) => error.message,
   )

@@ -1,7 +1,7 @@
 // plantstore changes: prints the change log.
 
 import type { Change } from '../../client/client'
-import { createAsk } from '../../outbound/request'
+import { createSendRequest } from '../../outbound/request'
 import { toJson } from '../../plant/json'
 import { exitCodes } from '../../program'
 import { openSource, sourceOptions, sourceWording } from '../change-source'
@@ -20,7 +20,7 @@ export const changes: Command = {
   wording: sourceWording,
   async run({ config, out, err }) {
     const source = await openSource(config, {
-      ask: createAsk(readProxies()),
+      ask: createSendRequest(readProxies()),
       tell: (line) => err.write(`plantstore: ${line}\n`),
     })
     try {

@@ -6,7 +6,7 @@ import { engineOf } from '../../engine/engine'
 import { OpenError, UsageError } from '../../errors'
 import { readText } from '../../files/input'
 import { checkReplaceable, produceFile } from '../../files/replace-file'
-import { createAsk } from '../../outbound/request'
+import { createSendRequest } from '../../outbound/request'
 import { deliver, parseSecrets, type Receiver } from '../../outbound/webhook'
 import { exitCodes } from '../../program'
 import { openSource, sourceOptions, sourceWording } from '../change-source'
@@ -47,7 +47,7 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
-  const ask = createAsk(readProxies())
+  const ask = createSendRequest(readProxies())
   const source = await openSource(config, { ask, tell })
   try {
     using signal = watchInterrupt()

@@ -2,7 +2,7 @@
 
 import { localAddress } from '../../address'
 import { safeMessage } from '../../errors'
-import { createAsk } from '../../outbound/request'
+import { createSendRequest } from '../../outbound/request'
 import { exitCodes } from '../../program'
 import type { Command } from '../command'
 import { readProxies } from '../config'
@@ -24,7 +24,7 @@ export const health: Command = {
   async run({ config, out, err }) {
     const { url: base, unix } = localAddress(config)
     const url = unix ?? `${base}/health`
-    const answer = await createAsk(readProxies())(`${base}/health`, {
+    const answer = await createSendRequest(readProxies())(`${base}/health`, {
       whom: 'daemon',
       seconds: PATIENCE_SECONDS,
       // The certificate names the daemon's public host, and HTTP_PROXY is meant for other machines.

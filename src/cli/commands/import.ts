@@ -2,7 +2,7 @@
 
 import { withoutPassword } from '../../engine/database-url'
 import { engineOf, openStore } from '../../engine/engine'
-import { command } from '../../engine/role'
+import { storeGuest } from '../../engine/store-user'
 import { messageOf, OpenError, UsageError } from '../../errors'
 import { openInput, readInput } from '../../files/input'
 import { type Columns, ColumnsError, resolveColumns, usedColumns } from '../../formats/columns'
@@ -270,7 +270,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   const first = await groups.next()
   if (signal.aborted) return interruptCode(signal)
   const all = first.done ? groups : prepend(first.value, groups)
-  const role = command({ makesDatabase: true, ...attended(err) })
+  const role = storeGuest({ makesDatabase: true, ...attended(err) })
   const store = isDry ? null : await openStore(config.database, role, config)
   if (store && isNew) err.write(`created database ${name}\n`)
   try {

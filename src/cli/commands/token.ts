@@ -1,7 +1,7 @@
 // plantstore token: creates, lists, revokes and prunes the tokens that clients send.
 
 import { engineOf, openStore } from '../../engine/engine'
-import { command } from '../../engine/role'
+import { storeGuest } from '../../engine/store-user'
 import { cutUrls, UsageError } from '../../errors'
 import { beginFile, type UnnamedFile, writeText } from '../../files/replace-file'
 import { exitCodes } from '../../program'
@@ -186,7 +186,7 @@ The list shows when the daemon last accepted a token, to the hour. The name of a
     await using file = config.output === null ? null : await beginOutput(config.output, config)
     const store = await openStore(
       config.database,
-      command({ makesDatabase: false, ...attended(context.err) }),
+      storeGuest({ makesDatabase: false, ...attended(context.err) }),
       config,
     )
     try {

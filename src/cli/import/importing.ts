@@ -2,7 +2,7 @@
 
 import { ApiError, catalogue } from '../../errors'
 import type { Entry } from '../../formats/row'
-import { hasSameTexts, type Int64, type NewPlant } from '../../plant/plant'
+import { hasSameTexts, type Int64, type Plant } from '../../plant/plant'
 import type { Store } from '../../store'
 
 // For the change log.
@@ -139,11 +139,9 @@ export function createRehearsal(replaces: boolean, account: Run['account']) {
   const entries: Entry[] = []
   return {
     add: (group: readonly Entry[]) => void entries.push(...group),
-    async end(
-      stored: AsyncIterable<readonly NewPlant[]> | Iterable<readonly NewPlant[]>,
-    ): Promise<void> {
+    async end(stored: AsyncIterable<readonly Plant[]> | Iterable<readonly Plant[]>): Promise<void> {
       const wanted = new Set(entries.flatMap((entry) => ('plant' in entry ? [entry.plant.id] : [])))
-      const found = new Map<Int64, NewPlant>()
+      const found = new Map<Int64, Plant>()
       for await (const plants of stored) {
         for (const plant of plants) if (wanted.has(plant.id)) found.set(plant.id, plant)
       }

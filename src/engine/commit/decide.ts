@@ -3,29 +3,29 @@
 import type { NewEntry } from '../../change-log/entry'
 import { holds } from '../../plant/entity-tag'
 import type { Origin } from '../../plant/plants'
-import { isSame, patchRow, type Row, type RowId, toPlant } from '../../plant/row'
-import type { Change, ChangeOfStored, Outcome, Refusal } from './write'
+import { isSame, type PlantRow, patchRow, type RowId, toPlant } from '../../plant/row'
+import type { Outcome, PlantWrite, Refusal, WriteOfStored } from './write'
 
 /** The stored rows, as the changes before have left them. */
 export type State = {
-  read(id: RowId): Row | null
+  read(id: RowId): PlantRow | null
   /** Adds a row; false, and nothing changes, if its id is taken. */
-  insert(row: Row): boolean
-  update(row: Row): void
+  insert(row: PlantRow): boolean
+  update(row: PlantRow): void
   remove(id: RowId): void
   /** Undoes what `act` has changed if it ends with a refusal. */
   allOrNone(act: (state: State) => Refusal | null): Refusal | null
 }
 
 /** Why a row is not created, given the row that has its id. */
-export const refuseCreate = (row: Row, stored: Row | null): Refusal => ({
+export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal => ({
   error: stored && isSame(row, stored) ? 40901 : 40902,
 })
 
-const create = (row: Row, state: State): Refusal | null =>
+const create = (row: PlantRow, state: State): Refusal | null =>
   state.insert(row) ? null : refuseCreate(row, state.read(row[0]))
 
-function createAll(rows: readonly Row[], state: State): Refusal | null {
+function createAll(rows: readonly PlantRow[], state: State): Refusal | null {
   for (const [index, row] of rows.entries()) {
     const refusal = create(row, state)
     if (!refusal) continue
@@ -38,10 +38,10 @@ function createAll(rows: readonly Row[], state: State): Refusal | null {
 }
 
 /** The plant that a change is of. */
-export const idOf = (change: ChangeOfStored): RowId =>
+export const idOf = (change: WriteOfStored): RowId =>
   change.kind === 'replace' ? change.row[0] : change.id
 
-function rowAfter(change: ChangeOfStored, before: Row): Row | null {
+function rowAfter(change: WriteOfStored, before: PlantRow): PlantRow | null {
   switch (change.kind) {
     case 'replace':
       return change.row
@@ -52,7 +52,7 @@ function rowAfter(change: ChangeOfStored, before: Row): Row | null {
   }
 }
 
-function changeStored(change: ChangeOfStored, state: State, changeLog?: NewEntry[]): Outcome {
+function changeStored(change: WriteOfStored, state: State, changeLog?: NewEntry[]): Outcome {
   const { kind, precondition, origin } = change
   const plant = idOf(change)
   const before = state.read(plant)
@@ -67,7 +67,7 @@ function changeStored(change: ChangeOfStored, state: State, changeLog?: NewEntry
 }
 
 /** The entry of a plant that was created. */
-export const creation = (after: Row, origin: Origin | null): NewEntry => ({
+export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
   action: 'create',
   plant: after[0],
   before: null,
@@ -76,7 +76,7 @@ export const creation = (after: Row, origin: Origin | null): NewEntry => ({
 })
 
 /** Makes a change of what is stored, and returns how it ended. What takes effect is added to `changeLog`. */
-export function decide(change: Change, state: State, changeLog?: NewEntry[]): Outcome {
+export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[]): Outcome {
   switch (change.kind) {
     case 'create': {
       const refusal = create(change.row, state)
@@ -94,7 +94,7 @@ export function decide(change: Change, state: State, changeLog?: NewEntry[]): Ou
 }
 
 /** The ids of the rows that a change reads or writes. */
-export function idsOf(change: Change): readonly RowId[] {
+export function idsOf(change: PlantWrite): readonly RowId[] {
   switch (change.kind) {
     case 'create':
       return [change.row[0]]

@@ -6,7 +6,7 @@
 //   are answered.
 
 import { ApiError } from '../../errors'
-import type { Row } from '../../plant/row'
+import type { PlantRow } from '../../plant/row'
 import { isDone, type Outcome } from './write'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
@@ -44,7 +44,7 @@ type Waiting<Write> = {
   readonly write: Write
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: (row: Row | null) => void
+  readonly resolve: (row: PlantRow | null) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -128,8 +128,8 @@ export class GroupCommit<Write> {
   }
 
   /** Like {@link submit}, for a write that leaves a row: resolves to it. */
-  async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<Row> {
-    const { promise, resolve, reject } = Promise.withResolvers<Row | null>()
+  async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
+    const { promise, resolve, reject } = Promise.withResolvers<PlantRow | null>()
     this.#enqueue({ write, bytes, signal, resolve, reject })
     const row = await promise
     if (!row) throw new ApiError(50001)

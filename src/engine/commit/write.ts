@@ -4,7 +4,7 @@ import type { ErrorNumber } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
 import type { Origin } from '../../plant/plants'
-import type { Row, RowId } from '../../plant/row'
+import type { PlantRow, RowId } from '../../plant/row'
 
 /** What every change has. All of a change survives JSON. */
 type Requested = {
@@ -12,21 +12,24 @@ type Requested = {
   readonly origin: Origin | null
 }
 
-export type Create = Requested & { readonly kind: 'create'; readonly row: Row }
-export type CreateAll = Requested & { readonly kind: 'createAll'; readonly rows: readonly Row[] }
+export type Create = Requested & { readonly kind: 'create'; readonly row: PlantRow }
+export type CreateAll = Requested & {
+  readonly kind: 'createAll'
+  readonly rows: readonly PlantRow[]
+}
 
 /** A change of one plant that is stored. */
-export type ChangeOfStored = Requested & { readonly precondition: Precondition | null } & (
-    | { readonly kind: 'replace'; readonly row: Row }
+export type WriteOfStored = Requested & { readonly precondition: Precondition | null } & (
+    | { readonly kind: 'replace'; readonly row: PlantRow }
     | { readonly kind: 'patch'; readonly id: RowId; readonly patch: ChangedTexts }
     | { readonly kind: 'delete'; readonly id: RowId }
   )
 
 /** A change of plants, as a client asks for it. */
-export type Change = Create | CreateAll | ChangeOfStored
+export type PlantWrite = Create | CreateAll | WriteOfStored
 
 /** A write of the store's own, which changes no plant. */
-export type Chore =
+export type Maintenance =
   /** Records when a token was last used. */
   | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
   /** Removes some entries of the change log that are older than a time. */
@@ -35,16 +38,16 @@ export type Chore =
   | { readonly kind: 'probe' }
 
 /** What waits for a commit. */
-export type Write = Change | Chore
+export type Write = PlantWrite | Maintenance
 
-const CHORES: readonly Write['kind'][] = [
+const MAINTENANCE: readonly Write['kind'][] = [
   'recordUse',
   'removeEntries',
   'probe',
-] satisfies Chore['kind'][]
+] satisfies Maintenance['kind'][]
 
 /** True if a client asked for a write. */
-export const isChange = (write: Write): write is Change => !CHORES.includes(write.kind)
+export const isPlantWrite = (write: Write): write is PlantWrite => !MAINTENANCE.includes(write.kind)
 
 /** Why nothing of a write was stored; `detail` is for the log. */
 export type Refusal = {
@@ -54,8 +57,10 @@ export type Refusal = {
 }
 
 /** How a write ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
-export type Outcome = Refusal | { readonly row: Row } | null
+export type Outcome = Refusal | { readonly row: PlantRow } | null
 
 /** True if a write was made. */
-export const isDone = (outcome: Outcome | undefined): outcome is { readonly row: Row } | null =>
+export const isDone = (
+  outcome: Outcome | undefined,
+): outcome is { readonly row: PlantRow } | null =>
   outcome === null || (outcome !== undefined && 'row' in outcome)

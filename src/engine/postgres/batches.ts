@@ -2,7 +2,7 @@
 
 import type { Committed } from '../commit/group-commit'
 import { isDone, type Outcome, type Write } from '../commit/write'
-import { observeCommit, type Role } from '../role'
+import { observeCommit, type StoreUser } from '../store-user'
 import { DISCARDED, isDataError, sqlStateOf } from './connecting/errors'
 import type { Refusals } from './connecting/refusals'
 import type { Writer } from './lane/writer'
@@ -22,7 +22,7 @@ function provedBy(batch: readonly Write[], outcomes: readonly Outcome[]): Set<st
 }
 
 /** Returns the function that commits the batches of a store. */
-export function createBatches(writer: Writer, refusals: Refusals, role: Role) {
+export function createBatches(writer: Writer, refusals: Refusals, role: StoreUser) {
   /** Makes a batch. If the server refuses data of it, its halves are tried, so that only the write at fault is refused. */
   async function attempt(batch: readonly Write[], toStep: ToStep, onDoubt: () => void) {
     try {

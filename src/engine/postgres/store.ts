@@ -5,7 +5,7 @@ import { IN_DOUBT, OpenError } from '../../errors'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
-import type { Role } from '../role'
+import type { StoreUser } from '../store-user'
 import { createBatches } from './batches'
 import type { Connection } from './connecting/connection'
 import { Primary } from './connecting/primary'
@@ -45,7 +45,7 @@ const TOUCH_EVERY_MS = 3_600_000
 const TOKEN_CHANGE = 'token change'
 
 /** Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one. */
-async function openSchema(it: Connection, target: PostgresTarget, role: Role): Promise<void> {
+async function openSchema(it: Connection, target: PostgresTarget, role: StoreUser): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
   if (before === 0 && !role.makesDatabase) {
     throw new OpenError(`no plantstore in ${target.redacted}; create it with "plantstore serve"`)
@@ -56,7 +56,7 @@ async function openSchema(it: Connection, target: PostgresTarget, role: Role): P
 }
 
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
-export async function openPostgres(target: PostgresTarget, role: Role): Promise<Store> {
+export async function openPostgres(target: PostgresTarget, role: StoreUser): Promise<Store> {
   const lane = new Lane(role)
   const refusals = new Refusals(role)
   let isOpened = false

@@ -6,7 +6,7 @@ import { ApiError, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
 import { isDone, type Write } from '../commit/write'
-import { observeCommit, type Role } from '../role'
+import { observeCommit, type StoreUser } from '../store-user'
 import { probe } from './committing/apply-write'
 import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
 import { WorkerClient } from './committing/worker-client'
@@ -35,7 +35,7 @@ import {
 const COMMIT_YIELD_MS = 4
 
 /** The storage of one database file. Owned by one store. */
-export class Storage {
+export class DatabaseHandle {
   readonly path: string
   readonly worker: WorkerClient
   /** True if a change log was kept when the storage was opened. */
@@ -51,7 +51,7 @@ export class Storage {
   constructor(
     private readonly file: OpenedFile,
     { db, inode }: OpenedDatabase,
-    private readonly role: Role,
+    private readonly role: StoreUser,
   ) {
     this.#toError = role.outlivesOutages ? toClientError : toCommandError
     this.#outage = new Outage(role, this.#toError, () => this.#reopen())

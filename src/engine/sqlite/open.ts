@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
 import { codeOf, OpenError } from '../../errors'
 import { unlock, watchInode } from '../../files/libc'
-import type { Role } from '../role'
+import type { StoreUser } from '../store-user'
 import { distrustPageCache, isOld, type OpenedFile } from './file/database-file'
 import { explainFailedOpen } from './file/errors'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './file/migrations'
@@ -15,7 +15,7 @@ import { connect, LOCK_PATIENCE_MS } from './reading/connection'
 const LOCK_PAUSE_MS = 20
 
 /** Migrates the schema, and begins or ends the change log. Throws SQLITE_BUSY if another program locks the database. */
-function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
+function prepare(db: Database, { path, locked }: OpenedFile, role: StoreUser): void {
   if (!locked && isOld(schemaVersion(db))) {
     throw new OpenError(
       `an older plantstore is serving ${path}; restart it with this version first`,
@@ -31,7 +31,7 @@ function prepare(db: Database, { path, locked }: OpenedFile, role: Role): void {
   if (entries !== null) role.log('warn', 'changes-ended', { entries })
 }
 
-function connectAtOnce(file: OpenedFile, role: Role): Database {
+function connectAtOnce(file: OpenedFile, role: StoreUser): Database {
   const db = connect(file.path, 0)
   try {
     prepare(db, file, role)
@@ -43,7 +43,7 @@ function connectAtOnce(file: OpenedFile, role: Role): Database {
   }
 }
 
-async function connectUnlocked(file: OpenedFile, role: Role): Promise<Database> {
+async function connectUnlocked(file: OpenedFile, role: StoreUser): Promise<Database> {
   const end = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
     try {
@@ -63,7 +63,7 @@ export type OpenedDatabase = { readonly db: Database; readonly inode: string | n
  * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
  * process serves it, and has already done so. Rejects with an `OpenError` if it cannot be opened, and closes the file.
  */
-export async function openDatabase(file: OpenedFile, role: Role): Promise<OpenedDatabase> {
+export async function openDatabase(file: OpenedFile, role: StoreUser): Promise<OpenedDatabase> {
   try {
     const inodeAt = watchInode(file.path)
     const inode = inodeAt()

@@ -7,9 +7,9 @@ import { removeLeftovers } from '../../files/private-folder'
 import type { Store } from '../../store'
 import { createWrites, WRITE_BYTES } from '../commit/plant-writes'
 import { watchHealth } from '../health'
-import type { Role } from '../role'
+import type { StoreUser } from '../store-user'
 import { copyBeforeMigration } from './copies/before-migration'
-import { Storage } from './database-handle'
+import { DatabaseHandle } from './database-handle'
 import { fileSize, freeBytes, openFile } from './file/database-file'
 import { SCHEMA_VERSION } from './file/migrations'
 import { openDatabase } from './open'
@@ -20,11 +20,11 @@ import { countPlants } from './reading/plants'
 const STALLED_MS = 10_000
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
-export async function openSqlite(path: string, role: Role): Promise<Store> {
+export async function openSqlite(path: string, role: StoreUser): Promise<Store> {
   const file = openFile(path, role)
   if (role.holdsLock) await removeLeftovers(dirname(file.path))
   const copied = await copyBeforeMigration(file, role.stopping)
-  const storage = new Storage(file, await openDatabase(file, role), role)
+  const storage = new DatabaseHandle(file, await openDatabase(file, role), role)
   if (copied) {
     const { schemaVersion: from, path: copy } = copied
     role.log('info', 'migrated', { from, to: SCHEMA_VERSION, copy })

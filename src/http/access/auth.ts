@@ -6,7 +6,7 @@ import { ApiError } from '../../errors'
 import type { Store } from '../../store'
 import { allows, hashToken, isValid, MAX_TOKEN, type Token } from '../../token/token'
 import type { RateLimit } from './rate-limit'
-import { caller } from './request-context'
+import { requestContext } from './request-context'
 
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const SCHEME = /^Bearer(?: |$)/i
@@ -72,7 +72,7 @@ export function authenticate(deps: AuthDeps) {
 
   return (
     new Elysia({ name: 'authenticate' })
-      .use(caller())
+      .use(requestContext())
       .onTransform({ as: 'scoped' }, ({ headers }) => {
         const { authorization } = headers
         if (!authorization?.startsWith('Bearer '))

@@ -6,19 +6,22 @@ import type { Store } from '../../store'
 import type { Token } from '../../token/token'
 import { type RequestLogEntry, sentId } from './request-log'
 
-export type Caller = {
+export type RequestContext = {
   readonly request: Request
   readonly token: Token | null
   readonly entry: RequestLogEntry | undefined
 }
 
 // `token` is set by the hook that checks the credentials.
-const nobody: { token: Token | null } & Pick<Caller, 'entry'> = { token: null, entry: undefined }
+const nobody: { token: Token | null } & Pick<RequestContext, 'entry'> = {
+  token: null,
+  entry: undefined,
+}
 
 /** Gives routes `token` and `entry`; hooks of the app set them. */
-export const caller = () => new Elysia({ name: 'caller' }).decorate(nobody)
+export const requestContext = () => new Elysia({ name: 'caller' }).decorate(nobody)
 
-export type OptionsOf = (caller: Caller) => CreateOptions
+export type OptionsOf = (caller: RequestContext) => CreateOptions
 
 /** Makes the function that gives a change its options. `clientOf`: the address of the client that sent a request. */
 export const createOptionsOf =

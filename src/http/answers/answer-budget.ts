@@ -1,7 +1,7 @@
 // Bounds the answers that clients have not read yet. Bun keeps them, beyond the buffers of the kernel.
 
 import { ApiError } from '../../errors'
-import { charactersOf, type NewPlant } from '../../plant/plant'
+import { charactersOf, type Plant } from '../../plant/plant'
 import { createByteBudget, type Holding } from '../bodies/byte-budget'
 import { type Body, encode, jsonHeaders } from './answer'
 
@@ -29,9 +29,9 @@ export type AnswerBudget = {
   /** The same, compressed if that pays and the client accepts it. */
   answerZipped(request: Request, text: string): Response
   /** Makes a change that is answered with a plant. 50301, and no change, if there is no room for the answer. */
-  change<T>(plant: NewPlant, make: () => Promise<T>): Promise<T>
+  change<T>(plant: Plant, make: () => Promise<T>): Promise<T>
   /** The same, if only the store knows the plant: `read` reads it. */
-  changeStored<T>(read: () => Promise<NewPlant | null>, make: () => Promise<T>): Promise<T>
+  changeStored<T>(read: () => Promise<Plant | null>, make: () => Promise<T>): Promise<T>
 }
 
 /** `timeOut` closes the connection of a request once it makes no progress for so many seconds. */
@@ -87,7 +87,7 @@ export function createAnswerBudget(
     return new Response(streamOf(request, body), { headers })
   }
 
-  function change<T>(plant: NewPlant, make: () => Promise<T>): Promise<T> {
+  function change<T>(plant: Plant, make: () => Promise<T>): Promise<T> {
     const characters = charactersOf(plant)
     if (characters <= SHORT) return make()
     if (!hasRoom(characters)) throw new ApiError(50301, TOO_MANY)
@@ -95,7 +95,7 @@ export function createAnswerBudget(
   }
 
   async function changeStored<T>(
-    read: () => Promise<NewPlant | null>,
+    read: () => Promise<Plant | null>,
     make: () => Promise<T>,
   ): Promise<T> {
     const isMeasured = unmeasured >= UNMEASURED_CHANGES || !hasRoom(LONG + 1)

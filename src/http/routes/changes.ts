@@ -5,7 +5,7 @@ import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { ApiError } from '../../errors'
 import { toJson } from '../../plant/json'
 import type { Store } from '../../store'
-import { caller } from '../access/request-context'
+import { requestContext } from '../access/request-context'
 import { readWeights } from '../answers/accept-encoding'
 import type { AnswerBudget } from '../answers/answer-budget'
 import { queryOf } from '../elysia'
@@ -51,7 +51,7 @@ type ChangeDeps = {
 
 export function changes({ store, answerBudget, followers }: ChangeDeps) {
   return new Elysia({ name: 'changes' })
-    .use(caller())
+    .use(requestContext())
     .get(
       '/plants/changes',
       async ({ request, headers, query, token }) => {

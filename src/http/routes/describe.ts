@@ -52,7 +52,7 @@ export const header = (description: string | undefined, example: string) => ({
   example,
 })
 
-type Answer = {
+type DescribedAnswer = {
   /** The media type; JSON if not given. */
   readonly type?: string
   readonly example?: unknown
@@ -71,7 +71,7 @@ export function answers(
   status: number,
   description: string,
   schema: TSchema | null,
-  { type = 'application/json', example, headers: sent, links }: Answer = {},
+  { type = 'application/json', example, headers: sent, links }: DescribedAnswer = {},
 ) {
   const content = schema ? { [type]: { schema, example } } : undefined
   return { [status]: { description, headers: headers(sent), content, links } }

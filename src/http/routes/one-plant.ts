@@ -7,15 +7,15 @@ import { toJson } from '../../plant/json'
 import {
   type ChangedTexts,
   type Int64,
-  NewPlant,
+  Plant,
   PlantPatch,
   Replacement,
-  TEXTS,
+  TEXT_FIELDS,
   toNewPlant,
 } from '../../plant/plant'
 import type { ChangeOptions } from '../../plant/plants'
 import { readPrecondition, type SentHeaders } from '../access/precondition'
-import { type Caller, caller } from '../access/request-context'
+import { type RequestContext, requestContext } from '../access/request-context'
 import { jsonHeaders, notModified } from '../answers/answer'
 import { MERGE_PATCH } from '../bodies/body'
 import { answers, STORED_PLANT } from './describe'
@@ -33,23 +33,23 @@ function requireSameId(sent: Int64 | undefined, id: Int64): void {
 // Only the fields of the schema that were sent.
 const toPatch = (patch: PlantPatch): ChangedTexts =>
   Object.fromEntries(
-    TEXTS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
+    TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
 export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantDeps, 'metrics'>) {
-  function conditionally(headers: SentHeaders, caller: Caller): ChangeOptions {
+  function conditionally(headers: SentHeaders, caller: RequestContext): ChangeOptions {
     const precondition = readPrecondition(headers)
     return { ...optionsOf(caller), ...(precondition && { precondition }) }
   }
 
-  function answerPlant(request: Request, plant: NewPlant, tag = entityTagOf(plant)): Response {
+  function answerPlant(request: Request, plant: Plant, tag = entityTagOf(plant)): Response {
     const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
     answer.headers.set('etag', tag)
     return answer
   }
 
   return new Elysia({ name: 'one-plant' })
-    .use(caller())
+    .use(requestContext())
     .get(
       '/plants/:id',
       async ({ params, headers, request }) => {
@@ -70,7 +70,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
           description: 'Sees every change that was acknowledged before.',
           ...STORED_PLANT,
           answers: () => ({
-            ...answers(200, 'The plant.', NewPlant, tagged),
+            ...answers(200, 'The plant.', Plant, tagged),
             ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
           }),
         },
@@ -95,7 +95,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
           description:
             'Replaces all its fields: an optional text that is not sent is removed. Never creates a plant.',
           ...STORED_PLANT,
-          answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
+          answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
         },
       },
     )
@@ -121,7 +121,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
             'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
           ...STORED_PLANT,
           media: MERGE_PATCH,
-          answers: () => answers(200, 'The plant as it is stored now.', NewPlant, tagged),
+          answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
         },
       },
     )

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors'
 import type { Store } from '../../store'
-import { caller } from '../access/request-context'
+import { requestContext } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import { answers } from './describe'
 import { OwnToken } from './schemas'
@@ -17,7 +17,7 @@ const example = {
 
 /** `GET /token` has a client's rights, so that it need not try. */
 export function ownToken(store: Pick<Store, 'changeLog'>) {
-  return new Elysia({ name: 'own-token' }).use(caller()).get(
+  return new Elysia({ name: 'own-token' }).use(requestContext()).get(
     '/token',
     ({ token }) => {
       if (!token) throw new ApiError(40101)

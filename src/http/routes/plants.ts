@@ -5,9 +5,9 @@ import { ApiError } from '../../errors'
 import type { Metrics } from '../../metrics'
 import { toJson } from '../../plant/json'
 import { listProblems } from '../../plant/mismatch'
-import { type Int64, NewPlant, Plant, toNewPlant } from '../../plant/plant'
+import { type Int64, Plant, PlantFields, toNewPlant } from '../../plant/plant'
 import type { Store } from '../../store'
-import { caller, type OptionsOf } from '../access/request-context'
+import { type OptionsOf, requestContext } from '../access/request-context'
 import { answerJson } from '../answers/answer'
 import type { AnswerBudget } from '../answers/answer-budget'
 import type { Bodies } from '../bodies/body'
@@ -40,7 +40,7 @@ const linkTo = (query: Record<string, string>): string =>
   `<?${new URLSearchParams(query)}>; rel="next"`
 
 // The store would refuse it with a 409, as if an earlier attempt had been stored.
-function requireDistinctIds(plants: readonly NewPlant[]): void {
+function requireDistinctIds(plants: readonly Plant[]): void {
   if (new Set(plants.map(({ id }) => id)).size === plants.length) return
   const first = new Map<Int64, number>()
   const repeats: string[] = []
@@ -62,7 +62,7 @@ export type PlantDeps = {
 
 export function plants({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
   return new Elysia({ name: 'plants' })
-    .use(caller())
+    .use(requestContext())
     .post(
       '/plants',
       async ({ body, request, token, entry }) => {
@@ -74,14 +74,17 @@ export function plants({ store, metrics, bodies, answerBudget, optionsOf }: Plan
         return answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
       },
       {
-        ...bodies.of(NewPlant),
+        ...bodies.of(Plant),
         detail: {
           operationId: 'createPlant',
           summary: 'Create a plant',
           description: 'Answers once the plant is durable. An id identifies one plant.',
           refusals: [40901, 40902],
           answers: () =>
-            answers(200, 'The plant is durable.', Plant, { example: monstera, links: toThePlant }),
+            answers(200, 'The plant is durable.', PlantFields, {
+              example: monstera,
+              links: toThePlant,
+            }),
         },
       },
     )

@@ -8,8 +8,8 @@ import {
   INT64_MIN,
   Int64,
   isText,
-  NewPlant,
   Plant,
+  PlantFields,
   parseInt64,
   Tag,
 } from '../../plant/plant'
@@ -140,7 +140,7 @@ export const HistoryList = changeList(LogCursor)
 /** The body of a batch. */
 export const PlantBatch = t.Object(
   {
-    plants: t.Array(NewPlant, {
+    plants: t.Array(Plant, {
       minItems: 1,
       maxItems: MAX_BATCH,
       description: 'The plants to create, each with its own id.',
@@ -164,7 +164,7 @@ const NEXT = 'What to send as `after` for the next page; null on the last one.'
 
 export const PlantPage = t.Object(
   {
-    plants: t.Array(NewPlant, {
+    plants: t.Array(Plant, {
       description: 'Plants in the order of their ids that was asked for.',
     }),
     next: orNull(Cursor, NEXT),
@@ -181,8 +181,8 @@ const Change = t.Object(
       { description: 'What was requested.' },
     ),
     id: Int64,
-    before: orNull(Plant, 'null: there was none.'),
-    after: orNull(Plant, 'null: it was deleted.'),
+    before: orNull(PlantFields, 'null: there was none.'),
+    after: orNull(PlantFields, 'null: it was deleted.'),
     token: orNull(t.String(), 'The name of the token; null for a command.'),
     address: orNull(t.String(), 'The address of the client, if it has one.'),
     request: orNull(

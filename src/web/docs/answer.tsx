@@ -1,8 +1,8 @@
 // The answer to a request that was sent from the page.
 import { Code } from './code'
-import type { Answer } from './send'
+import type { TryItResponse } from './send'
 
-type Props = { readonly answer: Answer; readonly name: string }
+type Props = { readonly answer: TryItResponse; readonly name: string }
 
 export function AnswerView({ answer, name }: Props) {
   const { status, statusText, headers, body, milliseconds } = answer

@@ -1,7 +1,7 @@
 // Sends a request, and keeps the answer exactly as it was received.
 import type { Request } from './request'
 
-export type Answer = {
+export type TryItResponse = {
   readonly status: number
   readonly statusText: string
   readonly headers: readonly (readonly [name: string, value: string])[]
@@ -25,7 +25,11 @@ function put(headers: Headers, name: string, value: string, field: string): void
  * Rejects if there is no answer or `signal` aborts it; with a {@link HeaderError} if nothing was sent. `token` may be
  * empty.
  */
-export async function send(request: Request, token: string, signal: AbortSignal): Promise<Answer> {
+export async function send(
+  request: Request,
+  token: string,
+  signal: AbortSignal,
+): Promise<TryItResponse> {
   const headers = new Headers()
   for (const [name, value] of request.headers) put(headers, name, value, name)
   if (token !== '') put(headers, 'Authorization', `Bearer ${token}`, 'The token')

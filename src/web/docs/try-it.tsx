@@ -7,11 +7,11 @@ import { Draft } from './draft'
 import { Example } from './example'
 import type { Language } from './languages'
 import { firstDraft, missingIn, toRequest } from './request'
-import { type Answer, HeaderError, send } from './send'
+import { HeaderError, send, type TryItResponse } from './send'
 
 type Outcome =
   | { readonly kind: 'none' | 'asking' | 'sending' }
-  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'answer'; readonly answer: TryItResponse }
   | { readonly kind: 'failed'; readonly message: string }
 
 const failure = (reason: unknown): Outcome => {

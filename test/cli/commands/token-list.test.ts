@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
-import { command } from '../../../src/engine/role'
+import { storeGuest } from '../../../src/engine/store-user'
 import { hashToken, type Token } from '../../../src/token/token'
 import { importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
@@ -24,7 +24,7 @@ async function startTokens(more: readonly Partial<Token>[] = tokens) {
   const folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))
-  const store = await openStore(database, command({ makesDatabase: false }))
+  const store = await openStore(database, storeGuest({ makesDatabase: false }))
   for (const [index, token] of more.entries()) {
     await store.createToken({
       name: '',

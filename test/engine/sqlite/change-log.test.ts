@@ -5,7 +5,6 @@ import type { KeepChanges } from '../../../src/change-log/change-log'
 import { creation } from '../../../src/engine/commit/decide'
 import type { Write } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
-import { command, daemon } from '../../../src/engine/role'
 import { copyDatabase } from '../../../src/engine/sqlite/copies/backup'
 import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
 import { restoreDatabase } from '../../../src/engine/sqlite/copies/restore'
@@ -15,6 +14,7 @@ import {
   prepareChangeLogWriter,
 } from '../../../src/engine/sqlite/reading/change-log'
 import { connect, prepareServing } from '../../../src/engine/sqlite/reading/connection'
+import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import { temporaryFolder } from '../../harness/folder'
 import { range } from '../../harness/tested-store'
@@ -30,7 +30,7 @@ testChangeLog('SQLite', async () => {
       store = await openAs(path, keep)
       return store
     },
-    beside: () => openStore(path, command({ makesDatabase: false })),
+    beside: () => openStore(path, storeGuest({ makesDatabase: false })),
     async [Symbol.asyncDispose]() {
       await store?.close()
       folder[Symbol.dispose]()
@@ -41,7 +41,7 @@ testChangeLog('SQLite', async () => {
 async function openAs(path: string, keep: KeepChanges): Promise<Store> {
   return openStore(
     path,
-    daemon(
+    storeOwner(
       () => {},
       () => {},
       keep,

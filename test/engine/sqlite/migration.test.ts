@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
-import { command, daemon as daemonRole } from '../../../src/engine/role'
 import { SCHEMA_VERSION } from '../../../src/engine/sqlite/file/migrations'
+import { storeOwner as daemonRole, storeGuest } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
 import { tryLock } from '../../../src/files/libc'
 import { fingerprint } from '../../harness/commands'
@@ -126,7 +126,7 @@ test('is left to the older daemon that serves the database', async () => {
 test('ends what a command of an older version writes', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
-  const store = await openStore(database, command({ makesDatabase: true }))
+  const store = await openStore(database, storeGuest({ makesDatabase: true }))
   await store.createPlant({ id: 1n, name: 'before' })
   using db = new Database(database)
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)

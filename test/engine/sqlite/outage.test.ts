@@ -2,10 +2,10 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, renameSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
-import { command, daemon } from '../../../src/engine/role'
 import { type StorageFailure, toClientError } from '../../../src/engine/sqlite/file/errors'
 import { Outage } from '../../../src/engine/sqlite/outages/outage'
 import { connect, prepareServing } from '../../../src/engine/sqlite/reading/connection'
+import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
 import type { Log } from '../../../src/log'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../harness/folder'
 setDefaultTimeout(PATIENCE_MS)
 
 const failure: StorageFailure = { kind: 'failed', detail: 'EIO' }
-const role = daemon(
+const role = storeOwner(
   () => {},
   () => {},
 )
@@ -86,7 +86,7 @@ test('attempts to recover in vain leave nothing open', async () => {
   }
   const store = await openStore(
     path,
-    daemon(log, () => {}),
+    storeOwner(log, () => {}),
   )
   const other = new Database(path)
   other.run('ALTER TABLE plants RENAME TO hidden')
@@ -133,7 +133,7 @@ test.each([
   'a change is refused, and not in doubt, if the committing thread %s',
   async (_, fake, detail) => {
     using folder = temporaryFolder()
-    const store = await openStore(folder.file('plants.db'), command({ makesDatabase: true }))
+    const store = await openStore(folder.file('plants.db'), storeGuest({ makesDatabase: true }))
     const { Worker } = globalThis
     Object.assign(globalThis, { Worker: fake })
     const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)

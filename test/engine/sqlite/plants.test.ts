@@ -1,14 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { openStore } from '../../../src/engine/engine'
-import { command } from '../../../src/engine/role'
 import { preparePlants } from '../../../src/engine/sqlite/reading/plants'
+import { storeGuest } from '../../../src/engine/store-user'
 import { temporaryFolder } from '../../harness/folder'
 
 test('reads every page by an index in its order, and sorts nothing', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
-  await (await openStore(path, command({ makesDatabase: true }))).close()
+  await (await openStore(path, storeGuest({ makesDatabase: true }))).close()
   using db = new Database(path)
   const texts: string[] = []
   const query = db.query.bind(db)

@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { openStore } from '../../../src/engine/engine'
-import { daemon as daemonRole } from '../../../src/engine/role'
+import { storeOwner as daemonRole } from '../../../src/engine/store-user'
 import {
   type Daemon,
   PATIENCE_MS,

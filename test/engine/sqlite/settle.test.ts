@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { Outcome, Write } from '../../../src/engine/commit/write'
 import { netEffect } from '../../../src/engine/sqlite/outages/settle'
-import type { Row } from '../../../src/plant/row'
+import type { PlantRow } from '../../../src/plant/row'
 
 const asked = { precondition: null, origin: null }
-const create = (row: Row): Write => ({ kind: 'create', row, origin: null })
+const create = (row: PlantRow): Write => ({ kind: 'create', row, origin: null })
 
 const effect = (...all: [Write, Outcome][]) =>
   Object.fromEntries(

@@ -4,7 +4,7 @@ import { SQL } from 'bun'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { createChangeLogReader } from '../../../src/engine/postgres/sql/change-log'
-import { command, daemon } from '../../../src/engine/role'
+import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
 import { follow, replay, testChangeLog } from '../../engine/change-log-contract'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -17,7 +17,7 @@ setDefaultTimeout(PATIENCE_MS)
 const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
   openStore(
     url,
-    daemon(
+    storeOwner(
       () => {},
       () => {},
       keep,
@@ -34,7 +34,7 @@ describeServers('%s', (started, it) => {
         store = await openKeeping(url, keep)
         return store
       },
-      beside: () => openStore(url, command({ makesDatabase: false })),
+      beside: () => openStore(url, storeGuest({ makesDatabase: false })),
       async [Symbol.asyncDispose]() {
         await store?.close()
       },
@@ -206,7 +206,7 @@ describeServers('%s', (started, it) => {
     const events: string[] = []
     const store = await openStore(
       url,
-      daemon(
+      storeOwner(
         (_, event) => events.push(event),
         () => {},
       ),
@@ -230,7 +230,7 @@ describeServers('%s', (started, it) => {
     const open = (keep: KeepChanges) =>
       openStore(
         url,
-        daemon(
+        storeOwner(
           (_, event, fields) => events.push([event, fields]),
           () => {},
           keep,
@@ -259,7 +259,7 @@ describeServers('%s', (started, it) => {
     await using sql = new SQL({ url, max: 1 })
     await sql`UPDATE change_log SET timeline = 'that of the server before'`
 
-    const first = await openStore(url, command({ makesDatabase: false }))
+    const first = await openStore(url, storeGuest({ makesDatabase: false }))
     await first.deletePlant(1n)
 
     await expect(first.changeLog?.read({ after: next, limit: 9 })).rejects.toHaveProperty(

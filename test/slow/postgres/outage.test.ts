@@ -6,7 +6,7 @@ import { openStore } from '../../../src/engine/engine'
 import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { Primary } from '../../../src/engine/postgres/connecting/primary'
 import { Refusals } from '../../../src/engine/postgres/connecting/refusals'
-import { command, daemon } from '../../../src/engine/role'
+import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import { type PostgresServer, startPostgres } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
@@ -108,7 +108,7 @@ describeServers('an outage of %s', (started, it) => {
   test('is logged as over before anything is sent to the server that was found', async () => {
     const target = targetOf(await newDatabase(await started()))
     const order: string[] = []
-    const role = daemon(
+    const role = storeOwner(
       (_, event) => order.push(event),
       () => {},
     )
@@ -128,7 +128,7 @@ describeServers('an outage of %s', (started, it) => {
     const url = await newDatabase(await started())
     using proxy = startProxy(Number(new URL(url).port))
     const through = url.replace(/:\d+\//, `:${proxy.port}/`)
-    const store = await openStore(through, command({ makesDatabase: true }))
+    const store = await openStore(through, storeGuest({ makesDatabase: true }))
     await store.createPlant({ id: 1n, name: 'one' })
     proxy.hold('requests', 'two')
     const inDoubt = store.createPlant({ id: 2n, name: 'two' })

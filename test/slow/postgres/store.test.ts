@@ -3,9 +3,9 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { engineOf, openStore } from '../../../src/engine/engine'
 import { checkServer } from '../../../src/engine/postgres/check'
 import { connect } from '../../../src/engine/postgres/connecting/connection'
-import { command } from '../../../src/engine/role'
+import { storeGuest } from '../../../src/engine/store-user'
 import { messageOf } from '../../../src/errors'
-import type { NewPlant } from '../../../src/plant/plant'
+import type { Plant } from '../../../src/plant/plant'
 import type { Store } from '../../../src/store'
 import { hashToken, type Token } from '../../../src/token/token'
 import { testStore } from '../../engine/store-contract'
@@ -107,7 +107,7 @@ describeServers('%s', (started, it) => {
     const server = await started()
     const url = await newDatabase(server)
     await (await openAt(url)).close()
-    const store = await openStore(url, command({ makesDatabase: false }))
+    const store = await openStore(url, storeGuest({ makesDatabase: false }))
     await server.query('UPDATE plantstore_schema SET version = version + 1', url)
 
     const reason = await store.createPlant({ id: 1n, name: 'Rose' }).then(() => 'made', messageOf)
@@ -154,7 +154,7 @@ describeServers('%s', (started, it) => {
   test('is not made by a command that only looks', async () => {
     const url = await newDatabase(await started())
 
-    expect(openStore(url, command({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
+    expect(openStore(url, storeGuest({ makesDatabase: false }))).rejects.toThrow('no plantstore in')
   })
 
   test('refuses a token in one process, once another has revoked it', async () => {
@@ -201,7 +201,7 @@ describeServers('%s', (started, it) => {
     const stores = await Promise.all(Array.from({ length: 3 }, () => openAt(url)))
     const attempts = range(0, 200).flatMap((plant) =>
       stores.map(async (store, index) => {
-        const mine: NewPlant = { ...plant, name: `by ${index}` }
+        const mine: Plant = { ...plant, name: `by ${index}` }
         // A group, a patch or a delete beside it takes another way to the same rows.
         if (index === 0 && plant.id % 3n === 0n) return store.createPlants([mine])
         return store.createPlant(mine)

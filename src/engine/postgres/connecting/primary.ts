@@ -3,7 +3,7 @@
 
 import type { SQL } from 'bun'
 import { ApiError, CANNOT_READ, codeOf, messageOf } from '../../../errors'
-import type { Role } from '../../role'
+import type { StoreUser } from '../../store-user'
 import { type Ask, type Connection, connect } from './connection'
 import { explainUnusableServer, isInDoubt, isReadOnlyServer } from './errors'
 import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './readers'
@@ -38,7 +38,7 @@ export class Primary {
    */
   constructor(
     private readonly target: PostgresTarget,
-    private readonly role: Role,
+    private readonly role: StoreUser,
     private readonly refusals: Refusals,
     private readonly prepare: (connection: Connection) => Promise<void>,
     private readonly prove: (reader: Connection) => Promise<void>,

@@ -4,8 +4,8 @@
 // full disk and no policy, because it writes nothing: after a refused change, a trial writes a plant, and rolls that back.
 
 import { ApiError, codeOf, messageOf } from '../../../errors'
-import type { Change } from '../../commit/write'
-import type { Role } from '../../role'
+import type { PlantWrite } from '../../commit/write'
+import type { StoreUser } from '../../store-user'
 import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
 
 // Each SQLSTATE is logged once, then from time to time.
@@ -16,7 +16,7 @@ const COUNTS_MS = 10_000
 const PASSING = ['55P03', '57014']
 const REHEARSAL = 'rehearsal'
 const TRIAL = 'trial'
-const CHANGES: readonly (Change['kind'] | typeof TRIAL)[] = [
+const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
   'create',
   'createAll',
   'replace',
@@ -33,7 +33,7 @@ export class Refusals {
   readonly #loggedAt = new Map<string, number>()
   #provedAt = Number.NEGATIVE_INFINITY
 
-  constructor(private readonly role: Role) {}
+  constructor(private readonly role: StoreUser) {}
 
   /** The error that a client, or the user of a command, gets for what the server answered to statements of these kinds. */
   refuse(error: unknown, kinds: Iterable<string>, message?: string): ApiError {

@@ -7,13 +7,13 @@ import { sqlStateOf } from './errors'
 export type Statement = 'BEGIN' | 'COMMIT' | readonly [text: string, ...values: readonly unknown[]]
 
 /** The answer to a statement: its rows, and its command tag. */
-export type Answer<Row = unknown> = readonly Row[] & { readonly command: string | null }
+export type SqlResult<Row = unknown> = readonly Row[] & { readonly command: string | null }
 
 // "current transaction is aborted": the error of an earlier statement is the reason.
 const ABORTED = '25P02'
 
 // Without parameters, `unsafe` uses the simple protocol, which Bun does not pipeline; a template does not.
-function send(sql: SQL, statement: Statement): Promise<Answer> {
+function send(sql: SQL, statement: Statement): Promise<SqlResult> {
   if (statement === 'BEGIN') return sql<unknown[]>`BEGIN`
   if (statement === 'COMMIT') return sql<unknown[]>`COMMIT`
   const [text, ...values] = statement
@@ -24,9 +24,9 @@ function send(sql: SQL, statement: Statement): Promise<Answer> {
  * Sends statements without waiting between them. Resolves to their answers; rejects, once all are answered, with the first
  * error.
  */
-export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
+export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<SqlResult[]> {
   const results = await Promise.allSettled(statements.map((it) => send(sql, it)))
-  const answers: Answer[] = []
+  const answers: SqlResult[] = []
   let consequence: unknown
   for (const result of results) {
     if (result.status === 'fulfilled') answers.push(result.value)
@@ -38,7 +38,7 @@ export async function sendAll(sql: SQL, statements: readonly Statement[]): Promi
 }
 
 /** Sends the rest of a transaction and COMMIT. PostgreSQL answers ROLLBACK to the COMMIT of a failed transaction. */
-export async function commit(sql: SQL, statements: readonly Statement[]): Promise<Answer[]> {
+export async function commit(sql: SQL, statements: readonly Statement[]): Promise<SqlResult[]> {
   const answers = await sendAll(sql, [...statements, 'COMMIT'])
   const word = answers.pop()?.command
   if (word !== 'COMMIT') throw new Error(`COMMIT was answered with ${word}`)
@@ -46,7 +46,7 @@ export async function commit(sql: SQL, statements: readonly Statement[]): Promis
 }
 
 /** The rows of an answer; the caller names the type that its statement selects. */
-export const rowsOf = <Row>(answer: Answer | undefined): readonly Row[] =>
+export const rowsOf = <Row>(answer: SqlResult | undefined): readonly Row[] =>
   (answer ?? []) as readonly unknown[] as readonly Row[]
 
 /** Ends a transaction whose COMMIT is not sent. */

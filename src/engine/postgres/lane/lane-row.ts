@@ -2,10 +2,10 @@
 
 import type { SQL } from 'bun'
 import {
-  type Answer,
   commit,
   rollBack,
   rowsOf,
+  type SqlResult,
   type Statement,
   sendAll,
 } from '../connecting/statements'
@@ -82,7 +82,7 @@ export async function beginStep(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
   statements: readonly Statement[],
-): Promise<readonly Answer[] | null> {
+): Promise<readonly SqlResult[] | null> {
   const all: Statement[] = ['BEGIN', [ADVANCE, lane, seq, hasChangeLog], ...statements]
   try {
     const [, advanced, ...answers] = await sendAll(sql, all)

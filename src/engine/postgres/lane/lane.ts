@@ -7,7 +7,7 @@
 import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
 import { Confirmations } from '../../health'
-import type { Role } from '../../role'
+import type { StoreUser } from '../../store-user'
 import type { Ask, Connection } from '../connecting/connection'
 import { isInDoubt } from '../connecting/errors'
 import { renameChangeLog } from './change-log-row'
@@ -52,7 +52,7 @@ export class Lane {
   #isInDoubt = false
   #verdict: Verdict = 'not made'
 
-  constructor(private readonly role: Role) {}
+  constructor(private readonly role: StoreUser) {}
 
   /** Settles the step in doubt. Called with each new connection before it writes anything. */
   async enter(connection: Connection): Promise<void> {

@@ -2,7 +2,7 @@
 // the step was committed.
 
 import { ApiError } from '../../../errors'
-import type { Role } from '../../role'
+import type { StoreUser } from '../../store-user'
 import { isInDoubt, isReadOnlyServer, isRetried } from '../connecting/errors'
 import type { Primary } from '../connecting/primary'
 import type { Connections } from '../connecting/readers'
@@ -38,7 +38,7 @@ export class Writer {
   constructor(
     private readonly primary: Primary,
     private readonly lane: Lane,
-    private readonly role: Role,
+    private readonly role: StoreUser,
   ) {}
 
   /** True if steps wait to be sent or settled. */

@@ -2,11 +2,11 @@
 
 import type { SQL } from 'bun'
 import type { NewEntry } from '../../../change-log/entry'
-import { TEXTS } from '../../../plant/plant'
-import { COLUMNS, type Row, type RowId, toRow } from '../../../plant/row'
+import { TEXT_FIELDS } from '../../../plant/plant'
+import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
 import { sampleRow } from '../../commit/sample-row'
-import { type Create, isChange, type Outcome, type Write } from '../../commit/write'
+import { type Create, isPlantWrite, type Outcome, type Write } from '../../commit/write'
 import {
   bigints,
   columnsFrom,
@@ -24,7 +24,7 @@ import { lockRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
 
 // Rows as one array a column, which are the parameters from `first` on.
-const rowsFrom = (first: number): string => `${columnsFrom(first, TEXTS)} AS i (${COLUMNS})`
+const rowsFrom = (first: number): string => `${columnsFrom(first, TEXT_FIELDS)} AS i (${COLUMNS})`
 
 const MADE = '(SELECT count(*) FROM made)'
 
@@ -50,11 +50,11 @@ const CREATE = createStatement(false, '', '')
 
 const CREATE_WITH_ENTRIES = createStatement(
   true,
-  `, ${advanceAndAdd(MADE, `${entriesFrom(4 + TEXTS.length)} JOIN made ON plant = id`)}`,
+  `, ${advanceAndAdd(MADE, `${entriesFrom(4 + TEXT_FIELDS.length)} JOIN made ON plant = id`)}`,
   `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int`,
 )
 
-const byId = ([a]: Row, [b]: Row): number => {
+const byId = ([a]: PlantRow, [b]: PlantRow): number => {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   return BigInt(a) < BigInt(b) ? -1 : 1
 }
@@ -66,7 +66,7 @@ function create(
   sorted: readonly Create[],
 ): Statement {
   const created = sorted.map(({ row }) => row)
-  const rows = columnsOf(sql, TEXTS, created)
+  const rows = columnsOf(sql, TEXT_FIELDS, created)
   if (!hasChangeLog) return [CREATE, lane, seq, ...rows]
   const entries = sorted.map(({ row, origin }) => creation(row, origin))
   return [CREATE_WITH_ENTRIES, lane, seq, ...rows, ...entryColumns(sql, entries)]
@@ -103,17 +103,17 @@ const writeAll = (write: string): string =>
    SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM written`
 
 const INSERT = writeAll(`INSERT INTO plants (${COLUMNS}) SELECT i.* FROM ${rowsFrom(1)}`)
-const UPDATE = writeAll(`UPDATE plants SET ${TEXTS.map((name) => `${name} = i.${name}`)}
+const UPDATE = writeAll(`UPDATE plants SET ${TEXT_FIELDS.map((name) => `${name} = i.${name}`)}
   FROM ${rowsFrom(1)} WHERE plants.id = i.id`)
 const DELETE = writeAll('DELETE FROM plants WHERE id = ANY($1::bigint[])')
 
-const insert = (sql: SQL, rows: readonly Row[]): Statement => [
+const insert = (sql: SQL, rows: readonly PlantRow[]): Statement => [
   INSERT,
-  ...columnsOf(sql, TEXTS, rows.toSorted(byId)),
+  ...columnsOf(sql, TEXT_FIELDS, rows.toSorted(byId)),
 ]
-const update = (sql: SQL, rows: readonly Row[]): Statement => [
+const update = (sql: SQL, rows: readonly PlantRow[]): Statement => [
   UPDATE,
-  ...columnsOf(sql, TEXTS, rows),
+  ...columnsOf(sql, TEXT_FIELDS, rows),
 ]
 const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
 
@@ -169,7 +169,7 @@ export const trialStep = (): Step<void> => ({
 
 /** A step of any writes: locks and reads the rows, decides the outcomes, and writes what they come to. */
 export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {
-  const ids = new Set<RowId>(batch.filter(isChange).flatMap(idsOf))
+  const ids = new Set<RowId>(batch.filter(isPlantWrite).flatMap(idsOf))
   let outcomes: readonly Outcome[] = []
 
   return {
@@ -181,7 +181,9 @@ export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[
       // Known before the COMMIT, in case its answer is lost.
       const entries: NewEntry[] = []
       const changeLog = at.hasChangeLog ? entries : undefined
-      outcomes = batch.map((write) => (isChange(write) ? decide(write, state, changeLog) : null))
+      outcomes = batch.map((write) =>
+        isPlantWrite(write) ? decide(write, state, changeLog) : null,
+      )
       await commit(sql, writesOf(sql, at, batch, netOf(changed, stored), entries))
       return { refused: '' }
     },

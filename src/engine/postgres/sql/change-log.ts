@@ -23,7 +23,7 @@ import {
   toChangeLogState,
 } from '../../../change-log/entry'
 import { PAGE_LENGTH } from '../../../plant/page'
-import { TEXTS } from '../../../plant/plant'
+import { TEXT_FIELDS } from '../../../plant/plant'
 import type { Ask } from '../connecting/connection'
 import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
 
@@ -143,7 +143,7 @@ export const removeEntries = async (sql: SQL): Promise<boolean> =>
   (await sql.unsafe<unknown[]>(REMOVE)).length > 0
 
 const LINKS = `
-  SELECT number, plant, before, after, ${TEXTS} FROM (
+  SELECT number, plant, before, after, ${TEXT_FIELDS} FROM (
     SELECT number, plant, before, after, sum(${LENGTH}) OVER (
       ORDER BY plant, number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
     FROM (

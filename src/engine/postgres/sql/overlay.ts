@@ -1,24 +1,24 @@
 // Stored rows in memory, with what a batch makes of them laid over, until the net of it is written.
 
-import { isSame, type Row, type RowId } from '../../../plant/row'
+import { isSame, type PlantRow, type RowId } from '../../../plant/row'
 import type { State } from '../../commit/decide'
 
 /** Stored rows by id. */
-export type Rows = ReadonlyMap<RowId, Row>
+export type Rows = ReadonlyMap<RowId, PlantRow>
 
 /** What a batch comes to: new rows, rows with other fields, and removed rows. */
 export type Net = {
-  readonly inserted: readonly Row[]
-  readonly updated: readonly Row[]
+  readonly inserted: readonly PlantRow[]
+  readonly updated: readonly PlantRow[]
   readonly deleted: readonly RowId[]
   /** Plants that it made and removed again. */
   readonly passed: readonly RowId[]
 }
 
 /** A state over what `below` reads; `changed` has each row that was written since, null for one that was removed. */
-export function overlay(below: (id: RowId) => Row | null) {
-  const changed = new Map<RowId, Row | null>()
-  const read = (id: RowId): Row | null => {
+export function overlay(below: (id: RowId) => PlantRow | null) {
+  const changed = new Map<RowId, PlantRow | null>()
+  const read = (id: RowId): PlantRow | null => {
     const row = changed.get(id)
     return row === undefined ? below(id) : row
   }
@@ -42,9 +42,9 @@ export function overlay(below: (id: RowId) => Row | null) {
 }
 
 /** What is to be written, so that stored rows become those of an overlay. */
-export function netOf(changed: ReadonlyMap<RowId, Row | null>, stored: Rows): Net {
-  const inserted: Row[] = []
-  const updated: Row[] = []
+export function netOf(changed: ReadonlyMap<RowId, PlantRow | null>, stored: Rows): Net {
+  const inserted: PlantRow[] = []
+  const updated: PlantRow[] = []
   const deleted: RowId[] = []
   const passed: RowId[] = []
   for (const [id, row] of changed) {

@@ -2,20 +2,20 @@
 
 import type { SQL } from 'bun'
 import { firstId, maxWalked, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
-import { type Int64, type NewPlant, TEXTS } from '../../../plant/plant'
+import { type Int64, type Plant, TEXT_FIELDS } from '../../../plant/plant'
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
 import {
   COLUMNS,
+  type PlantRecord,
+  type PlantRow,
   plantOf,
-  type Row,
   type RowId,
-  type StoredPlant,
   toPlant,
   toRow,
   toRowId,
 } from '../../../plant/row'
 import type { Ask } from '../connecting/connection'
-import { type Answer, bigints, rowsOf, type Statement } from '../connecting/statements'
+import { bigints, rowsOf, type SqlResult, type Statement } from '../connecting/statements'
 import type { Rows } from './overlay'
 
 /** The bytes of texts, in SQL. */
@@ -38,9 +38,9 @@ export async function countPlants(sql: SQL): Promise<number | null> {
   return counts.length === 1 ? Number(counts[0]?.plants) : null
 }
 
-export function toRows(answer: Answer | undefined): Rows {
-  const rows = new Map<RowId, Row>()
-  for (const stored of rowsOf<StoredPlant>(answer)) {
+export function toRows(answer: SqlResult | undefined): Rows {
+  const rows = new Map<RowId, PlantRow>()
+  for (const stored of rowsOf<PlantRecord>(answer)) {
     const row = toRow(stored)
     rows.set(row[0], row)
   }
@@ -49,14 +49,14 @@ export function toRows(answer: Answer | undefined): Rows {
 
 /** The stored rows with these ids. */
 export async function selectRows(sql: SQL, ids: readonly (RowId | bigint)[]): Promise<Rows> {
-  return toRows(await sql.unsafe<StoredPlant[]>(SELECT, [bigints(sql, ids)]))
+  return toRows(await sql.unsafe<PlantRecord[]>(SELECT, [bigints(sql, ids)]))
 }
 
 /** Characters of a tag that are indexed: an index entry has at most 2704 bytes. See migrations/0001. */
 export const INDEXED_CHARACTERS = 200
 
 /** `hit`: whether the row matches; the last one may not. `more`: whether there is a next page. */
-type PageRow = StoredPlant & { readonly hit: boolean; readonly more: boolean }
+type PageRow = PlantRecord & { readonly hit: boolean; readonly more: boolean }
 
 const ofTag = (tag: string) =>
   `AND left(tag, ${INDEXED_CHARACTERS}) = left(${tag}, ${INDEXED_CHARACTERS}) AND tag = ${tag}`
@@ -73,7 +73,7 @@ function pagesIn(order: Order) {
     SELECT ${COLUMNS}, hit, place, max(place) OVER () AS last, count(*) OVER () < walked AS more FROM (
       SELECT ${COLUMNS}, hit, count(*) OVER () AS walked, row_number() OVER ids AS place,
         count(*) FILTER (WHERE hit) OVER ids - hit::int AS found,
-        sum(${octetsOf(TEXTS)})
+        sum(${octetsOf(TEXT_FIELDS)})
           OVER (ids ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS length
       FROM (
         SELECT ${COLUMNS}, ${hit} AS hit FROM plants
@@ -111,7 +111,7 @@ export async function listPlants(sql: SQL, query: PlantQuery): Promise<Page> {
 }
 
 /** Returns a function that reads a plant by its id; the calls of one turn of the event loop share a query. */
-export function shareReads(ask: Ask): (id: Int64) => Promise<NewPlant | null> {
+export function shareReads(ask: Ask): (id: Int64) => Promise<Plant | null> {
   let shared: { readonly ids: Set<Int64>; readonly rows: Promise<Rows> } | null = null
 
   function begin() {

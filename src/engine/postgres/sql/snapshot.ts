@@ -2,8 +2,8 @@
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
-import { FIELDS, type NewPlant } from '../../../plant/plant'
-import { plantOf, type StoredPlant } from '../../../plant/row'
+import { FIELDS, type Plant } from '../../../plant/plant'
+import { type PlantRecord, plantOf } from '../../../plant/row'
 import { type Ask, type Connection, connect } from '../connecting/connection'
 import { sqlStateOf } from '../connecting/errors'
 import { addressOf, type PostgresTarget } from '../connecting/url'
@@ -37,11 +37,11 @@ async function columnsIn(sql: SQL): Promise<readonly string[]> {
 }
 
 /** All plants in ascending order of their ids, in parts that fit in memory. */
-export async function* allPlants(ask: Ask): AsyncGenerator<readonly NewPlant[]> {
+export async function* allPlants(ask: Ask): AsyncGenerator<readonly Plant[]> {
   const part = partOf(await ask(columnsIn))
   let after: bigint | null = null
   for (;;) {
-    const rows: StoredPlant[] = await ask((sql) => sql.unsafe<StoredPlant[]>(part, [after]))
+    const rows: PlantRecord[] = await ask((sql) => sql.unsafe<PlantRecord[]>(part, [after]))
     const last = rows.at(-1)
     if (!last) return
     after = last.id

@@ -2,8 +2,8 @@
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
-import { FIELDS, TEXTS } from '../../../plant/plant'
-import { COLUMNS, type RowTexts, type StoredPlant, toRow } from '../../../plant/row'
+import { FIELDS, TEXT_FIELDS } from '../../../plant/plant'
+import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../../plant/row'
 import { decide, type State } from '../../commit/decide'
 import type { Outcome, Refusal, Write } from '../../commit/write'
 import { APPLICATION_ID } from '../file/migrations'
@@ -13,12 +13,12 @@ const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
 /** The plants of a database, for {@link decide}. */
 function prepareState(db: Database): State {
-  const select = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const select = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
   const insert = db.query<never, [bigint, ...RowTexts]>(
     `INSERT INTO plants (${COLUMNS}) VALUES (${FIELDS.map(() => '?')}) ON CONFLICT (id) DO NOTHING`,
   )
   const update = db.query<never, [...RowTexts, bigint]>(
-    `UPDATE plants SET ${TEXTS.map((name) => `${name} = ?`)} WHERE id = ?`,
+    `UPDATE plants SET ${TEXT_FIELDS.map((name) => `${name} = ?`)} WHERE id = ?`,
   )
   const remove = db.query<never, [bigint]>('DELETE FROM plants WHERE id = ?')
 

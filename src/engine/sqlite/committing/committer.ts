@@ -5,7 +5,7 @@ import type { NewEntry } from '../../../change-log/entry'
 import { watchInode } from '../../../files/libc'
 import { countDelta } from '../../commit/plant-count'
 import { sampleRow } from '../../commit/sample-row'
-import { type Change, isDone, type Outcome, type Write } from '../../commit/write'
+import { isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
 import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
@@ -13,7 +13,7 @@ import { type LastEntry, prepareChangeLogWriter } from '../reading/change-log'
 import { CACHE, closeDatabase, connect, prepareOrClose } from '../reading/connection'
 import { prepareWrites, probe } from './apply-write'
 import { createCheckpointer } from './checkpoint'
-import type { Answer, CheckpointReport, DatabaseToOpen } from './worker-protocol'
+import type { CheckpointReport, CommitReply, DatabaseToOpen } from './worker-protocol'
 
 // How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
 const BUSY_MS = 8000
@@ -25,9 +25,9 @@ const moved: StorageFailure = {
 
 /** A connection that commits batches, one at a time. Its calls block until the disk has answered. */
 export type Committer = {
-  commit(batch: readonly Write[]): Answer
+  commit(batch: readonly Write[]): CommitReply
   /** Writes what a create and these changes take, as a commit does, and stores nothing. */
-  rehearse(changes: readonly Change[]): Answer
+  rehearse(changes: readonly PlantWrite[]): CommitReply
   /** Checkpoints, if that is due. Called once the commit has been answered. */
   afterCommit(): void
   close(): void
@@ -128,12 +128,12 @@ function prepareCommits(
    * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten by the
    * next one (https://sqlite.org/fileformat2.html#walindexformat).
    */
-  function rehearse(changes: readonly Change[]): Answer {
+  function rehearse(changes: readonly PlantWrite[]): CommitReply {
     try {
       if (isMoved()) return { failure: moved }
       db.run('PRAGMA cache_size = 0')
       beginBatch()
-      const sample: Change = { kind: 'create', row: sampleRow(), origin: null }
+      const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }
       const [created = null] = applyBatch([sample, ...changes]).outcomes
       if (isDone(created)) return 'done'
       const detail = created.detail ?? `a create is refused with ${created.error}`
@@ -150,7 +150,7 @@ function prepareCommits(
    * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
    * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
    */
-  function commit(batch: readonly Write[]): Answer {
+  function commit(batch: readonly Write[]): CommitReply {
     let outcomes: readonly Outcome[] | undefined
     let lastEntry: LastEntry | null = null
     let isCommitted = false

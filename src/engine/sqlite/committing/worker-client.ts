@@ -1,11 +1,11 @@
 // The serving thread's side of the committing thread: has it open the database and commit.
 
-import type { Change, Write } from '../../commit/write'
+import type { PlantWrite, Write } from '../../commit/write'
 import { Confirmations } from '../../health'
 import { type StorageFailure, toFailure } from '../file/errors'
 import {
-  type Answer,
   type CheckpointReport,
+  type CommitReply,
   type DatabaseToOpen,
   failureOf,
   isReport,
@@ -18,7 +18,7 @@ export class WorkerClient {
   readonly confirmations = new Confirmations()
   #thread: Worker | undefined
   /** Requests are answered in order. */
-  #asking: ((answer: Answer) => void)[] = []
+  #asking: ((answer: CommitReply) => void)[] = []
   #opening: Promise<StorageFailure | null> | undefined
 
   constructor(
@@ -38,7 +38,7 @@ export class WorkerClient {
   }
 
   /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
-  async commit(batch: readonly Write[]): Promise<Answer> {
+  async commit(batch: readonly Write[]): Promise<CommitReply> {
     this.confirmations.sent()
     const failure = await this.open()
     const answer = failure ? { failure } : await this.#ask({ commit: batch })
@@ -48,7 +48,7 @@ export class WorkerClient {
   }
 
   /** Writes what a create and these changes take, and stores nothing. Resolves to why that failed, or null. */
-  async rehearse(changes: readonly Change[]): Promise<StorageFailure | null> {
+  async rehearse(changes: readonly PlantWrite[]): Promise<StorageFailure | null> {
     this.confirmations.sent()
     const failure = (await this.open()) ?? failureOf(await this.#ask({ rehearse: changes }))
     this.confirmations.answered()
@@ -73,9 +73,9 @@ export class WorkerClient {
     return failure
   }
 
-  #ask(request: Request): Promise<Answer> {
+  #ask(request: Request): Promise<CommitReply> {
     this.#thread ??= this.#start()
-    const { promise, resolve } = Promise.withResolvers<Answer>()
+    const { promise, resolve } = Promise.withResolvers<CommitReply>()
     this.#asking.push(resolve)
     this.#thread.postMessage(JSON.stringify(request))
     return promise

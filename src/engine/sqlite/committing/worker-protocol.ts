@@ -1,6 +1,6 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
-import type { Change, Outcome, Write } from '../../commit/write'
+import type { Outcome, PlantWrite, Write } from '../../commit/write'
 import type { StorageFailure } from '../file/errors'
 import type { LastEntry } from '../reading/change-log'
 
@@ -16,7 +16,7 @@ export type DatabaseToOpen = {
 export type Request =
   | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
   | { readonly commit: readonly Write[] }
-  | { readonly rehearse: readonly Change[] }
+  | { readonly rehearse: readonly PlantWrite[] }
   | { readonly close: true }
 
 /**
@@ -24,7 +24,7 @@ export type Request =
  * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
  * `lastEntry`: that of the batch in the change log, if it has any.
  */
-export type Answer =
+export type CommitReply =
   | 'done'
   | { readonly outcomes: readonly Outcome[] }
   | { readonly failure: StorageFailure }
@@ -39,10 +39,10 @@ export type CheckpointReport =
   | { readonly pages: number; readonly checkpointed: number }
   | { readonly checkpointFailure: StorageFailure }
 
-export type Reply = Answer | CheckpointReport
+export type Reply = CommitReply | CheckpointReport
 
 export const isReport = (reply: Reply): reply is CheckpointReport =>
   typeof reply === 'object' && ('pages' in reply || 'checkpointFailure' in reply)
 
-export const failureOf = (answer: Answer): StorageFailure | null =>
+export const failureOf = (answer: CommitReply): StorageFailure | null =>
   typeof answer === 'object' && 'failure' in answer ? answer.failure : null

@@ -2,7 +2,7 @@
 
 import { toFailure } from '../file/errors'
 import { type Committer, openCommitter } from './committer'
-import type { Answer, Reply, Request } from './worker-protocol'
+import type { CommitReply, Reply, Request } from './worker-protocol'
 
 declare const self: Worker
 
@@ -10,7 +10,7 @@ let committer: Committer | undefined
 
 const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
 
-function answer(request: Request): Answer {
+function answer(request: Request): CommitReply {
   if ('open' in request) {
     committer = openCommitter(request.open, request.isDistrusted, reply)
     return 'done'

@@ -2,7 +2,7 @@
 // the lock is free: it is tried each second.
 
 import { ApiError } from '../../../errors'
-import type { Role } from '../../role'
+import type { StoreUser } from '../../store-user'
 import { LOCKED } from '../file/errors'
 
 const RETRY_MS = 1000
@@ -17,7 +17,7 @@ export type ForeignLock = {
 }
 
 /** Watches the lock of one database. `tryLock` takes it and releases it, and rejects at once if it cannot. */
-export function watchForeignLock({ log }: Role, tryLock: () => Promise<void>): ForeignLock {
+export function watchForeignLock({ log }: StoreUser, tryLock: () => Promise<void>): ForeignLock {
   let reason: ApiError | null = null
   let since = 0
   let retry: Timer | undefined

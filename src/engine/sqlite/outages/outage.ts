@@ -6,7 +6,7 @@
 
 import type { ApiError } from '../../../errors'
 import type { Outcome } from '../../commit/write'
-import type { Role } from '../../role'
+import type { StoreUser } from '../../store-user'
 import type { StorageFailure } from '../file/errors'
 import type { ServingConnection } from '../reading/connection'
 import { type Doubt, settle } from './settle'
@@ -23,7 +23,7 @@ export class Outage {
 
   /** `reopen` closes everything, and reads it from the disk again. */
   constructor(
-    private readonly role: Role,
+    private readonly role: StoreUser,
     private readonly toError: (failure: StorageFailure) => ApiError,
     private readonly reopen: () => Promise<ServingConnection>,
   ) {}

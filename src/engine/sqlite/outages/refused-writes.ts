@@ -2,8 +2,8 @@
 // on a full disk, as was refused. That is tried each second: a smaller write may well succeed.
 
 import type { ApiError } from '../../../errors'
-import { type Change, isChange, type Write } from '../../commit/write'
-import type { Role } from '../../role'
+import { isPlantWrite, type PlantWrite, type Write } from '../../commit/write'
+import type { StoreUser } from '../../store-user'
 import type { StorageFailure } from '../file/errors'
 
 const RETRY_MS = 1000
@@ -17,7 +17,7 @@ export type RefusedWrites = {
   /** Why changes are refused without a try: one would suspend the storage again. */
   blocking(): ApiError | null
   /** The changes for which the disk was too full, for the next rehearsal. */
-  changes(): readonly Change[]
+  changes(): readonly PlantWrite[]
   /** Notes that a batch failed; returns the reason. */
   failed(failure: StorageFailure, batch: readonly Write[]): ApiError
   /** Notes that a change was refused, for a reason that may concern others. */
@@ -29,12 +29,12 @@ export type RefusedWrites = {
 
 /** `rehearse` writes as much as was refused, and reports how that ended; it rejects if it cannot be tried now. */
 export function watchRefusedWrites(
-  role: Role,
+  role: StoreUser,
   toError: (failure: StorageFailure) => ApiError,
   rehearse: () => Promise<void>,
 ): RefusedWrites {
   let refused: { readonly failure: StorageFailure; readonly since: number } | null = null
-  let changes: readonly Change[] = []
+  let changes: readonly PlantWrite[] = []
   let retry: Timer | undefined
   let loggedAt = Number.NEGATIVE_INFINITY
   let isClosed = false
@@ -73,7 +73,7 @@ export function watchRefusedWrites(
     changes: () => changes,
     failed(failure, batch) {
       // Any other failure may be the fault of this batch alone: rehearsed, it would block all others.
-      if (failure.kind === 'full' && batch.some(isChange)) changes = batch.filter(isChange)
+      if (failure.kind === 'full' && batch.some(isPlantWrite)) changes = batch.filter(isPlantWrite)
       begin(failure)
       // An outage logs its reason.
       if (failure.kind === 'full') logAtTimes(failure)

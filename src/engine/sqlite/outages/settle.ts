@@ -1,6 +1,6 @@
 // Settles a batch in doubt: finds out whether the disk holds it, once the disk can be read again.
 
-import { isSame, type Row, type RowId, toRow } from '../../../plant/row'
+import { isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { isDone, type Outcome, type Write } from '../../commit/write'
 import type { LastEntry } from '../reading/change-log'
 import type { ServingConnection } from '../reading/connection'
@@ -17,8 +17,8 @@ export type Doubt = {
 export function netEffect(
   batch: readonly Write[],
   outcomes: readonly Outcome[],
-): Map<RowId, Row | null> {
-  const rows = new Map<RowId, Row | null>()
+): Map<RowId, PlantRow | null> {
+  const rows = new Map<RowId, PlantRow | null>()
   for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
     if (!isDone(outcome)) continue
@@ -41,7 +41,7 @@ export function netEffect(
   return rows
 }
 
-function isStored(plants: ServingConnection['plants'], id: RowId, row: Row | null): boolean {
+function isStored(plants: ServingConnection['plants'], id: RowId, row: PlantRow | null): boolean {
   const plant = plants.read(BigInt(id))
   return plant && row ? isSame(toRow(plant), row) : !plant && !row
 }

@@ -31,7 +31,7 @@ import {
   toChangeLogState,
 } from '../../../change-log/entry'
 import { PAGE_LENGTH } from '../../../plant/page'
-import { type Int64, TEXTS } from '../../../plant/plant'
+import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
 
 // Entries that are removed at once, besides as many as were added since the last time, so that removal never falls behind. At
 // most as many as cost less than a commit of many changes.
@@ -237,7 +237,7 @@ export function* changeLogProblems(db: Database): Generator<string> {
   if (sums?.bytes !== sums?.sum) yield 'the recorded size of the change log is wrong'
   const links = db
     .query<Link, []>(
-      `SELECT number, plant, before, after, ${TEXTS} FROM changes LEFT JOIN plants ON id = plant
+      `SELECT number, plant, before, after, ${TEXT_FIELDS} FROM changes LEFT JOIN plants ON id = plant
        ORDER BY plant, number`,
     )
     .safeIntegers(true)

@@ -2,19 +2,19 @@
 
 import type { Database } from 'bun:sqlite'
 import { firstId, maxWalked, PAGE_LENGTH, SQL_ORDERS } from '../../../plant/page'
-import { charactersOf, FIELDS, type Int64, type NewPlant } from '../../../plant/plant'
+import { charactersOf, FIELDS, type Int64, type Plant } from '../../../plant/plant'
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
-import { COLUMNS, plantOf, type StoredPlant } from '../../../plant/row'
+import { COLUMNS, type PlantRecord, plantOf } from '../../../plant/row'
 
 // A part of an export.
 const PART_PLANTS = 1000
 const PART_CHARACTERS = 1_000_000
 
 /** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
-type Walked = StoredPlant & { readonly hit?: bigint }
+type Walked = PlantRecord & { readonly hit?: bigint }
 
 function takePage(rows: Iterable<Walked>, limit: number, most: number): Page {
-  const plants: NewPlant[] = []
+  const plants: Plant[] = []
   let next: Int64 | null = null
   let [walked, length] = [0, 0]
   for (const row of rows) {
@@ -32,10 +32,10 @@ function takePage(rows: Iterable<Walked>, limit: number, most: number): Page {
 /** Prepares the queries of pages in one order. Returns a function that reads the rows from an id on. */
 function prepareRange(db: Database, order: Order) {
   const { from, by } = SQL_ORDERS[order]
-  const all = db.query<StoredPlant, [bigint, number]>(
+  const all = db.query<PlantRecord, [bigint, number]>(
     `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
   )
-  const ofTag = db.query<StoredPlant, [bigint, number, string]>(
+  const ofTag = db.query<PlantRecord, [bigint, number, string]>(
     `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 AND tag = ?3 ORDER BY ${by} LIMIT ?2`,
   )
   // SQLite's lower() knows A to Z only.
@@ -59,13 +59,13 @@ function prepareRange(db: Database, order: Order) {
 }
 
 export type PlantReader = {
-  read(id: Int64): NewPlant | null
+  read(id: Int64): Plant | null
   list(query: PlantQuery): Page
 }
 
 /** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
 export function preparePlants(db: Database): PlantReader {
-  const one = db.query<StoredPlant, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
+  const one = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
   const ranges = { asc: prepareRange(db, 'asc'), desc: prepareRange(db, 'desc') }
 
   return {
@@ -97,11 +97,11 @@ function columnsOf(db: Database): readonly string[] {
 }
 
 /** The plants of one moment in ascending order of their ids, in parts that fit in memory. */
-export function* allPlants(db: Database): Generator<readonly NewPlant[]> {
+export function* allPlants(db: Database): Generator<readonly Plant[]> {
   const rows = db
-    .query<StoredPlant, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)
+    .query<PlantRecord, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)
     .safeIntegers(true)
-  let part: NewPlant[] = []
+  let part: Plant[] = []
   let characters = 0
   for (const row of rows.iterate()) {
     part.push(plantOf(row))

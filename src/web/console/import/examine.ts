@@ -4,7 +4,7 @@ import { type Columns, usedColumns } from '../../../formats/columns.ts'
 import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
-import type { NewPlant } from '../../../plant/plant.ts'
+import type { Plant } from '../../../plant/plant.ts'
 import { breathe } from './breathe.ts'
 import type { OpenedFile } from './file.ts'
 import { WORDS } from './words.ts'
@@ -16,7 +16,7 @@ export type Problem = { readonly line: number; readonly problem: string }
 
 export type Findings = {
   /** The first plants, as they would be stored. */
-  readonly first: readonly NewPlant[]
+  readonly first: readonly Plant[]
   readonly rows: number
   readonly refused: number
   /** The first ones. */
@@ -42,7 +42,7 @@ export async function* examine(
   columns: Columns,
 ): AsyncGenerator<Findings> {
   const pause = breathe()
-  const first: NewPlant[] = []
+  const first: Plant[] = []
   const problems: Problem[] = []
   const notices: string[] = []
   let read = 0

@@ -2,10 +2,10 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import type { Log } from '../log'
-import { isChange, isDone, type Outcome, type Write } from './commit/write'
+import { isDone, isPlantWrite, type Outcome, type Write } from './commit/write'
 
-/** What the process that opens a store may do. Made by {@link daemon} or {@link command}, once per process. */
-export type Role = {
+/** What the process that opens a store may do. Made by {@link storeOwner} or {@link storeGuest}, once per process. */
+export type StoreUser = {
   /** Holds the lock of the database until it is closed, so that it has only one daemon. */
   readonly holdsLock: boolean
   /** Creates the database if there is none. */
@@ -26,12 +26,12 @@ export type Role = {
 const NEVER = new AbortController().signal
 
 /** A process that serves a store to clients for as long as it runs. */
-export const daemon = (
+export const storeOwner = (
   log: Log,
-  onCommit: Role['onCommit'],
+  onCommit: StoreUser['onCommit'],
   keepChanges: KeepChanges = null,
   stopping: AbortSignal = NEVER,
-): Role => ({
+): StoreUser => ({
   holdsLock: true,
   makesDatabase: true,
   outlivesOutages: true,
@@ -43,11 +43,11 @@ export const daemon = (
 })
 
 /** A process that uses a store briefly, and lets a daemon beside it work. */
-export const command = ({
+export const storeGuest = ({
   makesDatabase,
   uninterrupted = (commit) => commit(),
   log = () => {},
-}: Pick<Role, 'makesDatabase'> & Partial<Role>): Role => ({
+}: Pick<StoreUser, 'makesDatabase'> & Partial<StoreUser>): StoreUser => ({
   holdsLock: false,
   makesDatabase,
   outlivesOutages: false,
@@ -61,7 +61,7 @@ export const command = ({
 
 /** Logs what a batch that was committed could not do, and counts its changes. */
 export function observeCommit(
-  { log, onCommit }: Role,
+  { log, onCommit }: StoreUser,
   batch: readonly Write[],
   outcomes: readonly Outcome[],
   milliseconds: number,
@@ -69,7 +69,7 @@ export function observeCommit(
   let changed = 0
   for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
-    if (isDone(outcome)) changed += isChange(write) ? 1 : 0
+    if (isDone(outcome)) changed += isPlantWrite(write) ? 1 : 0
     else if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
   }
   if (changed > 0) onCommit(changed, milliseconds)
