@@ -1,35 +1,39 @@
-# An ordinary user for .ci/run, with a fresh clone in a folder with a blank in its name. To be sourced by root.
+# An ordinary user for .ci/run, with a clone of HEAD in a folder with a blank in its name. Root sources this file.
 user=plantstore-ci-$$
-clone="/home/$user/my plants/plantstore"
+home=/home/$user
+clone="$home/my plants/plantstore"
+is_made=
 
-# as_user COMMAND…: runs a command in the clone with the variables and the umask of a login, as strict as it can be.
+# as_user COMMAND…: runs a command in the clone with the variables of a login and the strictest umask.
 as_user() {
-  setpriv --reuid="$user" --regid="$user" --init-groups env -i HOME="/home/$user" USER="$user" PATH="$PATH" \
-    npm_config_loglevel=error sh -c 'umask 077 && cd "$0" && exec "$@"' "$clone" "$@"
+  setpriv --reuid="$user" --regid="$user" --init-groups env -i HOME="$home" USER="$user" PATH="$PATH" \
+    npm_config_loglevel=error sh -c 'umask "$1" && cd "$0" && shift && exec "$@"' "${in:-$clone}" "${umask:-077}" "$@"
 }
 
+# The user clones from a bundle: a clone of this folder could share its objects by hard links.
 make_user() {
-  useradd --create-home --home-dir "/home/$user" --shell /bin/sh "$user" || return
-  # A clone by hard links would hand this repository's own objects to the user.
-  (umask 077 && mkdir "${clone%/*}" && git clone --quiet --no-hardlinks . "$clone") && chown -R "$user:" "${clone%/*}"
+  useradd --create-home --home-dir "$home" --shell /bin/sh "$user" && is_made=1 &&
+    git bundle create --quiet "$home/plantstore.bundle" HEAD && chmod 644 "$home/plantstore.bundle" &&
+    in=$home as_user git clone --quiet plantstore.bundle "$clone"
 }
 
-# Everything of the user in the folders that anybody may write. npx leaves Node.js's compile cache.
+# Entries of the folders that any user may write. npx leaves Node.js's compile cache.
 files_of_user() {
-  find /tmp /var/tmp /dev/shm /run -xdev \( -path "/home/$user" -o -path '*/node-compile-cache' \) -prune -o -user "$user" -prune -print 2> /dev/null |
-    sort -u
+  find /tmp /var/tmp /dev/shm -xdev -mindepth 1 -maxdepth 1 -user "$user" "$@"
 }
 
-# Fails, and says what is left, unless all processes have ended, and all files but those of the clone's own are removed.
+# Prints what the user's tests left behind: processes, files in shared folders, and files in the clone.
 leaves_nothing() {
   local left
-  left=$(ps -u "$user" -o pid=,args=; files_of_user; as_user git status --porcelain)
+  left=$(ps -u "$user" -o pid=,args=; files_of_user ! -name node-compile-cache; as_user git status --porcelain)
   [[ -z $left ]] || { printf 'error: left behind: %s\n' "$left"; return 1; }
 }
 
+# Removes only a user that make_user has made, and nothing but entries of shared folders that are theirs.
 remove_user() {
-  id "$user" > /dev/null 2>&1 || return 0
-  pkill -KILL -u "$user"
-  find /tmp /var/tmp /dev/shm -xdev -mindepth 1 -maxdepth 1 -user "$user" -exec rm -rf -- {} +
+  [[ -n $is_made ]] || return 0
+  is_made=
+  ps -u "$user" -o pid= | xargs --no-run-if-empty kill -KILL
+  files_of_user -exec rm -rf -- {} +
   until userdel --remove "$user" 2> /dev/null; do sleep 1; done
 }
