@@ -5,6 +5,7 @@ import type { NewPlant, Plant } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range } from '../harness/tested-store'
+import { until } from '../harness/until'
 
 /** A database of one engine, empty at first. Disposing of it closes its stores. */
 export type ChangeLogDatabase = AsyncDisposable & {
@@ -325,7 +326,7 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
 
     store = await database.open(1000)
     const last = await end(store)
-    while ((await changeLogOf(store).stats()).entries > 0) await Bun.sleep(50)
+    await until('an empty change log', async () => (await changeLogOf(store).stats()).entries === 0)
 
     expect(await changeLogOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
     expect(await changeLogOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })
