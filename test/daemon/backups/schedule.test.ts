@@ -29,7 +29,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { unprivileged } from '../../harness/unprivileged'
-import { until } from '../../harness/until'
+import { inTime, until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -244,8 +244,12 @@ test('sets no timer for longer than a timer can run', async () => {
   const now = Date.UTC(2026, 0, 31, 12)
   writeFileSync(folder.file(backupName('plants.db', now)), 'made now')
   const waits: unknown[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  // Its deadline is a timer too.
+  const waiting = inTime(() => 'a timer', promise)
   const spy = spyOn(globalThis, 'setTimeout').mockImplementation(((_: unknown, ms: unknown) => {
     waits.push(ms)
+    resolve()
   }) as never)
   try {
     const plan = { database: 'plants.db', backupFolder: folder.path, backupKeep: null }
@@ -255,7 +259,7 @@ test('sets no timer for longer than a timer can run', async () => {
       () => {},
       () => now,
     ).start()
-    await until('a timer', () => waits.length > 0)
+    await waiting
   } finally {
     spy.mockRestore()
   }
