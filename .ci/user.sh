@@ -2,19 +2,18 @@
 user=plantstore-ci-$$
 home=/home/$user
 clone="$home/my plants/plantstore"
-is_made=
 
-# as_user COMMAND…: runs a command in the clone with the variables of a login and the strictest umask.
+# as_user COMMAND…: runs a command in the clone, or in the home folder before there is one, with the strictest umask.
 as_user() {
   setpriv --reuid="$user" --regid="$user" --init-groups env -i HOME="$home" USER="$user" PATH="$PATH" \
-    npm_config_loglevel=error sh -c 'umask "$1" && cd "$0" && shift && exec "$@"' "${in:-$clone}" "${umask:-077}" "$@"
+    npm_config_loglevel=error sh -c 'umask 077; cd "$0" 2> /dev/null || cd; exec "$@"' "$clone" "$@"
 }
 
 # The user clones from a bundle: a clone of this folder could share its objects by hard links.
 make_user() {
-  useradd --create-home --home-dir "$home" --shell /bin/sh "$user" && is_made=1 &&
+  useradd --create-home --home-dir "$home" --shell /bin/sh "$user" && touch "$logs/user" &&
     git bundle create --quiet "$home/plantstore.bundle" HEAD && chmod 644 "$home/plantstore.bundle" &&
-    in=$home as_user git clone --quiet plantstore.bundle "$clone"
+    as_user git clone --quiet plantstore.bundle "$clone"
 }
 
 # Entries of the folders that any user may write. npx leaves Node.js's compile cache.
@@ -32,8 +31,8 @@ leaves_nothing() {
 
 # Removes only a user that make_user has made, and nothing but entries of shared folders that are theirs.
 remove_user() {
-  [[ -n $is_made ]] || return 0
-  is_made=
+  [[ -e $logs/user ]] || return 0
+  rm "$logs/user"
   ps -u "$user" -o pid= | xargs --no-run-if-empty kill -KILL
   files_of_user -exec rm -rf -- {} +
   sleep 1
