@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { PATIENCE_MS, program, startDaemon, temporaryFolder } from './harness/daemon'
 import { storedPlants } from './harness/plants'
+import { until } from './harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -38,7 +39,7 @@ test.skipIf(!isBuilt)('takes nothing from the folder that it is started in', asy
   using folder = hostileFolder()
   const env = { PLANTSTORE_TOKEN: '' }
   await using daemon = await startDaemon({ cwd: folder.path, env })
-  while (!daemon.out().includes('curl')) await Bun.sleep(2)
+  await until('the first token', () => daemon.out().includes('curl'))
 
   expect(daemon.url).toStartWith('http://127.0.0.1:')
   const [token] = /pst_[A-Za-z0-9_-]{43}/.exec(daemon.out()) ?? []

@@ -313,7 +313,7 @@ test('reads options from the environment, and a flag wins', async () => {
     await using daemon = await startDaemon({ cwd: folder.path, env })
     expect((await daemon.create('{"id":1,"name":"Rose"}')).status).toBe(413)
     expect(daemon.url).not.toEndWith(':1')
-    while (!daemon.events().some(({ event }) => event === 'request')) await Bun.sleep(2)
+    await daemon.event('request')
     expect(daemon.out()).toContain(`${daemon.url} (all interfaces)\n`)
   }
   expect(existsSync(folder.file('by-environment.db'))).toBeTrue()

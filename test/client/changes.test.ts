@@ -11,17 +11,12 @@ import {
 import { type Daemon, startDaemon, TOKEN } from '../harness/daemon'
 import { own } from '../harness/own'
 import { ownDaemon } from '../harness/own-daemon'
+import { until } from '../harness/until'
 import { IDS } from './scenario'
 
 const KEEP = ['--keep-changes', '1d']
 const { daemon, folder } = ownDaemon({ args: KEEP })
 const client = own(() => createClient({ url: daemon.url, token: TOKEN }))
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 30_000; !(await holds()); await Bun.sleep(20)) {
-    if (Date.now() > end) throw new Error('it never held')
-  }
-}
 
 /** A copy that is kept by `follow`, until it is stopped. */
 function keepCopy(followed: (signal: AbortSignal) => AsyncIterable<Followed>) {
@@ -101,7 +96,7 @@ test('a copy is exact through kills of the daemon and changes that go on', async
   isWriting = false
   await writing
 
-  await until(() => isSame(copy, other))
+  await until('the same plants in the copy', () => isSame(copy, other))
   expect(copy.resets()).toBe(1)
   expect(copy.sorted().length).toBeGreaterThan(300)
   await copy.end()
@@ -125,7 +120,7 @@ test('a copy has what changed on pages that were listed before', async () => {
   })
   const copy = keepCopy((signal) => slow.follow({ signal }))
 
-  await until(() => isSame(copy))
+  await until('the same plants in the copy', () => isSame(copy))
   expect(pages).toBe(2)
   expect(copy.sorted()[0]).toEqual({ id: IDS[0] ?? 0n, name: 'changed meanwhile' })
   await copy.end()
@@ -138,14 +133,14 @@ test('a copy begins again when its place in the log is gone', async () => {
   const other = createClient({ url: first.url, token: TOKEN })
   await other.createPlant({ id: 1n, name: 'a' })
   const copy = keepCopy((signal) => other.follow({ signal }))
-  await until(() => isSame(copy, other))
+  await until('the same plants in the copy', () => isSame(copy, other))
 
   await first.kill()
   await (await startDaemon({ args: ['--keep-changes', 'off'], database })).kill()
   const again = await startDaemon({ args: [...KEEP, '--port', String(port)], database })
   await other.createPlant({ id: 2n, name: 'b' })
 
-  await until(() => isSame(copy, other))
+  await until('the same plants in the copy', () => isSame(copy, other))
   expect(copy.sorted().map(({ id }) => id)).toEqual([1n, 2n])
   expect(copy.resets()).toBe(2)
   await copy.end()

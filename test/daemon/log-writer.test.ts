@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { createLogWriter } from '../../src/daemon/log-writer'
 import { PATIENCE_MS, program, TOKEN, temporaryFolder } from '../harness/daemon'
+import { until } from '../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -25,10 +26,11 @@ function openPipe(path: string, flags = constants.O_RDWR) {
     read,
     /** Reads until that matches; returns all that was read. */
     async readUntil(pattern: RegExp): Promise<string> {
-      for (let text = ''; ; await Bun.sleep(1)) {
+      let text = ''
+      return until(`output that matches ${pattern}`, () => {
         for (let more = read(); more !== ''; more = read()) text += more
-        if (pattern.test(text)) return text
-      }
+        return pattern.test(text) && text
+      })
     },
     [Symbol.dispose]: () => {
       closeSync(fd)
@@ -149,10 +151,11 @@ test('answers and stops where nobody reads its log', async () => {
 
   // It is read again, and then no more.
   let log = ''
-  while (!log.includes('"/health"')) {
+  await until('a request in the log', async () => {
     await fetch(`${url}/health`)
     log += pipe.read()
-  }
+    return log.includes('"/health"')
+  })
   const notices = [...log.matchAll(/"level":"warn","event":"log-dropped","lines":(\d+)}\n/g)]
   expect(notices.reduce((sum, [, lines]) => sum + Number(lines), 0)).toBe(await countDropped())
   for (let round = 0; round < 50; round++) {

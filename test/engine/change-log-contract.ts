@@ -5,6 +5,7 @@ import type { Plant, PlantFields } from '../../src/plant/plant'
 import type { Store } from '../../src/store'
 import { PATIENCE_MS } from '../harness/daemon'
 import { allPlants, range } from '../harness/tested-store'
+import { until } from '../harness/until'
 
 /** A database of one engine, empty at first. Disposing of it closes its stores. */
 export type ChangeLogDatabase = AsyncDisposable & {
@@ -322,7 +323,10 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
 
     await database.open(1000)
     store = await database.open(null)
-    while ((await changeLogOf(store).stats()).entries > 0) await Bun.sleep(50)
+    await until(
+      'entries to be removed',
+      async () => (await changeLogOf(store).stats()).entries === 0,
+    )
 
     // What is removed is no longer told, but the change log goes on.
     await store.createPlant({ id: 9n, name: 'Oak' })
@@ -341,7 +345,7 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
 
     store = await database.open(1000)
     const last = await end(store)
-    while ((await changeLogOf(store).stats()).entries > 0) await Bun.sleep(50)
+    await until('an empty change log', async () => (await changeLogOf(store).stats()).entries === 0)
 
     expect(await changeLogOf(store).stats()).toMatchObject({ entries: 0, oldestAt: null })
     expect(await changeLogOf(store).read({ limit: 10 })).toEqual({ entries: [], next: last })

@@ -75,7 +75,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const child = startProgram(args, { ...options, env })
   const daemon = await listening(child, env.PLANTSTORE_TOKEN)
   // It prints its address after it has logged the event.
-  await child.prints(() => child.out() !== '')
+  await child.prints(() => child.out() !== '', 'the address')
   return daemon
 }
 
@@ -94,16 +94,18 @@ export async function listening(child: Process, token: string = TOKEN, patience 
       .map((line) => JSON.parse(line))
 
   /** The first event of this name, as soon as it is logged. */
-  async function event(name: string): Promise<LogLine> {
+  async function event(name: string, withinMs?: number): Promise<LogLine> {
     const find = () => events().find((line) => line.event === name)
-    await child.prints(() => find() !== undefined)
+    await child.prints(() => find() !== undefined, `the event "${name}"`, withinMs)
     const found = find()
     if (!found) throw new Error(`exit code ${await child.exited}, no "${name}": ${child.err()}`)
     return found
   }
 
-  const giveUp = setTimeout(() => child.signal('SIGKILL'), patience)
-  const { url } = await event('listening').finally(() => clearTimeout(giveUp))
+  const { url } = await event('listening', patience).catch(async (error) => {
+    await child.kill()
+    throw error
+  })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
 
   return {

@@ -1,5 +1,6 @@
 // HTTP by hand: a connection that sends exactly the bytes it is given, never retries, and reads the answers in order.
 import type { Socket } from 'bun'
+import { inTime } from './until'
 
 export type Answer = {
   readonly status: number
@@ -62,8 +63,11 @@ export async function connect(to: Address) {
     },
   })
   const received = () => state.received.toString('latin1')
-  const until = async (holds: () => boolean) => {
-    while (!holds() && !state.isClosed) await state.news.promise
+  const news = (what: string, holds: () => boolean): Promise<void> => {
+    const reading = async () => {
+      while (!holds() && !state.isClosed) await state.news.promise
+    }
+    return inTime(() => `${what}; received: ${received()}`, reading())
   }
 
   return {
@@ -74,7 +78,7 @@ export async function connect(to: Address) {
       flush(socket)
     },
     /** Resolves when the kernel has taken all that was written. */
-    drained: () => until(() => state.unsent.length === 0),
+    drained: () => news('all bytes sent', () => state.unsent.length === 0),
     /** The next answer; undefined if the connection closes first. The answer to a HEAD has no body. */
     answer(method = 'GET'): Promise<Answer | undefined> {
       const { promise, resolve, reject } = Promise.withResolvers<Answer | undefined>()
@@ -91,13 +95,13 @@ export async function connect(to: Address) {
     received,
     /** Resolves to `received()` once it matches or the connection is closed. */
     async receive(pattern: RegExp): Promise<string> {
-      await until(() => pattern.test(received()))
+      await news(`bytes that match ${pattern}`, () => pattern.test(received()))
       return received()
     },
     closed: () => state.isClosed,
     /** Resolves to `received()` when the other side has closed the connection. */
     async whenClosed(): Promise<string> {
-      await until(() => false)
+      await news('a closed connection', () => false)
       return received()
     },
     /** Ends this side of the connection: nothing more is sent. */

@@ -1,4 +1,5 @@
 // Child processes of tests, with all that they print.
+import { inTime } from './until'
 
 export type ProcessOptions = {
   readonly cwd?: string
@@ -65,13 +66,17 @@ export function startProcess(command: readonly string[], options: ProcessOptions
     out: () => printed.out,
     /** Standard error so far. */
     err: () => printed.err,
-    /** Resolves to true once the output so far satisfies `holds`, to false if the process ends before. */
-    async prints(holds: () => boolean): Promise<boolean> {
-      while (!holds()) {
-        if (isFinished) return false
-        await news.promise
+    /** Resolves to true once the output so far satisfies `holds`, to false if the process ends before; rejects, naming `what`. */
+    prints(holds: () => boolean, what = 'output', withinMs?: number): Promise<boolean> {
+      const reading = async () => {
+        while (!holds()) {
+          if (isFinished) return false
+          await news.promise
+        }
+        return true
       }
-      return true
+      const name = () => `${what} of ${command.join(' ')}: ${printed.out}${printed.err}`
+      return inTime(name, reading(), withinMs)
     },
     /** Sends a signal, unless the process has ended. */
     signal: (name: NodeJS.Signals): void => child.kill(name),

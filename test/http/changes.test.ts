@@ -6,6 +6,7 @@ import { request } from '../harness/http'
 import { ownDaemon } from '../harness/own-daemon'
 import { expectError } from '../harness/plants'
 import { openStubborn } from '../harness/stubborn'
+import { until } from '../harness/until'
 
 const KEEP = ['--keep-changes', '1d']
 const { daemon, folder, createToken, revokeToken } = ownDaemon({ args: KEEP })
@@ -325,7 +326,7 @@ test('followers that read nothing are held within the bound of all answers, and 
   {
     using stubborn = openStubborn(other.port, 200)
     stubborn.send(text)
-    for (let tries = 0; tries < 100 && (await unsent()) < 20_000_000; tries++) await Bun.sleep(50)
+    await until('unread bytes', async () => (await unsent()) > 10_000_000)
     const bytes = await unsent()
     expect(bytes).toBeGreaterThan(10_000_000)
     expect(bytes).toBeLessThan(40_000_000)
@@ -334,6 +335,5 @@ test('followers that read nothing are held within the bound of all answers, and 
     expect((await take(events, 1))[0]?.change.id).toBe(100)
     await events.return()
   }
-  for (let tries = 0; tries < 200 && (await unsent()) > 0; tries++) await Bun.sleep(50)
-  expect(await unsent()).toBe(0)
+  await until('no unread bytes', async () => (await unsent()) === 0)
 })

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { PATIENCE_MS, startDaemon, TOKEN, temporaryFolder } from '../harness/daemon'
 import { connect, head } from '../harness/http'
 import { storedPlants } from '../harness/plants'
+import { until } from '../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -84,7 +85,7 @@ test('stores every plant that it acknowledged to clients that never pause', asyn
     }
   }
   const clients = Array.from({ length: 16 }, (_, number) => client(number).catch(() => {}))
-  while (acknowledged.length < 100) await Bun.sleep(2)
+  await until('100 creates', () => acknowledged.length >= 100)
 
   expect(await daemon.stop()).toBe(0)
 
@@ -156,7 +157,7 @@ test('reads the token file again on SIGHUP, and keeps the old token if it cannot
     process.kill(daemon.pid, 'SIGHUP')
     reloads += 1
     const count = () => daemon.events().filter((it) => it.event.startsWith('token-file-')).length
-    while (count() < reloads) await Bun.sleep(2)
+    await until('an event of the token file', () => count() >= reloads)
   }
 
   writeFileSync(file, `${second}\n`)

@@ -1,25 +1,20 @@
 // No output shows a secret of a URL, whatever a receiver, a daemon, a proxy or a database server answers.
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { createSendRequest } from '../../src/outbound/request'
 import { makeCa } from '../harness/certificates'
-import {
-  PATIENCE_MS,
-  runProgram,
-  startDaemon,
-  startProgram,
-  temporaryFolder,
-} from '../harness/daemon'
+import { PATIENCE_MS, runProgram, startDaemon, startProgram } from '../harness/daemon'
+import { own } from '../harness/own'
+import { ownFolder } from '../harness/own-folder'
 
 setDefaultTimeout(PATIENCE_MS)
 
-const folder = temporaryFolder()
-afterAll(() => folder[Symbol.dispose]())
-const ca = makeCa(folder, 'ca')
-const expired = ca.sign('IP:127.0.0.1', -1)
-const own = ca.sign('IP:127.0.0.1')
-const other = ca.sign('DNS:other.example')
+const folder = ownFolder()
+const ca = own(() => makeCa(folder, 'ca'))
+const expired = own(() => ca.sign('IP:127.0.0.1', -1))
+const valid = own(() => ca.sign('IP:127.0.0.1'))
+const other = own(() => ca.sign('DNS:other.example'))
 
 const SECRETS = ['PathSecret', 'QuerySecret', 'UserSecret', 'PassSecret', 'TokenSecret', 'Other']
 const SECRET_PATH = '/hook/PathSecret?s=QuerySecret'
@@ -140,7 +135,7 @@ describe('a message about a request shows no secret of its URL', () => {
   })
 
   test.each([
-    ['an unknown CA', own, 'signed by an unknown CA'],
+    ['an unknown CA', valid, 'signed by an unknown CA'],
     ['an expired certificate', expired, 'has expired'],
   ])('%s', async (_, pair, words) => {
     await using server = tls(pair)
@@ -154,7 +149,7 @@ describe('a message about a request shows no secret of its URL', () => {
     using garbage = await behave({ data: send('garbage garbage garbage') })
     // A fatal alert: protocol_version.
     using old = await behave({ data: send(Buffer.from('15030300020246', 'hex')) })
-    await using secure = tls(own)
+    await using secure = tls(valid)
 
     const [first, second, third] = await Promise.all([
       reason(`https://${garbage.host}${SECRET_PATH}`),
@@ -208,7 +203,7 @@ describe('a message about a request shows no secret of its URL', () => {
 })
 
 const secretFile = folder.file('secret')
-writeFileSync(secretFile, `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
+beforeAll(() => writeFileSync(secretFile, `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`))
 const PLANTSTORE_TOKEN = TOKEN
 const someFailures = failures.filter(([name]) =>
   /another protocol|length that|unknown coding|switch|redirect|reset/.test(name),

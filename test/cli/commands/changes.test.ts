@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { runProgram, startDaemon, startProgram, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 
 const KEEP = ['--keep-changes', '1d']
 const { daemon, database, folder } = ownDaemon({ args: KEEP })
@@ -49,10 +50,10 @@ test.each([
   // It has begun when the first change appears.
   let id = Math.floor(Math.random() * 1e9)
   const first = id
-  while (!child.out().includes('\n')) {
+  await until('the first change', async () => {
     await create(id++)
-    await Bun.sleep(50)
-  }
+    return child.out().includes('\n')
+  })
   await child.prints(() => linesOf(child.out()).at(-1)?.id === id - 1)
   child.signal('SIGINT')
 

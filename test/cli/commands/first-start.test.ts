@@ -11,6 +11,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -19,11 +20,8 @@ const env = { PLANTSTORE_TOKEN: '' }
 
 /** What a daemon has printed, once that matches; it listens before it prints its token. */
 async function printed(daemon: Daemon, pattern: RegExp): Promise<string> {
-  for (;;) {
-    const match = pattern.exec(daemon.out())
-    if (match) return match[1] ?? ''
-    await Bun.sleep(2)
-  }
+  const match = await until(`output that matches ${pattern}`, () => pattern.exec(daemon.out()))
+  return match[1] ?? ''
 }
 const TOKEN_LINE = /^ *(pst_[A-Za-z0-9_-]{43})$/m
 const CURL_LINE = /^ *(curl .*)\n/m

@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { pauseAfter } from '../../../src/outbound/webhook'
 import { runProgram, startProgram, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 
 const { daemon, database, folder } = ownDaemon({ args: ['--keep-changes', '1d'] })
 const env = { PLANTSTORE_TOKEN: TOKEN }
@@ -56,12 +57,6 @@ function forward(url: string, from: readonly string[], cursor: string | null) {
   }
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 20_000; !holds(); await Bun.sleep(20)) {
-    if (Date.now() > end) throw new Error('it never held')
-  }
-}
-
 const kept = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 
 test.each([
@@ -75,8 +70,11 @@ test.each([
     const first = Math.floor(Math.random() * 1e9)
     const ids = [first, first + 1, first + 2]
     for (const id of ids) await create(id)
-    await until(() => receiver.received.length === 3)
-    await until(() => kept(cursorFile) === `${receiver.received.at(-1)?.headers['webhook-id']}\n`)
+    await until('three changes', () => receiver.received.length === 3)
+    await until(
+      'the last cursor in the file',
+      () => kept(cursorFile) === `${receiver.received.at(-1)?.headers['webhook-id']}\n`,
+    )
     child.signal('SIGTERM')
 
     expect(await child.exited).toBe(0)
@@ -99,7 +97,7 @@ test('tries again what is not taken, waits as long as Retry-After says, and lose
   const { child } = forward(receiver.url, ['--database', database], await now())
   await create(2_000_000_001)
   await create(2_000_000_002)
-  await until(() => receiver.received.length === 5)
+  await until('five requests', () => receiver.received.length === 5)
   child.signal('SIGTERM')
   await child.exited
 
@@ -144,12 +142,12 @@ test('each change arrives at least once, in order, through kills', async () => {
   const from = 2_000_001_000
   for (let kills = 0; kills < 4; kills++) {
     for (let id = 0; id < 25; id++) await create(from + kills * 25 + id)
-    await until(() => receiver.received.length > kills * 25)
+    await until('the next change', () => receiver.received.length > kills * 25)
     child.signal('SIGKILL')
     await child.exited
     child = first.again()
   }
-  await until(() => receiver.ids().includes(from + 99))
+  await until('the last change', () => receiver.ids().includes(from + 99))
   child.signal('SIGTERM')
   await child.exited
 
@@ -165,12 +163,12 @@ test('--after now keeps where it began, so that a restart misses nothing', async
   const from = ['--database', database, '--after', 'now']
   const { child, cursorFile, again } = forward(receiver.url, from, null)
   const start = await now()
-  await until(() => kept(cursorFile) === `${start}\n`)
+  await until('the first cursor in the file', () => kept(cursorFile) === `${start}\n`)
   child.signal('SIGKILL')
   await child.exited
   await create(2_000_002_000)
   const second = again()
-  await until(() => receiver.received.length === 1)
+  await until('the change', () => receiver.received.length === 1)
   second.signal('SIGTERM')
   await second.exited
 
@@ -249,7 +247,7 @@ test('says at once that its source is down, and that it is back', async () => {
   const back = `plantstore: the daemon at ${source.url.origin} answers again\n`
   expect(await child.prints(() => child.err().includes(back))).toBe(true)
   await create(2_000_003_000)
-  await until(() => receiver.ids().includes(2_000_003_000))
+  await until('the change', () => receiver.ids().includes(2_000_003_000))
   child.signal('SIGTERM')
 
   expect(await child.exited).toBe(0)

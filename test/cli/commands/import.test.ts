@@ -5,6 +5,7 @@ import { hasScript, lines, onTerminal } from '../../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { plantsCounted, storedPlants } from '../../harness/plants'
 import { unprivileged } from '../../harness/unprivileged'
+import { until } from '../../harness/until'
 
 const asNobody = unprivileged()
 
@@ -288,7 +289,7 @@ test('ends with a summary when it is interrupted, also where nothing comes', asy
       return 0
     }
   }
-  while (stored() < 1000) await Bun.sleep(20)
+  await until('the first 1000 plants', () => stored() >= 1000)
 
   child.kill('SIGINT')
 

@@ -4,6 +4,7 @@ import { hashToken } from '../../../src/token/token'
 import { program, runProgram, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { expectError, storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 const { daemon, folder, database } = ownDaemon()
 
@@ -105,7 +106,7 @@ test('refuses a token that has expired', async () => {
   const text = await mint('guest', '--expires', '1s')
   const lasting = await mint('lasting', '--expires', '1y')
 
-  while ((await list(text)).status === 200) await Bun.sleep(50)
+  await until('the expiry of the token', async () => (await list(text)).status !== 200)
 
   await expectError(await list(text), 40102)
   await expectError(await create(13, text), 40102)

@@ -29,6 +29,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { unprivileged } from '../../harness/unprivileged'
+import { inTime, until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -45,10 +46,6 @@ const backupsIn = (folder: string) =>
     .sort()
 const leftoversIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('.'))
 const nameAgo = (seconds: number) => backupName('plants.db', Date.now() - seconds * 1000)
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(2)
-}
 
 /** A folder for backups, and a database of many plants, so that a backup takes its time. */
 async function prepare(folder: { file: (name: string) => string }, plants = 1000) {
@@ -91,7 +88,7 @@ function childOf(pid: number): number | undefined {
 
 /** Stops the next backup where it is: it has written something, and is not done. */
 async function freezeBackup(daemon: { readonly pid: number }, backups: string): Promise<number> {
-  await until(() => leftoversIn(backups).length > 0)
+  await until('a backup in progress', () => leftoversIn(backups).length > 0)
   const child = childOf(daemon.pid)
   if (child === undefined) throw new Error('the backup was too fast')
   process.kill(child, 'SIGSTOP')
@@ -126,7 +123,10 @@ test('makes backups under load, keeps the newest two, and touches no other file'
     if (count < 2) sentBefore = acknowledged
   }
   const made = eventsOf(daemon, 'backup-made').map(({ file }) => String(file))
-  await until(() => made.filter((path) => existsSync(path)).length <= 2)
+  await until(
+    'two backups left of those made',
+    () => made.filter((path) => existsSync(path)).length <= 2,
+  )
 
   expect(made.slice(0, 2).filter((path) => existsSync(path))).toEqual([])
   expect(existsSync(`${backups}/plants-20200101T000000Z.db`)).toBe(false)
@@ -152,7 +152,10 @@ test('tells the time and the size of the last backup, also after a restart', asy
   const seen: number[][] = []
   for (let starts = 0; starts < 2; starts++) {
     await using daemon = await startDaemon({ database, args: schedule(backups) })
-    await until(async () => (await metric(daemon, 'plantstore_backup_bytes')) > 0)
+    await until(
+      'the size of a backup',
+      async () => (await metric(daemon, 'plantstore_backup_bytes')) > 0,
+    )
     seen.push([
       await metric(daemon, 'plantstore_backup_last_success_timestamp_seconds'),
       await metric(daemon, 'plantstore_backup_bytes'),
@@ -196,7 +199,7 @@ test('makes a backup at the start when the newest is older than the interval', a
   const args = schedule(backups, '--backup-every', '1h', '--backup-keep', '1')
   await using daemon = await startDaemon({ database, args })
   const { file } = await daemon.event('backup-made')
-  await until(() => !existsSync(`${backups}/${old}`))
+  await until('the removal of the old backup', () => !existsSync(`${backups}/${old}`))
 
   expect(existsSync(String(file))).toBe(true)
 })
@@ -210,7 +213,7 @@ test('keeps as many as it is told to, the newest', async () => {
   const args = schedule(backups, '--backup-every', '1h', '--backup-keep', '3')
   await using daemon = await startDaemon({ database, args })
   const { file } = await daemon.event('backup-made')
-  await until(() => backupsIn(backups).length <= 3)
+  await until('three backups left', () => backupsIn(backups).length <= 3)
 
   expect(backupsIn(backups)).toEqual([...old.slice(2), basename(String(file))])
 })
@@ -228,7 +231,7 @@ test('without --backup-keep, keeps as many as there are, and at least seven', as
 
     await using daemon = await startDaemon({ database, args: schedule(backups) })
     const { file } = await daemon.event('backup-made')
-    await until(() => backupsIn(backups).length <= kept)
+    await until('old backups to be removed', () => backupsIn(backups).length <= kept)
     await daemon.stop()
 
     expect(backupsIn(backups)).toEqual([...old.slice(1 - kept), basename(String(file))])
@@ -245,7 +248,7 @@ test('backups dated in the future displace none, stay, and are logged once', asy
   const args = schedule(backups, '--backup-every', '1s', '--backup-keep', '3')
   await using daemon = await startDaemon({ database, args })
   await daemon.prints(() => eventsOf(daemon, 'backup-made').length >= 2)
-  await until(() => !existsSync(`${backups}/${old[1]}`))
+  await until('the removal of an old backup', () => !existsSync(`${backups}/${old[1]}`))
   await daemon.stop()
 
   // One more may have been made before the stop.
@@ -261,8 +264,12 @@ test('sets no timer for longer than a timer can run', async () => {
   const now = Date.UTC(2026, 0, 31, 12)
   writeFileSync(folder.file(backupName('plants.db', now)), 'made now')
   const waits: unknown[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  // Its deadline is a timer too.
+  const waiting = inTime(() => 'a timer', promise)
   const spy = spyOn(globalThis, 'setTimeout').mockImplementation(((_: unknown, ms: unknown) => {
     waits.push(ms)
+    resolve()
   }) as never)
   try {
     const plan = { database: 'plants.db', backupFolder: folder.path, backupKeep: null }
@@ -272,7 +279,7 @@ test('sets no timer for longer than a timer can run', async () => {
       () => {},
       () => now,
     ).start()
-    await until(() => waits.length > 0)
+    await waiting
   } finally {
     spy.mockRestore()
   }
@@ -355,7 +362,7 @@ test.skipIf(!canMount)('a full folder is a failure, and old backups stay', async
     expect((await daemon.create('{"id":777,"name":"a"}')).status).toBe(200)
     rmSync(`${backups}/filler`)
     await daemon.event('backup-made')
-    await until(() => !existsSync(`${backups}/${old}`))
+    await until('the removal of the old backup', () => !existsSync(`${backups}/${old}`))
     await daemon.stop()
   } finally {
     Bun.spawnSync(['umount', '-l', backups])
@@ -419,10 +426,10 @@ test('a backup that takes too long is killed and is a failure, and the next one 
 
   scheduled.start()
   const child = await freezeBackup(process, backups)
-  await until(() => events.length > 0)
-  await until(() => leftoversIn(backups).length === 0)
+  await until('an event', () => events.length > 0)
+  await until('the removal of the unfinished backup', () => leftoversIn(backups).length === 0)
   const { failures } = scheduled.stats
-  await until(() => events.length > 1)
+  await until('the next event', () => events.length > 1)
   await scheduled.stop()
 
   expect(events[0]).toMatchObject({ event: 'backup-failed', retrySeconds: 1 })
@@ -456,6 +463,7 @@ test('after a kill -9 of everything, the next run removes what a backup has left
     await daemon.kill()
     process.kill(child, 'SIGKILL')
     await until(
+      'the end of the child process',
       () =>
         !existsSync(`/proc/${child}`) || /\) Z/.test(readFileSync(`/proc/${child}/stat`, 'utf8')),
     )
@@ -480,7 +488,7 @@ test('after a kill -9 of the daemon, its backup does not keep the next one from 
   await using daemon = await startDaemon({ database, args: schedule(backups) })
   await daemon.event('backup-made')
   process.kill(child, 'SIGCONT')
-  await until(() => leftoversIn(backups).length === 0)
+  await until('no unfinished backup left', () => leftoversIn(backups).length === 0)
   await daemon.stop()
 
   expect(backupsIn(backups).length).toBeGreaterThanOrEqual(1)

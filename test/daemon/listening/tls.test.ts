@@ -9,6 +9,7 @@ import {
   startDaemon,
   temporaryFolder,
 } from '../../harness/daemon'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -86,7 +87,7 @@ async function reload(daemon: Daemon) {
   const events = () => daemon.events().filter(({ event }) => /^certificate-/.test(event))
   const before = events().length
   process.kill(daemon.pid, 'SIGHUP')
-  while (events().length === before) await Bun.sleep(2)
+  await until('an event of the certificate', () => events().length > before)
   return events().at(-1)
 }
 
@@ -146,7 +147,7 @@ test.skipIf(!hasOpenssl)('serves HTTPS, and says so', async () => {
   const { args, cert } = usePair(folder, makePair(folder, 'one'))
   const env = { PLANTSTORE_TOKEN: '' }
   await using daemon = await startDaemon({ database: folder.file('plants.db'), args, env })
-  while (!daemon.out().includes('to make another token')) await Bun.sleep(2)
+  await until('the first token', () => daemon.out().includes('to make another token'))
   const { port } = new URL(daemon.url)
 
   expect(daemon.url).toBe(`https://127.0.0.1:${port}`)

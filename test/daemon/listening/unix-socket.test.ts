@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -23,7 +24,7 @@ test('listens on the socket, and says so', async () => {
   const args = ['--unix', unix]
   const options = { database: folder.file('plants.db'), args, env: { PLANTSTORE_TOKEN: '' } }
   await using daemon = await startDaemon(options)
-  while (!daemon.out().includes('to make another token')) await Bun.sleep(2)
+  await until('the first token', () => daemon.out().includes('to make another token'))
 
   expect(daemon.out()).toContain(`listens on ${unix}\n`)
   expect(daemon.out()).not.toContain('console: ')

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { PATIENCE_MS, program, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { startProcess } from '../../harness/process'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -26,7 +27,7 @@ test('cuts a WAL that a reader made long once the reader has gone, without anoth
   reader.run('COMMIT')
   reader.close(true)
 
-  while (walBytes() > LONG_LOG_BYTES / 10) await Bun.sleep(20)
+  await until('a short write-ahead log', () => walBytes() <= LONG_LOG_BYTES / 10)
   expect((await daemon.create('{"id":0,"name":"Rose"}')).status).toBe(200)
   expect(await daemon.stop()).toBe(0)
 })

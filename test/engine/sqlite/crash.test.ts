@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { check } from '../../harness/commands'
 import { PATIENCE_MS, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { plantsCounted, storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -49,7 +50,7 @@ test('has after kill -9 under load every plant that it acknowledged, with all fi
       }
     }
     const clients = Array.from({ length: CLIENTS }, (_, number) => client(number).catch(() => {}))
-    while (acknowledged.size < enough) await Bun.sleep(1)
+    await until(`${enough} creates`, () => acknowledged.size >= enough)
     await daemon.stop('SIGKILL')
     await Promise.all(clients)
   }

@@ -11,6 +11,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -75,7 +76,7 @@ test('a daemon that waits for the lock of another program at its start stops at 
   await using daemon = startProgram(args)
   const isOpen = () =>
     readdirSync(`/proc/${daemon.pid}/fd`).some((fd) => linkOf(daemon.pid, fd) === `${database}-wal`)
-  while (!isOpen()) await Bun.sleep(1)
+  await until('the open write-ahead log', isOpen)
 
   expect(await daemon.stop()).toBe(0)
 
@@ -116,7 +117,7 @@ test('an import that is stopped from its terminal holds no lock', async () => {
   await using command = startProgram(args, { stdin: lines(3, 400_000) })
   const stateOf = () => readFileSync(`/proc/${command.pid}/stat`, 'utf8').split(') ')[1]?.[0]
   const count = () => Number(other.query('SELECT count(*) FROM plants').values().flat()[0])
-  while (count() === 3) await Bun.sleep(1)
+  await until('the first commit', () => count() > 3)
 
   let stops = 0
   while (stops < 40) {
@@ -124,11 +125,11 @@ test('an import that is stopped from its terminal holds no lock', async () => {
     const before = count()
     if (before === 400_000) break
     command.signal('SIGTSTP')
-    while (stateOf() !== 'T') await Bun.sleep(1)
+    await until('the stop of the command', () => stateOf() === 'T')
     stops += 1
     expect(() => other.run('BEGIN IMMEDIATE; ROLLBACK')).not.toThrow()
     command.signal('SIGCONT')
-    while (stateOf() === 'T') await Bun.sleep(1)
+    await until('the continuation of the command', () => stateOf() !== 'T')
   }
 
   expect(stops).toBe(40)

@@ -19,6 +19,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -56,7 +57,7 @@ test('serves a file again that a daemon has let go of', async () => {
 async function expectUnwell(daemon: Daemon): Promise<void> {
   await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
   // A probe may have been answered before, and is shared for a while.
-  while ((await daemon.fetch('/health')).status === 200) await Bun.sleep(20)
+  await until('bad health', async () => (await daemon.fetch('/health')).status !== 200)
   for (let id = 3; id < 6; id++) {
     await expectError(await daemon.create(`{"id":${id},"name":"Lily"}`), 50302)
     await expectError(await daemon.fetch('/health'), 50302)
@@ -111,7 +112,7 @@ test('goes on once its file is put back', async () => {
   renameSync(database, `${database}.moved`)
   await expectUnwell(daemon)
   renameSync(`${database}.moved`, database)
-  while (!daemon.events().some(({ event }) => event === 'storage-recovered')) await Bun.sleep(10)
+  await daemon.event('storage-recovered')
 
   expect((await daemon.create('{"id":2,"name":"Lily"}')).status).toBe(200)
   expect((await daemon.fetch('/plants/1')).status).toBe(200)
@@ -143,7 +144,7 @@ test.skipIf(!existsSync('/proc/locks'))(
     await expectError(await daemon.create('{"id":2,"name":"Lily"}'), 50302)
     other.run('ALTER TABLE hidden RENAME TO plants')
     other.close()
-    while (!daemon.events().some(({ event }) => event === 'storage-recovered')) await Bun.sleep(10)
+    await daemon.event('storage-recovered')
 
     expect((await daemon.create('{"id":3,"name":"Oak"}')).status).toBe(200)
     const again = await runProgram(['serve', '--port', '0', '--database', database])

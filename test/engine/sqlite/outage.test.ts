@@ -10,6 +10,7 @@ import { messageOf } from '../../../src/errors'
 import type { Log } from '../../../src/log'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { temporaryFolder } from '../../harness/folder'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -95,7 +96,7 @@ test('attempts to recover in vain leave nothing open', async () => {
   other.run('ALTER TABLE tokens RENAME COLUMN created_at TO made_at')
   other.run('ALTER TABLE hidden RENAME TO plants')
 
-  while (attempts < 2) await Bun.sleep(10)
+  await until('a second attempt', () => attempts >= 2)
   await store.close()
   other.close(true)
 

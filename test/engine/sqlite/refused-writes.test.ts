@@ -12,17 +12,15 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
 const LAGS_AT_MOST_MS = 10_000
 
 async function healthBecomes(daemon: Daemon, status: number): Promise<void> {
-  const end = performance.now() + LAGS_AT_MOST_MS
-  while ((await daemon.fetch('/health')).status !== status) {
-    if (performance.now() > end) throw new Error(`/health does not become ${status}`)
-    await Bun.sleep(50)
-  }
+  const isThat = async () => (await daemon.fetch('/health')).status === status
+  await until(`/health to be ${status}`, isThat, LAGS_AT_MOST_MS)
 }
 
 const isWritable = async (daemon: Daemon): Promise<string | undefined> =>

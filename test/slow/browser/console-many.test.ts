@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 import { openConsole, ownBrowser } from './console-page'
 
 const { daemon, stored, createToken } = ownDaemon()
@@ -210,7 +211,7 @@ test('a page that is left carries out what was about to be done', async () => {
   await page.keyboard.press('Enter')
   await console.button('Undo the tag of 2 plants').waitFor()
   await page.goto('about:blank')
-  for (let tries = 0; tagOf(at(ids, 3)) !== 'fern' && tries < 100; tries++) await Bun.sleep(20)
+  await until('the tag of the last plant', () => tagOf(at(ids, 3)) === 'fern')
   expect(ids.map((id) => stored(BigInt(id))?.tag)).toEqual([
     undefined,
     undefined,

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 import { connect, openConsole, ownBrowser } from './console-page'
 
 // What Chromium itself writes to its console of a request without an answer.
@@ -305,8 +306,7 @@ describe('a delete', () => {
     expect(stored(20n)?.name).toBe('plant 20')
 
     await console.button(undo(20)).waitFor({ state: 'detached' })
-    for (let tries = 0; stored(20n) && tries < 100; tries++) await Bun.sleep(20)
-    expect(stored(20n)).toBeUndefined()
+    await until('the removal of plant 20', () => !stored(20n))
     expect(await console.row(20).count()).toBe(0)
     await console.isClean()
   })
@@ -352,8 +352,7 @@ describe('a delete', () => {
 
     await console.page.goto('about:blank')
 
-    for (let tries = 0; stored(24n) && tries < 100; tries++) await Bun.sleep(20)
-    expect(stored(24n)).toBeUndefined()
+    await until('the removal of plant 24', () => !stored(24n))
   })
 
   test('of a plant that another changes meanwhile is not carried out', async () => {

@@ -1,7 +1,7 @@
 // The programs that faults are injected into. Whatever is started here is killed when the fault ends.
 import { join } from 'node:path'
+import { builtPath } from '../../harness/built.ts'
 import {
-  builtProgram,
   listening,
   startProgram,
   type Daemon as TestedDaemon,
@@ -13,7 +13,7 @@ import { after } from './lab.ts'
 
 export type Program = readonly string[]
 
-export const plantstore: Program = builtProgram()
+export const plantstore: Program = [builtPath]
 
 /** The negative control, which gives up one safeguard of the daemon. */
 export function control(...flags: string[]): Program {

@@ -1,11 +1,11 @@
 // Injects every fault into dist/plantstore: `bun test/slow/faults/run.ts [--list] [--only NAME[,NAME]]`.
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { builtPath, faultOf } from '../../harness/built.ts'
 import { clientFaults } from './clients.ts'
 import { clockFaults } from './clock.ts'
 import { commandFaults } from './commands.ts'
-import { plantstore } from './daemon.ts'
 import { type Fault, Skipped } from './fault.ts'
 import { fileFaults } from './files.ts'
 import { fullDiskFaults } from './full-disk.ts'
@@ -120,9 +120,9 @@ async function main(): Promise<number> {
     for (const { name, about } of allFaults) console.log(`${name.padEnd(22)} ${about}`)
     return 0
   }
-  const program = plantstore[0] ?? ''
-  if (!existsSync(program)) {
-    console.error(`${program} does not exist; run: bun run build`)
+  const reason = faultOf(builtPath)
+  if (reason) {
+    console.error(reason)
     return 2
   }
   for (const fault of chosen()) {

@@ -11,6 +11,7 @@ import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { NO_SECRETS, newDatabase } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -191,7 +192,7 @@ describeServers('%s', (started, it) => {
 
     const opening = openKeeping(url, null)
     const waits = () => server.query('SELECT FROM pg_locks WHERE NOT granted')
-    while ((await waits()).length === 0) await Bun.sleep(5)
+    await until('a waiting lock', async () => (await waits()).length)
     await sql.unsafe('COMMIT')
 
     const store = await opening

@@ -8,6 +8,7 @@ import {
   temporaryFolder,
 } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -251,10 +252,10 @@ describeServers('the commands with %s', (started) => {
     expect((await health()).code).toBe(0)
     await (await started()).stop()
     // A write within the last second counts.
-    while ((await health()).code === 0) await Bun.sleep(50)
+    await until('bad health', async () => (await health()).code !== 0)
     expect((await health()).err).toContain(' answered 503: ')
     await (await started()).restart()
-    while ((await health()).code !== 0) await Bun.sleep(50)
+    await until('health', async () => (await health()).code === 0)
   })
 
   test('saves a token to a file, and completes its name', async () => {

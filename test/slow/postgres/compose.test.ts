@@ -9,6 +9,7 @@ import { SQL, YAML } from 'bun'
 import { freePort, installations, isInstalled, PASSWORD } from '../../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, root, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { type Process, run, startProcess } from '../../harness/process'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
@@ -25,8 +26,7 @@ const canRun = debian !== undefined && isInstalled(debian) && process.getuid?.()
 const bin = debian?.bin ?? ''
 
 async function untilReady(port: number): Promise<SQL> {
-  const end = performance.now() + PATIENCE_MS
-  for (;;) {
+  return until(`PostgreSQL on port ${port}`, async () => {
     const sql = new SQL({
       adapter: 'postgres',
       hostname: '127.0.0.1',
@@ -40,11 +40,10 @@ async function untilReady(port: number): Promise<SQL> {
     try {
       await sql`SELECT 1`
       return sql
-    } catch (error) {
-      if (performance.now() > end) throw error
-      await Bun.sleep(50)
+    } catch {
+      return null
     }
-  }
+  })
 }
 
 test.skipIf(!canRun)(
@@ -115,11 +114,8 @@ test.skipIf(!canRun)(
         entrypoint.map((word) => here(word.replaceAll('$$', '$'))),
       )
       const onStandby = await untilReady(ports.standby)
-      while (
-        (await onPrimary`SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`).length < 1
-      ) {
-        await Bun.sleep(50)
-      }
+      const standbys = () => onPrimary`SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`
+      await until('a synchronous standby', async () => (await standbys()).length)
 
       const env = {
         PLANTSTORE_DATABASE: here(compose['x-plantstore'].environment.PLANTSTORE_DATABASE),
@@ -139,14 +135,14 @@ test.skipIf(!canRun)(
           if (answer.status === 200) acknowledged.push(id)
         }
       })
-      while (acknowledged.length < 300) await Bun.sleep(20)
+      await until('300 creates', () => acknowledged.length >= 300)
 
       await primary.stop('SIGQUIT')
       await shell('standby', 'gosu', 'postgres', 'pg_ctl', 'promote')
       const before = acknowledged.length
       await onStandby.unsafe('ALTER SYSTEM RESET synchronous_standby_names').simple()
       await onStandby.unsafe('SELECT pg_reload_conf()').simple()
-      while (acknowledged.length < before + 300) await Bun.sleep(20)
+      await until('300 more creates', () => acknowledged.length >= before + 300)
       isOver = true
       await Promise.all(clients)
 

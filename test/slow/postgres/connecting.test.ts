@@ -10,6 +10,7 @@ import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { targetOf } from '../../harness/postgres-store'
 import { startProcess } from '../../harness/process'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -217,12 +218,8 @@ describeServers(
       expect(isInDoubt(error)).toBeTrue()
       expect(connection.isLost).toBeTrue()
       await expect(connection.sql`SELECT 1`.then(() => 'answered')).rejects.toThrow()
-      let rows = 0
-      while (rows === 0) {
-        await Bun.sleep(50)
-        rows = (await server.query('SELECT * FROM slow')).length
-      }
-      expect(rows).toBe(1)
+      const rows = () => server.query('SELECT * FROM slow')
+      expect(await until('the row', async () => (await rows()).length)).toBe(1)
     })
 
     test('a session that is lost stays lost', async () => {

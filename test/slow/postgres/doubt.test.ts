@@ -11,6 +11,7 @@ import { turns } from '../../harness/ledger'
 import { describeServers } from '../../harness/own-server'
 import { type Logged, newDatabase, openAt } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -151,7 +152,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     const ended = endsOf(creates(it.store))
     await it.proxy.untilHeld()
     // It was made: others change the plant before its end is known.
-    while ((await it.other.readPlant(9n)) === null) await Bun.sleep(5)
+    await until('the plant', () => it.other.readPlant(9n))
     await it.other.deletePlant(9n)
     await it.other.deletePlant(3n)
     it.proxy.cut()
@@ -320,7 +321,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     expect(it.store.stats().isWritable).toBeFalse()
     await server.restart()
 
-    while (!it.store.stats().isWritable) await Bun.sleep(20)
+    await until('a writable store', () => it.store.stats().isWritable)
     await it.store.probe()
     expect(await it.store.readPlant(9n)).toBeNull()
     expect(it.store.stats().server).toMatchObject({ reconnects: 1, failovers: 0, lostCommits: 0 })

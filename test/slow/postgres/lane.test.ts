@@ -19,6 +19,7 @@ import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -108,7 +109,7 @@ describeServers('the fence of %s', (started) => {
 
     const finding = fence(it.current.sql, at)
     const waits = () => server.query('SELECT FROM pg_locks WHERE NOT granted')
-    while ((await waits()).length === 0) await Bun.sleep(5)
+    await until('a waiting lock', async () => (await waits()).length)
     await commit(it.old.sql, [])
 
     expect((await finding)?.made).toBe(1)

@@ -12,6 +12,7 @@ import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -50,7 +51,7 @@ describeServers('an outage of %s', (started, it) => {
     await server.restart()
     // It waited longer than a change may, and was not made.
     expect(await inDoubt).toBe(50302)
-    while (!it.store.stats().isWritable) await Bun.sleep(20)
+    await until('a writable store', () => it.store.stats().isWritable)
     await it.store.createPlant({ id: 12n, name: 'twelve' })
     for (const id of [9n, 10n, 11n]) expect(await it.store.readPlant(id)).toBeNull()
   })
@@ -65,7 +66,7 @@ describeServers('an outage of %s', (started, it) => {
 
     await migrate(1)
     proxy.cut()
-    while (!events.some(({ event }) => event === 'server-still-lost')) await Bun.sleep(20)
+    await until('the next attempt', () => events.some(({ event }) => event === 'server-still-lost'))
 
     expect(store.stats().isWritable).toBe(false)
     expect(JSON.stringify(events)).toContain('was written by a newer plantstore')

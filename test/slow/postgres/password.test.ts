@@ -4,6 +4,7 @@ import { PASSWORD } from '../../../tools/postgres/server'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { describeServers } from '../../harness/own-server'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -42,7 +43,7 @@ describeServers('the password of %s is shown nowhere', (started) => {
       await hear('/health')
       await hear('/metrics')
       await server.restart()
-      while ((await daemon.fetch('/health')).status !== 200) await Bun.sleep(50)
+      await until('health', async () => (await daemon.fetch('/health')).status === 200)
       // As a bug of the runtime would: it prints a report.
       daemon.signal('SIGSEGV')
       await daemon.finished

@@ -7,15 +7,17 @@ import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
 /** What docs/scaling.md promises of health and of the metric, in both directions. */
 const LAGS_AT_MOST_MS = 10_000
 
-async function until(holds: () => Promise<boolean>): Promise<number> {
+/** Milliseconds until `find` finds something. */
+async function timeUntil(what: string, find: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now()
-  while (!(await holds())) await Bun.sleep(100)
+  await until(what, find)
   return performance.now() - startedAt
 }
 
@@ -122,7 +124,7 @@ describeServers('what %s refuses', (started) => {
 
       if (isSeenByWrites)
         expect(await errorOf(it.store.createPlant({ id: 2n, name: 'x' }))).toBe(50302)
-      const waited = await until(async () => !(await it.isHealthy()))
+      const waited = await timeUntil('bad health', async () => !(await it.isHealthy()))
 
       expect(waited).toBeLessThan(LAGS_AT_MOST_MS)
       expect(await errorOf(it.store.probe())).toBe(50302)
@@ -135,7 +137,7 @@ describeServers('what %s refuses', (started) => {
       if (!isSeenByWrites) expect(await it.check()).not.toEqual([])
       await it.query(heal)
       await it.store.createPlant({ id: 9n, name: 'nine' })
-      expect(await until(it.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
+      expect(await timeUntil('health', it.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
       expect(await allPlants(it.store)).toHaveLength(2)
     },
   )
@@ -144,7 +146,7 @@ describeServers('what %s refuses', (started) => {
     await using it = await openPlain(await started())
     await it.query('REVOKE INSERT ON plants FROM $role')
     expect(await errorOf(it.store.createPlant({ id: 2n, name: 'two' }))).toBe(50302)
-    await until(async () => !(await it.isHealthy()))
+    await until('bad health', async () => !(await it.isHealthy()))
     await it.query('GRANT INSERT ON plants TO $role')
 
     await it.store.createPlant({ id: 2n, name: 'two' })
@@ -205,7 +207,7 @@ describeServers('what %s refuses', (started) => {
     expect(it.store.stats().isWritable).toBeFalse()
     await it.query('DROP TRIGGER fills ON plants')
 
-    expect(await until(it.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
+    expect(await timeUntil('health', it.isHealthy)).toBeLessThan(LAGS_AT_MOST_MS)
     expect(await allPlants(it.store)).toEqual([
       { id: 1n, name: 'one' },
       { id: 2n, name: 'two' },
@@ -221,12 +223,12 @@ describeServers('what %s refuses', (started) => {
     }
     await reload('ALTER SYSTEM SET default_transaction_read_only = on')
     try {
-      await until(async () => !it.store.stats().isWritable)
+      await until('a store that is not writable', () => !it.store.stats().isWritable)
     } finally {
       await reload('ALTER SYSTEM RESET default_transaction_read_only')
     }
 
-    await until(async () => it.store.stats().isWritable)
+    await until('a writable store', () => it.store.stats().isWritable)
     await it.store.createPlant({ id: 9n, name: 'nine' })
   })
 
@@ -241,13 +243,15 @@ describeServers('what %s refuses', (started) => {
 
       const startedAt = performance.now()
       await errorOf(it.store.readPlant(1n))
-      await until(async () => it.events.some((event) => `${event.detail}`.includes(reason)))
+      await until(`an event with ${reason}`, () =>
+        it.events.some((event) => `${event.detail}`.includes(reason)),
+      )
 
       expect(performance.now() - startedAt).toBeLessThan(8000)
       expect(await it.isHealthy()).toBeFalse()
       expect(it.store.stats().isWritable).toBeFalse()
       await it.query(heal)
-      await until(it.isHealthy)
+      await until('health', it.isHealthy)
       await it.store.createPlant({ id: 9n, name: 'nine' })
     },
   )
@@ -353,7 +357,7 @@ describeServers('what %s refuses', (started) => {
 
     expect(await it.store.readPlant(1n)).toEqual({ id: 1n, name: 'one' })
     expect(it.events.map(({ event }) => event)).not.toContain('server-lost')
-    await until(it.isHealthy)
+    await until('health', it.isHealthy)
   })
 
   test('is nothing at all on connections that are half open, which health finds while nobody reads', async () => {
@@ -362,14 +366,14 @@ describeServers('what %s refuses', (started) => {
     await using it = await openPlain(server, proxy.port)
     proxy.halfOpen()
 
-    const waited = await until(async () => {
+    const waited = await timeUntil('a lost server', async () => {
       it.store.probe().catch(() => {})
       return it.events.some(({ event }) => event === 'server-lost')
     })
 
     // A commit that is not answered is noticed later.
     expect(waited).toBeLessThan(8000)
-    await until(it.isHealthy)
+    await until('health', it.isHealthy)
   })
 
   test('to a check are temporary tables, which it needs, and leaves none', async () => {

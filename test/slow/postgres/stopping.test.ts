@@ -4,6 +4,7 @@ import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { builtProgram, PATIENCE_MS, startProgram } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
 import { newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -22,7 +23,7 @@ describeServers('a start with %s', (started) => {
     const args = ['serve', '--port', '0', '--keep-changes', '1d']
     await using daemon = startProgram(args, { program: builtProgram(), env })
     const waiting = 'SELECT FROM pg_locks WHERE NOT granted'
-    while ((await server.query(waiting, url)).length === 0) await Bun.sleep(5)
+    await until('a waiting lock', async () => (await server.query(waiting, url)).length)
 
     expect(await daemon.stop()).toBe(0)
 

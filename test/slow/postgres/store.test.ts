@@ -20,6 +20,7 @@ import {
   targetOf,
 } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -237,15 +238,16 @@ describeServers('%s', (started, it) => {
     // The old index stays, under another name, until whoever uses the table has ended.
     await reader.sql.unsafe('BEGIN; SELECT FROM plants')
     const reindexing = server.query('REINDEX INDEX CONCURRENTLY plants_pkey', url)
-    while (!(await exists(`SELECT FROM pg_class WHERE relname = 'plants_pkey_ccold'`))) {
-      await Bun.sleep(5)
-    }
+    await until('the new index', () =>
+      exists(`SELECT FROM pg_class WHERE relname = 'plants_pkey_ccold'`),
+    )
     const { problems } = await checkServer(target)
     await writer.sql.unsafe(`BEGIN; INSERT INTO plants (id, name) VALUES (1, 'theirs')`)
 
     const error = errorOf(store.createPlants([{ id: 1n, name: 'mine' }]))
-    while (!(await exists(`SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`)))
-      await Bun.sleep(5)
+    await until('a waiting transaction', () =>
+      exists(`SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted`),
+    )
     await writer.sql.unsafe('COMMIT')
 
     expect(await error).toBe(40902)

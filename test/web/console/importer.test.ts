@@ -7,6 +7,7 @@ import { createImporter, type Importer } from '../../../src/web/console/importer
 import { createSession } from '../../../src/web/console/session'
 import { PATIENCE_MS, root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -36,23 +37,11 @@ async function start() {
   }
 }
 
-const TRIES = 1000
-
-/** Waits until something is there. */
-async function until<T>(find: () => T | null | undefined | false): Promise<T> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const found = find()
-    if (found) return found
-    await Bun.sleep(10)
-  }
-  throw new Error('it did not come')
-}
-
 /** What is asked about a file, once it was read whole. */
 async function previewOf(importer: Importer): Promise<Preview> {
-  const form = await until(() => importer.form.value)
+  const form = await until('the form', () => importer.form.value)
   const { preview } = form.props as unknown as { preview: Preview }
-  await until(() => !preview.plan.value || preview.findings.value?.isWhole)
+  await until('the whole preview', () => !preview.plan.value || preview.findings.value?.isWhole)
   return preview
 }
 
@@ -345,7 +334,10 @@ describe('an import that stops early', () => {
     const { importer } = console
 
     const adding = importer.add([csv(text)])
-    await until(() => importer.form.value || importer.current.value?.state === 'failed')
+    await until(
+      'the form, or a failure',
+      () => importer.form.value || importer.current.value?.state === 'failed',
+    )
     if (importer.form.value) (await previewOf(importer)).accept()
     await adding
 
@@ -365,7 +357,7 @@ describe('an import that stops early', () => {
     const text = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},a\n`).join('')}`
 
     const adding = importer.add([csv(text)])
-    await until(() => (importer.current.value?.created ?? 0) > 0)
+    await until('the first plant', () => (importer.current.value?.created ?? 0) > 0)
     importer.stop()
     await adding
 
@@ -416,7 +408,7 @@ describe('the preview', () => {
     const other = await previewOf(importer)
     expect([other.choice.value.numberFrom, other.plan.value]).toEqual(['', null])
     other.choose({ numberFrom: '7' })
-    await until(() => other.findings.value?.isWhole)
+    await until('the whole preview', () => other.findings.value?.isWhole)
     other.accept()
     await again
     expect(console.plants()).toContainEqual([7n, 'Fern'])
@@ -474,7 +466,7 @@ describe('the preview', () => {
     expect(preview.error.value).toBe('not utf-16be, at line 3 or later; choose another encoding')
     await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
     preview.choose({ name: 0 })
-    await until(() => preview.findings.value?.isWhole)
+    await until('the whole preview', () => preview.findings.value?.isWhole)
     expect(preview.error.value).toBeNull()
     preview.cancel()
     await adding
@@ -508,7 +500,7 @@ test('of several files, only those that do not fit are asked about; each has its
     csv('id,name\n1,Rose\n', 'last.csv'),
   ])
   ;(await previewOf(importer)).accept()
-  const unwanted = await until(() => {
+  const unwanted = await until('the note about unwanted rows', () => {
     const { preview } = (importer.form.value?.props ?? {}) as unknown as { preview?: Preview }
     return preview?.file.name === 'no.csv' && preview
   })

@@ -5,6 +5,7 @@ import { createSession } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 
 // More than the table keeps.
 const PLANTS = 21_000
@@ -42,10 +43,10 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
     names: () => list.held().map(({ name }) => name),
     /** Looks at a row until it is there. */
     async look(row: number, isGoingToEnd = false): Promise<void> {
-      for (let tries = 0; !list.row(row) && tries < 2000; tries++) {
-        list.want(Math.max(0, row - 15), row + 15, isGoingToEnd)
-        await Bun.sleep(1)
-      }
+      await until(`row ${row}`, () => {
+        if (!list.row(row)) list.want(Math.max(0, row - 15), row + 15, isGoingToEnd)
+        return list.row(row)
+      })
     },
   }
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { freePort } from '../../../../tools/postgres/server'
 import { startProcess } from '../../../harness/process'
+import { until } from '../../../harness/until'
 import { actionsOf, type Driver } from './driver'
 
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
@@ -53,7 +54,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
       () => false,
     )
   // It prints nothing when it listens.
-  while (driver.alive() && !(await isReady())) await Bun.sleep(20)
+  await until('WebKitWebDriver', async () => !driver.alive() || (await isReady()))
   const { sessionId, capabilities } = await command<Session>('POST', `${base}/session`, {
     capabilities: {},
   })
