@@ -20,10 +20,10 @@ test('a wait that takes too long fails, looks no more, and names what it waited 
 })
 
 test('a wait for output that never comes fails with the command and what it printed', async () => {
-  await using child = startProcess(['sh', '-c', 'echo a leaf; sleep 600'])
+  await using child = startProcess(['sh', '-c', 'echo a leaf; exec sleep 600'])
   await child.prints(() => child.out() !== '')
 
   await expect(child.prints(() => false, 'a flower', 20)).rejects.toThrow(
-    'not within 0.02 s: a flower of sh -c echo a leaf; sleep 600: a leaf',
+    'not within 0.02 s: a flower of sh -c echo a leaf; exec sleep 600: a leaf',
   )
 })
