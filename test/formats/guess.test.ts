@@ -175,6 +175,7 @@ describe('a guess', () => {
     ]
 
     expect(guessTable(['Seed list 2026', '', ''], sample, true)).toEqual({
+      ...USUAL_COLUMNS,
       header: true,
       headerRow: 3,
       idColumn: 'Nr',
@@ -203,6 +204,7 @@ describe('a guess', () => {
       expect.unreachable()
     } catch (error) {
       expect((error as ColumnsError).guess).toEqual({
+        ...USUAL_COLUMNS,
         header: false,
         headerRow: null,
         idColumn: null,
