@@ -26,13 +26,12 @@ const browsers = {
   ],
 } as const
 
-setDefaultTimeout(180_000)
-
 const page = servePage()
 afterAll(() => page.stop())
 const { daemon } = ownDaemon({
   args: ['--cors-origin', page.origin, '--keep-changes', '1d'],
 })
+setDefaultTimeout(180_000)
 
 // The page says what it found by a request, so that no browser needs to be driven.
 const script = (urls: readonly string[]) => `

@@ -6,10 +6,9 @@ import { ownFolder } from '../../harness/own-folder'
 import { ownBrowser } from './console-page'
 import { visit } from './visit'
 
-setDefaultTimeout(120_000)
-
 const folder = ownFolder()
 const browser = ownBrowser()
+setDefaultTimeout(120_000)
 const site = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',

@@ -20,8 +20,6 @@ import { run } from '../../harness/process'
 import { executable, has, released, sh, version } from './lab'
 import { boot, canBoot, makeDebian } from './machine'
 
-setDefaultTimeout(300_000)
-
 const hasTools =
   process.arch === 'x64' &&
   (await has('debootstrap', 'dpkg-deb', 'unshare', 'nsenter', 'curl', 'mount'))
@@ -30,6 +28,7 @@ const isBootable = hasTools && (await canBoot())
 if (hasTools && !isBootable) console.log('skipped: no namespaces or control groups for systemd')
 
 const folder = ownFolder('/var/tmp')
+setDefaultTimeout(300_000)
 const older = folder.file('older.deb')
 const newer = released(`plantstore_${version}_amd64.deb`)
 const data = 'var/lib/plantstore/plants.db'

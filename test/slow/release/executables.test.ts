@@ -6,8 +6,6 @@ import { temporaryFolder } from '../../harness/daemon'
 import { ownFolder } from '../../harness/own-folder'
 import { debianMirror, executable, expectToSurviveKill, has, sh } from './lab'
 
-setDefaultTimeout(300_000)
-
 const arm64 = '/usr/aarch64-linux-gnu'
 const hasArm64 = await has('qemu-aarch64-static', `${arm64}/lib/ld-linux-aarch64.so.1`)
 const hasX64 = process.arch === 'x64' && (await has('qemu-x86_64-static'))
@@ -32,6 +30,7 @@ test.skipIf(!hasX64)(
 )
 
 const folder = ownFolder()
+setDefaultTimeout(300_000)
 
 /** Debian's package of musl, for any architecture, without a change to what apt knows here. */
 async function downloadMusl(to: string, architecture: string): Promise<void> {

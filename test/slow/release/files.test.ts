@@ -7,10 +7,9 @@ import { ownFolder } from '../../harness/own-folder'
 import { run } from '../../harness/process'
 import { has, released, sh, version } from './lab'
 
-setDefaultTimeout(300_000)
-
 const hasSsh = await has('ssh-keygen')
 const folder = ownFolder()
+setDefaultTimeout(300_000)
 const copy = folder.file('another folder/with a longer path/plantstore')
 const key = folder.file('key')
 const validator = join(import.meta.dir, 'sbom')
