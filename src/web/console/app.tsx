@@ -46,13 +46,6 @@ function Header({ console: { session, disconnect } }: Props) {
   )
 }
 
-/** The number of stored plants: of the table if it holds all, else of the metrics. */
-function storedPlants({ list, monitor }: Console): number | undefined {
-  const isWhole = list.rows.isComplete.value && isEverything(list.query.value)
-  const counted = monitor.latest.value?.plants
-  return isWhole && counted !== undefined ? list.rows.found.value : counted
-}
-
 /** The number of plants that were found; '' where the status line says it. */
 function countOf({ list, monitor }: Console): string {
   const found = list.rows.found.value
@@ -173,7 +166,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
   return (
     <main>
       <Outage monitor={monitor} />
-      <Status monitor={monitor} plants={storedPlants(all)} />
+      <Status monitor={monitor} />
       <Toolbar
         list={list}
         exporter={exporter}

@@ -28,7 +28,7 @@ function neighbourOf(path: readonly Element[]): HTMLElement | undefined {
 /** Watches the page. Call the result to stop. */
 export function keepFocus(): () => void {
   let path: Element[] = []
-  const remember = ({ target }: FocusEvent): void => {
+  const remember = ({ target }: Event): void => {
     path = pathOf(target)
   }
   const restore = (): void => {
@@ -39,8 +39,11 @@ export function keepFocus(): () => void {
   const changes = new MutationObserver(restore)
   changes.observe(document.body, { childList: true, subtree: true })
   document.addEventListener('focusin', remember)
+  // Not every browser gives the focus to a button that is clicked.
+  document.addEventListener('click', remember, true)
   return () => {
     changes.disconnect()
     document.removeEventListener('focusin', remember)
+    document.removeEventListener('click', remember, true)
   }
 }

@@ -114,17 +114,12 @@ function Facts({ monitor }: { readonly monitor: Monitor }) {
   )
 }
 
-type StatusProps = {
-  readonly monitor: Monitor
-  /** The number of stored plants; undefined if it is unknown. */
-  readonly plants: number | undefined
-}
-
 /** One line about the store. Its figures unfold on demand, and when something is wrong. */
-export function Status({ monitor, plants }: StatusProps) {
+export function Status({ monitor }: { readonly monitor: Monitor }) {
   const isWanted = useSignal(false)
   const { state } = monitor.health.value
   const isTrouble = state === 'failing' || state === 'silent'
+  const plants = monitor.latest.value?.plants
   return (
     <details
       class={`status ${state}`}
