@@ -106,6 +106,20 @@ test('on a phone the first plant is in the upper 40 % of the page', async () => 
   expect(y / 844).toBeLessThan(0.4)
 })
 
+test('on a phone the page is as high as its window, with ticked plants too', async () => {
+  await using console = await openConsole(browser, daemon.url, phone)
+  const { page } = console
+  await console.row(1).waitFor()
+  await page.getByText('300 plants', { exact: true }).waitFor()
+  const isWhole = () => page.evaluate(() => document.documentElement.scrollHeight <= innerHeight)
+
+  expect(await isWhole()).toBeTrue()
+  await page.getByRole('checkbox', { name: 'Select all' }).click()
+  await page.getByText('All 300 selected').waitFor()
+  expect(await isWhole()).toBeTrue()
+  expect(await console.barriers()).toEqual([])
+})
+
 describe('what is printed', () => {
   const printed = async (url: string) => {
     const console = await openConsole(browser, url)

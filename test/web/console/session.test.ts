@@ -27,6 +27,18 @@ test('says nothing of a token that was given before the one of now', async () =>
   expect(session.refusal.value).toBeNull()
 })
 
+test.each([
+  ['Bearer', `Bearer ${TOKEN}`],
+  ['quotes', `"${TOKEN}"`],
+  ['both and spaces', ` 'Bearer  ${TOKEN}' `],
+])('takes a token that was pasted with %s', async (_, text) => {
+  const session = createSession(new URL(`${daemon.url}/`))
+
+  await session.connect(text)
+
+  expect(session.token()).toBe(TOKEN)
+})
+
 describe('a call that waits', () => {
   const answer = async () => ({ ok: true, status: 200, value: null }) as const
 

@@ -22,11 +22,6 @@ export function SelectionBar({ selection, tags, onTag, onDelete }: SelectionBarP
           ? 'Selecting…'
           : `${hasAll && size > 1 ? 'All ' : ''}${size.toLocaleString()} selected`}
       </b>
-      {hasAll ? null : (
-        <button type="button" class="quiet" onClick={() => void selection.addAll()}>
-          Select all
-        </button>
-      )}
       <form
         onSubmit={(event) => {
           event.preventDefault()
