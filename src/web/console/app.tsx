@@ -52,7 +52,7 @@ function countOf({ list, monitor }: Console): string {
   const isAll = isEverything(list.query.value)
   if (!list.rows.isComplete.value) {
     if (isAll && monitor.latest.value?.plants !== undefined) return ''
-    if (found === 0) return 'none found yet; still searching'
+    if (found === 0) return 'None found yet; still searching'
     return `${plantsOf(found)} ${isAll ? '' : 'found '}so far; scroll for more`
   }
   if (isAll) return ''

@@ -117,16 +117,15 @@ test('it asks at once about a field that was typed and changed elsewhere, and sa
 })
 
 test('a plant that is deleted elsewhere while it is only looked at offers no Edit, and speaks of nothing typed', async () => {
-  await using console = await open()
-  const { page } = console
   await daemon.create('{"id":101,"name":"gone soon"}')
-  await console.row(101).click()
-  await panel(page, 101).getByRole('button', { name: 'Edit' }).waitFor()
+  await using console = await openConsole(browser, `${daemon.url}/?plant=101`)
+  const { page } = console
+  await plantPage(page, 101).getByRole('button', { name: 'Edit' }).waitFor()
   await daemon.fetch('/plants/101', { method: 'DELETE' })
   await page.getByText('This plant was deleted elsewhere.', { exact: true }).waitFor()
 
   expect(
-    await panel(page, 101)
+    await plantPage(page, 101)
       .getByRole('button', { name: /^(Edit|Delete)$/ })
       .count(),
   ).toBe(0)
