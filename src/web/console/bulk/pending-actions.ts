@@ -156,7 +156,7 @@ export class PendingActions {
     let refusal: Failure | undefined
     this.running.value = [...this.running.value, pending]
     const outcomes = inBatches(plants, async (plant) => {
-      // What is refused, but not because of the plant, would be refused for all others too.
+      // A refusal that is not about the plant would hit all others too.
       if (refusal) return settle(this.session, this.list, action, plant, refusal)
       const found = checked.get(plant.id) ?? (await check(this.session, this.list, plant))
       if (isSkipped(found)) return found

@@ -11,7 +11,7 @@ export type Sample = {
   /** Milliseconds on a monotonic clock. */
   readonly at: number
   readonly created: number
-  /** How many are stored; undefined if the service does not count them. */
+  /** The number of stored plants; undefined if the service does not count them. */
   readonly plants: number | undefined
   readonly queued: number | undefined
   /** undefined: with a database server. */
