@@ -1,16 +1,15 @@
 // The console by the keyboard alone, in each browser: `bun run test:browser`.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { buildPages } from '../../../../build-pages'
 import { TOKEN } from '../../../harness/daemon'
-import { startOwnDaemon } from '../../../harness/own-daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
 import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
 import { handsOn } from './hands'
 import * as labels from './labels'
 
-// The executable has its own.
-if (!Bun.env.PLANTSTORE_BINARY) await buildPages()
-const { daemon, database, folder } = await startOwnDaemon()
+ownPages()
+const { daemon, database, folder } = ownDaemon()
 const browsers: [BrowserName, string | null][] = []
 for (const name of browserNames) browsers.push([name, await missing(name)])
 
