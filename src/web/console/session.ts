@@ -5,6 +5,7 @@ import { type Client, createClient, type Failure, type Result } from '../../clie
 import { keepToken, keptToken } from '../kept-token.ts'
 
 const RESUME_MS = 1000
+const MIN_TOKEN = 16
 
 /** The message while the service does not answer. */
 export const SILENCE = 'plantstore does not answer; is it running?'
@@ -26,7 +27,7 @@ const isAborted = ({ cause }: Failure): boolean =>
 const tokenOf = (text: string): string =>
   text
     .trim()
-    .replace(/^(["'`])(.*)\1$/, '$2')
+    .replace(/^["'`]|["'`]$/g, '')
     .replace(/^Bearer\s+/i, '')
     .trim()
 
@@ -95,6 +96,10 @@ export class Session {
     const given = tokenOf(text)
     const attempt = ++this.#attempts
     this.refusal.value = null
+    if (given.length < MIN_TOKEN) {
+      this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
+      return
+    }
     let candidate: Client
     try {
       candidate = createClient({ url: this.base, token: given })
