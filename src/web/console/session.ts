@@ -96,15 +96,15 @@ export class Session {
     const given = tokenOf(text)
     const attempt = ++this.#attempts
     this.refusal.value = null
-    if (given.length < MIN_TOKEN) {
-      this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
-      return
-    }
     let candidate: Client
     try {
       candidate = createClient({ url: this.base, token: given })
     } catch {
       this.refusal.value = 'a token has only letters, digits and -._~+/'
+      return
+    }
+    if (given.length < MIN_TOKEN) {
+      this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
       return
     }
     const result = await candidate.readToken()
