@@ -107,6 +107,60 @@ describe('the source', () => {
     expect(wrong.map(show)).toEqual([])
   })
 
+  test.each([
+    ['controls', []],
+    ['list', ['controls']],
+    ['editor', ['list', 'controls']],
+    ['bulk', ['list', 'controls']],
+    ['import', ['controls']],
+    ['status', ['controls']],
+  ] as const)('web/console/%s imports only %j of the other rooms of the console', (room, rooms) => {
+    const joints = ['main', 'console', 'app', 'page-keys'].map((it) => `web/console/${it}`)
+    const allowed: readonly string[] = [room, ...rooms]
+    const wrong = ofFiles(inFolder(`web/console/${room}`)).filter(({ to }) => {
+      const other = /^web\/console\/([^/]+)\//.exec(to)?.[1]
+      return joints.includes(to) || (other !== undefined && !allowed.includes(other))
+    })
+
+    expect(files.filter(inFolder(`web/console/${room}`))).not.toEqual([])
+    expect(wrong.map(show)).toEqual([])
+  })
+
+  test('no function has more than 80 lines, but for these', () => {
+    const MAX_LINES: Readonly<Record<string, number>> = {
+      'cli/commands/import.ts': 118,
+      'client/client.ts': 139,
+      'daemon/listening/server.ts': 87,
+      'engine/postgres/store.ts': 132,
+      'engine/sqlite/committing/committer.ts': 122,
+      'http/answers/answer-budget.ts': 86,
+      'http/routes/one-plant.ts': 109,
+      'metrics.ts': 85,
+    }
+    // Biome reports those with more than 50 lines of code, which leaves out comments.
+    const rule = '--only=complexity/noExcessiveLinesPerFunction'
+    const { stdout } = Bun.spawnSync(
+      ['node_modules/.bin/biome', 'lint', rule, '--max-diagnostics=none', '--reporter=json', 'src'],
+      { cwd: root },
+    )
+    type Report = { readonly diagnostics: readonly { readonly location: Place }[] }
+    type Place = {
+      readonly path: string
+      readonly start: { readonly line: number }
+      readonly end: { readonly line: number }
+    }
+    const { diagnostics }: Report = JSON.parse(stdout.toString())
+    const wrong = diagnostics
+      .map(({ location: { path, start, end } }) => ({
+        file: path.replace('src/', ''),
+        lines: end.line - start.line + 1,
+      }))
+      .filter(({ file, lines }) => lines > (MAX_LINES[file] ?? 80))
+
+    expect(diagnostics).not.toEqual([])
+    expect(wrong).toEqual([])
+  })
+
   test('what formats/ needs runs in a browser, and is no web framework', () => {
     const needed = new Set(
       files.filter(inFolder('formats')).map((file) => file.replace(/\.ts$/, '')),

@@ -48,6 +48,7 @@ const isPlant = (values: Values): values is Plant => fields.every(({ fits }) => 
 const LEADING_ZERO = /^\s*-?0\d/
 // Most ids, which are no more looked at.
 const ONE_TO_NINE = /^[1-9]/
+const OUTER_SPACE = /^\s|\s$/
 const NO_DIGITS = /^\s*$/
 
 /** The number of a cell: exact, or what is wrong with it. */
@@ -206,6 +207,16 @@ function explainZeros(source: Source, row: FileRow): string | null {
   return id === null ? null : `leading zeros are dropped: ${cell.trim()} becomes ${id}`
 }
 
+/** Finds the first optional text with space around it. */
+function explainSpace({ line }: FileRow, values: Values): string | null {
+  for (const name of OPTIONAL_TEXTS) {
+    const text = values[name]
+    if (typeof text !== 'string' || !OUTER_SPACE.test(text)) continue
+    return `line ${line}: the space around the ${name} ${showText(text)} is part of it`
+  }
+  return null
+}
+
 /**
  * Reads the plants of a table, those of each part together. `onNotice` gets what a user should know about the file as a whole,
  * once.
@@ -221,11 +232,19 @@ export async function* readPlants(
   const { id: idColumn, numberFrom } = columns
   let place = 0n
   let hasZeros = false
+  let hasSpace = false
 
   function noticeZeros(row: FileRow): void {
     const notice = explainZeros(source, row)
     if (notice === null) return
     hasZeros = true
+    onNotice(notice)
+  }
+
+  function noticeSpace(row: FileRow, values: Values): void {
+    const notice = explainSpace(row, values)
+    if (notice === null) return
+    hasSpace = true
     onNotice(notice)
   }
 
@@ -244,6 +263,7 @@ export async function* readPlants(
     const id = idColumn === null ? given : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
     if (!hasZeros) noticeZeros(line)
+    if (!hasSpace) noticeSpace(line, values)
     if (isPlant(values)) {
       return { line: line.line, plant: toNewPlant(values.id, values), source: line }
     }

@@ -136,6 +136,13 @@ test('says once that leading zeros do not count', async () => {
   expect(notices).toEqual(['leading zeros are dropped: 001 becomes 1'])
 })
 
+test('says once that the space around a tag is part of it', async () => {
+  const { notices, entries } = await read('csv', 'id,name,tag\n1,a,x\n2,b, fern\n3,c,fern \n')
+
+  expect(notices).toEqual(['line 3: the space around the tag " fern" is part of it'])
+  expect(entries[1]).toEqual({ line: 3, plant: { id: 2n, name: 'b', tag: ' fern' } })
+})
+
 test('numbers rows by their place, refused ones included', async () => {
   const text = 'name,tag\na,x\n,y\n,,\n"b"c,z\nd,\n'
   const { entries } = await read('csv', text, { numberFrom: 10n })

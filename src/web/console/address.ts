@@ -1,4 +1,4 @@
-// What the address says: the search (`q`), the order (`sort`) and the plant that is open (`plant`), so that back, reload and a link work.
+// The URL: the search (`q`), the order (`sort`) and the open plant (`plant`), so that back, reload and links work.
 
 import { parseQuery, textOf } from './query.ts'
 import { parseSort, sortText } from './sort.ts'
@@ -19,7 +19,7 @@ function addressWith(values: Readonly<Record<string, string>>): URL {
   return address
 }
 
-/** What is shown; all plants if the search cannot be read. */
+/** The view in the URL; all plants if its search is invalid. */
 export function readView(): View {
   const found = parseQuery(read('q'))
   return { query: 'problem' in found ? {} : found, sort: parseSort(read('sort')) }

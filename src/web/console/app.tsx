@@ -1,27 +1,31 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
-import { Age } from './age.tsx'
+import { addSamples, Samples } from './bulk/samples.tsx'
+import { SelectionBar } from './bulk/selection-bar.tsx'
+import { UndoList } from './bulk/undo-list.tsx'
 import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
-import { Empty } from './empty.tsx'
-import { ImportPanel } from './import-panel.tsx'
-import { Leaf } from './leaf.tsx'
-import { hasMenu } from './modal.tsx'
-import { Outage } from './outage.tsx'
-import { plantsOf } from './pending.ts'
-import { PlantPanel } from './plant-panel.tsx'
-import { PlantTable } from './plant-table.tsx'
-import { preparePrinting } from './print.ts'
-import { Samples } from './samples.tsx'
-import { SelectionBar } from './selection-bar.tsx'
+import { keepFocus } from './controls/focus.ts'
+import { Leaf } from './controls/leaf.tsx'
+import { plantsOf } from './counts.ts'
+import { PlantPanel } from './editor/plant-panel.tsx'
+import { ImportPanel } from './import/panel.tsx'
+import { Age } from './list/age.tsx'
+import { Empty } from './list/empty.tsx'
+import { PlantTable } from './list/plant-table.tsx'
+import { preparePrinting } from './list/print.ts'
+import { Toolbar } from './list/toolbar.tsx'
+import { onPageKey } from './page-keys.ts'
+import { isEverything } from './query.ts'
 import { Shortcuts } from './shortcuts.tsx'
 import { MAX_SORTED } from './sort.ts'
-import { Status } from './status.tsx'
-import { Toolbar } from './toolbar.tsx'
-import { UndoList } from './undo-list.tsx'
+import { Outage } from './status/outage.tsx'
+import { Status } from './status/status.tsx'
 
-function Header({ console: { session, disconnect } }: { readonly console: Console }) {
+type Props = { readonly console: Console }
+
+function Header({ console: { session, disconnect } }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   // The token field had the focus and is gone.
   useLayoutEffect(() => heading.current?.focus(), [])
@@ -42,183 +46,209 @@ function Header({ console: { session, disconnect } }: { readonly console: Consol
   )
 }
 
-/** How many plants were found; nothing where the line of the status says it. */
+/** The number of plants that were found; '' where the status line says it. */
 function countOf({ list, monitor }: Console): string {
-  const count = plantsOf(list.found.value)
-  const { id, name, tag } = list.query.value
-  const isAll = id === undefined && name === undefined && tag === undefined
-  if (!list.isComplete.value) {
+  const found = list.rows.found.value
+  const isAll = isEverything(list.query.value)
+  if (!list.rows.isComplete.value) {
     if (isAll && monitor.latest.value?.plants !== undefined) return ''
-    return `${count} ${isAll ? '' : 'found '}so far; scroll for more`
+    if (found === 0) return 'None found yet; still searching'
+    return `${plantsOf(found)} ${isAll ? '' : 'found '}so far; scroll for more`
   }
   if (isAll) return ''
-  return id !== undefined && list.found.value === 1 ? 'The plant with this ID' : `${count} found`
+  const isOne = list.query.value.id !== undefined && found === 1
+  return isOne ? 'The plant with this ID' : `${plantsOf(found)} found`
 }
 
-/** How far all plants are read, for an order that needs them. */
-function Reading({ console: { list, monitor } }: { readonly console: Console }) {
-  if (!list.isReadingAll.value) return null
-  const isAll = Object.keys(list.query.value).length === 0
-  const most = (isAll ? monitor.latest.value?.plants : undefined) ?? MAX_SORTED
+/** The progress of reading all plants, for an order that needs them. */
+function Reading({ console: { list, monitor } }: Props) {
+  if (!list.reader.isReadingAll.value) return null
+  const stored = isEverything(list.query.value) ? monitor.latest.value?.plants : undefined
   return (
     <progress
       class="reading"
       aria-label="Reading all plants"
-      max={Math.max(most, 1)}
-      value={list.found.value}
+      max={Math.max(stored ?? MAX_SORTED, 1)}
+      value={list.rows.found.value}
     />
   )
 }
 
-/** The page. */
-export function App({ console: all }: { readonly console: Console }) {
-  const { session, list, scroll, editor, selection, pending, importer, exporter, monitor } = all
-  const isOver = useSignal(false)
-  const isAsking = useSignal(false)
+/** The steps from one part of the page to another. */
+function actionsOf({ list, scroll, editor, selection, pending }: Console) {
+  return {
+    onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
+      const row = list.rows.rowOf(id)
+      if (row >= 0) scroll.activate(row)
+      void editor.show(id, isForm)
+    },
+    onTag: (tag: string): void => void list.show({ ...list.query.value, tag }),
+    onDelete(plants: readonly NewPlant[]): void {
+      void pending.remove(plants)
+      selection.drop(plants)
+      if (plants.some(({ id }) => id === editor.openId)) editor.leave()
+    },
+    onUndo: (): void => pending.undo(),
+  }
+}
+
+/** The table, and one plant beside it. */
+function Work({ console: all }: Props) {
+  const { session, list, scroll, editor, selection } = all
+  const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
-  const isEmpty = list.isComplete.value && list.rows.value === 0
-  useEffect(() => {
-    function onKeyDown(event: KeyboardEvent): void {
-      if (event.ctrlKey || event.metaKey || event.altKey) return
-      if (event.target instanceof Element && event.target.closest('input, textarea, dialog')) return
-      if (event.key === 'Escape' && hasMenu()) return
-      if (event.key === 'Escape' && editor.isOpen.peek()) editor.leave()
-      else if (event.key === 'Escape' && selection.ids.peek().size > 0) selection.clear()
-      else if (event.key === '/') document.getElementById('search')?.focus()
-      else if (event.key === 'n' && session.isKnown.peek() && !session.isReadOnly.peek())
-        editor.add()
-      else if (event.key === '?' && session.isKnown.peek()) isAsking.value = true
-      else return
+  const isEmpty = list.rows.isComplete.value && list.rows.count.value === 0
+  const form = editor.form.value
+  return (
+    <div class="work">
+      <div class={session.isReachable.value ? 'table' : 'table stale'}>
+        <Reading console={all} />
+        <PlantTable
+          list={list}
+          scroll={scroll}
+          isReadOnly={isReadOnly}
+          openId={editor.openId}
+          selection={selection}
+          {...actions}
+        />
+        {isEmpty ? (
+          <Empty
+            list={list}
+            onAdd={editor.add}
+            onSamples={() => void addSamples(list, all.announce)}
+          />
+        ) : null}
+      </div>
+      {form ? (
+        <PlantPanel
+          editor={editor}
+          form={form}
+          list={list}
+          base={session.base}
+          isReadOnly={isReadOnly}
+          {...actions}
+        />
+      ) : null}
+    </div>
+  )
+}
+
+/** The line below the table: counts, or the actions on the ticked plants. */
+function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
+  const { list, selection, pending, monitor } = all
+  return (
+    <div class="count">
+      <p>
+        <span>{countOf(all)}</span>
+        {/* The metrics are the clock: they come every few seconds. */}
+        <Age list={list} now={monitor.latest.value?.at ?? 0} />
+      </p>
+      {selection.size > 0 ? null : (
+        <button type="button" class="quiet keys" onClick={onHelp}>
+          Shortcuts <kbd>?</kbd>
+        </button>
+      )}
+      <SelectionBar
+        selection={selection}
+        tags={() => list.tags.held().counts}
+        onTag={(tag) => {
+          void pending.setTag(tag, selection.plants())
+          selection.clear()
+        }}
+        onDelete={actionsOf(all).onDelete}
+      />
+    </div>
+  )
+}
+
+function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
+  const { session, list, editor, importer, exporter, monitor } = all
+  return (
+    <main>
+      <Outage monitor={monitor} />
+      <Status monitor={monitor} />
+      <Toolbar
+        list={list}
+        exporter={exporter}
+        isReadOnly={session.isReadOnly.value}
+        onAdd={editor.add}
+        onFiles={(files) => void importer.add(files)}
+      />
+      <ImportPanel
+        importer={importer}
+        isWaiting={!session.isReachable.value || !session.isConnected.value}
+      />
+      <Samples list={list} pending={all.pending} />
+      {list.reader.failure.value ? (
+        <p class="error" role="alert">
+          Cannot read the plants: {list.reader.failure.value}.{' '}
+          <button type="button" class="quiet" onClick={list.refresh}>
+            Retry
+          </button>
+        </p>
+      ) : null}
+      <Work console={all} />
+      <Foot console={all} onHelp={onHelp} />
+    </main>
+  )
+}
+
+/** Handlers that import files dropped anywhere on the page. */
+function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
+  const isReadOnly = session.isReadOnly.value
+  return {
+    onDragOver(event: DragEvent): void {
+      if (isReadOnly || !event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
+      isOver.value = true
+    },
+    onDragLeave(event: DragEvent): void {
+      if (event.relatedTarget === null) isOver.value = false
+    },
+    onDrop(event: DragEvent): void {
+      if (isReadOnly) return
+      event.preventDefault()
+      isOver.value = false
+      void importer.add([...(event.dataTransfer?.files ?? [])])
+    },
+  }
+}
+
+/** The page. */
+export function App({ console: all }: Props) {
+  const { session, list, editor, selection, pending } = all
+  const isOver = useSignal(false)
+  const isHelp = useSignal(false)
+  const onHelp = () => {
+    isHelp.value = true
+  }
+  useEffect(() => {
+    const page = { list, editor, selection, onHelp, onOpen: actionsOf(all).onOpen }
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (onPageKey(event, page)) event.preventDefault()
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
-  }, [session, editor, isAsking])
+  }, [all])
   useEffect(() => preparePrinting(list), [list])
+  useEffect(keepFocus, [])
   if (!session.isKnown.value) return <Welcome session={session} />
-  const openId = editor.openId()
-  const openPlant = ({ id }: NewPlant, isForm: boolean): void => {
-    const row = list.rowOf(id)
-    if (row >= 0) scroll.activate(row)
-    void editor.show(id, isForm)
-  }
-  const showTag = (tag: string): void => void list.show({ ...list.query.value, tag })
-  const onDelete = (plants: readonly NewPlant[]): void => {
-    void pending.remove(plants)
-    selection.drop(plants)
-    if (plants.some(({ id }) => id === openId)) editor.leave()
-  }
-  const onFiles = (files: Iterable<File>) => void importer.add(files)
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: files can be dropped anywhere; a button does the same.
-    <div
-      class={isOver.value ? 'page over' : 'page'}
-      onDragOver={(event) => {
-        if (isReadOnly || !event.dataTransfer?.types.includes('Files')) return
-        event.preventDefault()
-        isOver.value = true
-      }}
-      onDragLeave={(event) => {
-        if (event.relatedTarget === null) isOver.value = false
-      }}
-      onDrop={(event) => {
-        if (isReadOnly) return
-        event.preventDefault()
-        isOver.value = false
-        onFiles([...(event.dataTransfer?.files ?? [])])
-      }}
-    >
+    <div class={isOver.value ? 'page over' : 'page'} {...dropHandlers(all, isOver)}>
       <Header console={all} />
-      <main>
-        <Outage monitor={monitor} />
-        <Status monitor={monitor} />
-        <Toolbar
-          list={list}
-          exporter={exporter}
-          isReadOnly={isReadOnly}
-          onAdd={editor.add}
-          onFiles={onFiles}
-        />
-        <ImportPanel
-          importer={importer}
-          isWaiting={!session.isReachable.value || !session.isConnected.value}
-        />
-        <Samples console={all} />
-        {list.failure.value ? (
-          <p class="error" role="alert">
-            Cannot read the plants: {list.failure.value}.{' '}
-            <button type="button" class="quiet" onClick={list.refresh}>
-              Retry
-            </button>
-          </p>
-        ) : null}
-        <div class="work">
-          <div class={session.isReachable.value ? 'table' : 'table stale'}>
-            <Reading console={all} />
-            <PlantTable
-              list={list}
-              scroll={scroll}
-              isReadOnly={isReadOnly}
-              openId={openId}
-              onOpen={openPlant}
-              onDelete={onDelete}
-              onTag={showTag}
-              selection={selection}
-              onUndo={() => pending.undo()}
-            />
-            {isEmpty ? <Empty console={all} /> : null}
-          </div>
-          {editor.isOpen.value ? (
-            <PlantPanel
-              editor={editor}
-              list={list}
-              base={session.base}
-              isReadOnly={isReadOnly}
-              onOpen={openPlant}
-              onTag={showTag}
-              onDelete={onDelete}
-            />
-          ) : null}
-        </div>
-        <div class="count">
-          <p>
-            <span>{countOf(all)}</span>
-            <Age console={all} />
-          </p>
-          {selection.ids.value.size > 0 ? null : (
-            <button
-              type="button"
-              class="quiet keys"
-              onClick={() => {
-                isAsking.value = true
-              }}
-            >
-              Shortcuts <kbd>?</kbd>
-            </button>
-          )}
-          <SelectionBar
-            selection={selection}
-            tags={list.tags}
-            onTag={(tag) => {
-              void pending.setTag(tag, selection.plants())
-              selection.clear()
-            }}
-            onDelete={onDelete}
-          />
-        </div>
-      </main>
+      <Main console={all} onHelp={onHelp} />
       <div class="notes">
         <p class="said" role="status">
-          {all.said.value}
+          {all.status.value}
         </p>
         <UndoList pending={pending} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}
-      {isAsking.value ? (
+      {isHelp.value ? (
         <Shortcuts
-          isReadOnly={isReadOnly}
+          isReadOnly={session.isReadOnly.value}
           onClose={() => {
-            isAsking.value = false
+            isHelp.value = false
           }}
         />
       ) : null}

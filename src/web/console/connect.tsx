@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { Field } from './field.tsx'
-import { Leaf } from './leaf.tsx'
-import { Modal } from './modal.tsx'
+import { Field } from './controls/field.tsx'
+import { Leaf } from './controls/leaf.tsx'
+import { Modal } from './controls/modal.tsx'
 import type { Session } from './session.ts'
 
 function TokenForm({ session, hint }: { readonly session: Session; readonly hint: string }) {

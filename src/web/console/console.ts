@@ -1,49 +1,68 @@
 // Puts the parts of the console together.
 
-import { effect, signal, untracked } from '@preact/signals'
+import { effect, untracked } from '@preact/signals'
 import { putView, readView, takeToken } from './address.ts'
-import { createEditor } from './editor.ts'
-import { createExporter } from './exporter.ts'
-import { createFollower } from './follower.ts'
-import { createImporter } from './importer.ts'
-import { createMonitor } from './monitor.ts'
-import { createPendingChanges } from './pending.ts'
-import { createPlantList } from './plant-list.ts'
-import { createSelection } from './selection.ts'
+import { createAnnouncer } from './announcer.ts'
+import { PendingActions } from './bulk/pending-actions.ts'
+import { Editor } from './editor/editor.ts'
+import { createImporter } from './import/importer.ts'
+import { createExporter } from './list/exporter.ts'
+import { createFollower } from './list/follower.ts'
+import { PlantList } from './list/plant-list.ts'
+import { Selection } from './list/selection.ts'
+import { TableScroll } from './list/table-scroll.ts'
 import { createSession } from './session.ts'
-import { createTableScroll } from './table-scroll.ts'
+import { createMonitor } from './status/monitor.ts'
 import { isSameView } from './view.ts'
 
-const SAID_MS = 6000
+export type Console = ReturnType<typeof createParts>
 
-export type Console = ReturnType<typeof createConsole>
-
-/** A console for the service at a URL. It starts watching the service at once. */
-export function createConsole(base: URL) {
-  /** A sentence about what was just done. */
-  const said = signal('')
-  let timer = 0
-  function say(text: string): void {
-    said.value = text
-    clearTimeout(timer)
-    timer = window.setTimeout(() => {
-      said.value = ''
-    }, SAID_MS)
-  }
-
+function createParts(base: URL) {
+  const { status, announce } = createAnnouncer()
   const session = createSession(base)
-  const list = createPlantList(session, say, putView)
-  const scroll = createTableScroll(list)
-  const editor = createEditor(session, list, say)
-  const selection = createSelection(list)
-  const pending = createPendingChanges(session, list, selection, say)
-  const importer = createImporter(session, list.refresh)
-  const exporter = createExporter(session, say)
-  const follower = createFollower(session, list, editor.changed)
   const monitor = createMonitor(session)
+  const list = new PlantList(session, announce, putView)
+  const scroll = new TableScroll(list)
+  const editor = new Editor(session, list, announce)
+  const selection = new Selection(list, announce)
+  const pending = new PendingActions(session, list, selection, announce)
+  const importer = createImporter(session, () => {
+    list.refresh()
+    monitor.pollNow()
+  })
+  const exporter = createExporter(session, announce)
+  return {
+    session,
+    monitor,
+    list,
+    scroll,
+    editor,
+    selection,
+    pending,
+    importer,
+    exporter,
+    status,
+    announce,
+    /** Forgets the token, and stops everything that used it. */
+    disconnect(): void {
+      pending.leave()
+      importer.stop()
+      importer.dismiss()
+      importer.forget()
+      exporter.stop()
+      // Hide the search from the next user.
+      history.replaceState(null, '', base)
+      session.disconnect()
+    },
+  }
+}
 
-  /** Shows the plants, once it is sure that no change of them is missed. */
+/** Shows the plants while there is a token, and follows the changes of others. */
+function showPlants({ session, list, editor, monitor }: Console): void {
+  const follower = createFollower(session, list, (id) => editor.changed(id))
+
   async function begin(): Promise<void> {
+    // First, so that no change is missed.
     await follower.start()
     if (!session.isKnown.value) return
     await list.open(readView(), true)
@@ -55,25 +74,28 @@ export function createConsole(base: URL) {
     untracked(() => {
       if (isKnown) void begin()
       else follower.stop()
-      if (isKnown) return monitor.lookNow()
+      if (isKnown) return monitor.pollNow()
       editor.close()
       list.close()
     })
   })
+}
 
-  // What is no longer shown is not changed by an oversight.
+function connectParts({ session, list, selection, monitor }: Console): void {
+  // Clear the selection so that hidden plants are not changed.
   effect(() => {
     list.query.value
     session.isKnown.value
     untracked(selection.clear)
   })
-
   effect(() => {
     const plants = monitor.latest.value?.plants
     untracked(() => list.expect(plants))
   })
+}
 
-  // Another tab shows the title and the icon alone.
+/** Shows an outage in the title and the icon, which are all that another tab shows. */
+function showOutageInTab({ monitor }: Console): void {
   const icon = document.querySelector('link[rel=icon]')
   effect(() => {
     const { state } = monitor.health.value
@@ -81,23 +103,13 @@ export function createConsole(base: URL) {
     icon?.setAttribute('href', problem === '' ? 'console/icon.svg' : 'console/icon-outage.svg')
     document.title = problem === '' ? 'plantstore' : `⚠ ${problem} – plantstore`
   })
+}
 
-  /** Forgets the token, and stops whatever used it. */
-  function disconnect(): void {
-    pending.leave()
-    importer.stop()
-    importer.dismiss()
-    importer.forget()
-    exporter.stop()
-    // What was looked for is not for whoever comes next.
-    history.replaceState(null, '', base)
-    session.disconnect()
-  }
-
+function listenToPage({ session, list, editor, pending, importer }: Console): void {
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
     const view = readView()
-    if (!isSameView(view, list.view())) void list.open(view, true)
+    if (!isSameView(view, list.view)) void list.open(view, true)
     editor.follow()
   })
   addEventListener('pagehide', () => pending.leave(true))
@@ -107,33 +119,28 @@ export function createConsole(base: URL) {
   })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
-    if (isImporting || editor.isDirty() || pending.isAtRisk()) event.preventDefault()
+    if (isImporting || editor.isDirty || pending.isAtRisk()) event.preventDefault()
   })
-  /** Connects with the token of a link, or else with the one that the tab kept. */
-  async function connect(): Promise<void> {
-    const token = takeToken()
-    if (session.isKnown.value) return
-    if (token === '') return session.resume()
-    await session.connect(token)
-  }
+}
 
+/** Connects with the token of a link, or else with the one that the tab kept. */
+async function connect({ session }: Console): Promise<void> {
+  const token = takeToken()
+  if (session.isKnown.value) return
+  if (token === '') return session.resume()
+  await session.connect(token)
+}
+
+/** A console for the service at a URL. It starts watching the service at once. */
+export function createConsole(base: URL): Console {
+  const parts = createParts(base)
+  showPlants(parts)
+  connectParts(parts)
+  showOutageInTab(parts)
+  listenToPage(parts)
   // A link to this page with another fragment does not load it again.
-  addEventListener('hashchange', () => void connect())
-  void monitor.watch()
-  void connect()
-
-  return {
-    session,
-    list,
-    scroll,
-    editor,
-    selection,
-    pending,
-    importer,
-    exporter,
-    monitor,
-    said,
-    say,
-    disconnect,
-  }
+  addEventListener('hashchange', () => void connect(parts))
+  void parts.monitor.watch()
+  void connect(parts)
+  return parts
 }

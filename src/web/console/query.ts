@@ -1,19 +1,17 @@
-// Which plants are looked for: in words, as the search box and the address have them.
+// A search for plants: as an object, and as the text of the search box and the URL.
 
-import { INT64_RULE, parseId } from './field-errors.ts'
+import { INT64_MAX, INT64_MIN, INT64_RULE, parseId } from './int64.ts'
 
-/** What the plants have to be: the one with an id, those whose names contain a text, those with a tag. */
+/** The plant with an id, or the plants with a text in their names, with a tag, or both. */
 export type Query = {
   readonly id?: bigint
   readonly name?: string
   readonly tag?: string
 }
 
-const MIN = -(2n ** 63n)
-const MAX = 2n ** 63n - 1n
 const TERM = /(?:(id|name|tag):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gis
 
-/** Reads a search: an integer is an id, `tag:aroid` a tag, anything else a part of a name. Or says what is wrong with it. */
+/** Parses a search: an integer is an id, `tag:aroid` a tag, anything else a part of a name. */
 export function parseQuery(text: string): Query | { readonly problem: string } {
   const words: string[] = []
   let query: Query = {}
@@ -21,7 +19,7 @@ export function parseQuery(text: string): Query | { readonly problem: string } {
     const value = quoted?.replace(/\\(.)/gs, '$1') ?? plain
     if (key?.toLowerCase() === 'tag') query = { ...query, tag: value }
     else if (key?.toLowerCase() === 'id')
-      query = { ...query, id: BigInt(parseId(value) ?? MAX + 1n) }
+      query = { ...query, id: BigInt(parseId(value) ?? INT64_MAX + 1n) }
     else words.push(value)
   }
   const name = words.join(' ')
@@ -29,13 +27,13 @@ export function parseQuery(text: string): Query | { readonly problem: string } {
   if (id !== null) query = { ...query, id }
   else if (name !== '') query = { ...query, name }
   if (query.id === undefined) return query
-  return query.id < MIN || query.id > MAX ? { problem: INT64_RULE } : { id: query.id }
+  return query.id < INT64_MIN || query.id > INT64_MAX ? { problem: INT64_RULE } : { id: query.id }
 }
 
 const quote = (text: string): string =>
   /^[^\s":\\]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** The search in words; {@link parseQuery} reads it. */
+/** The search as text; {@link parseQuery} parses it. */
 export function textOf({ id, name, tag }: Query): string {
   if (id !== undefined) return String(id)
   return [
@@ -44,10 +42,14 @@ export function textOf({ id, name, tag }: Query): string {
   ].join(' ')
 }
 
-// As the service does: of A to Z the case is ignored.
+// Like the service, ignores the case of A to Z alone.
 const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** True if a plant is among those that are looked for. */
+/** True if a search finds all plants. */
+export const isEverything = ({ id, name, tag }: Query): boolean =>
+  id === undefined && name === undefined && tag === undefined
+
+/** True if a search finds a plant. */
 export const matches = (
   query: Query,
   plant: { readonly id: bigint; readonly name: string; readonly tag?: string | undefined },

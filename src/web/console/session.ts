@@ -1,16 +1,16 @@
-// The connection: the token, in memory and in the tab if that is asked for, and whether the service answers.
+// The connection: the token, in memory and if requested in the tab, and calls that wait for the service to answer.
 
 import { effect, signal } from '@preact/signals'
 import { type Client, createClient, type Failure, type Result } from '../../client/client.ts'
 import { keepToken, keptToken } from '../kept-token.ts'
 
-const SIGNED_OUT: Failure = { ok: false, error: 40101, status: 401, message: 'not connected' }
-
-export type Session = ReturnType<typeof createSession>
-
-const SILENCE = 'plantstore does not answer; is it running?'
 const RESUME_MS = 1000
+const MIN_TOKEN = 16
 
+/** The message while the service does not answer. */
+export const SILENCE = 'plantstore does not answer; is it running?'
+
+const SIGNED_OUT: Failure = { ok: false, error: 40101, status: 401, message: 'not connected' }
 const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }
 
 /** True if the service itself did not answer: it is down, or a proxy answered instead. */
@@ -20,146 +20,150 @@ const isSilence = ({ error, status }: Failure): boolean =>
 const isRefusal = ({ error }: Failure): boolean => error === 40101 || error === 40102
 
 /** True if the page itself cancelled the call. */
-export const isAborted = ({ cause }: Failure): boolean =>
+const isAborted = ({ cause }: Failure): boolean =>
   cause instanceof DOMException && cause.name === 'AbortError'
 
-/** A session with the service at a URL. */
-export function createSession(base: URL) {
-  let token: string | null = null
-  let client: Client | null = null
-  // Counts connects and disconnects, so that an answer to an earlier token is ignored.
-  let attempts = 0
-  const isConnected = signal(false)
-  /** True if a token was accepted, even if it no longer is: the page stays while another is entered. */
-  const isKnown = signal(false)
-  const isReachable = signal(true)
-  const isReadOnly = signal(false)
+/** A pasted token without what surrounds it: `Bearer`, quotes, spaces. */
+const tokenOf = (text: string): string =>
+  text
+    .trim()
+    .replace(/^["'`]|["'`]$/g, '')
+    .replace(/^Bearer\s+/i, '')
+    .trim()
+
+export class Session {
+  readonly isConnected = signal(false)
+  /** True once a token was accepted, even if it no longer is: the page stays while another one is entered. */
+  readonly isKnown = signal(false)
+  readonly isReachable = signal(true)
+  readonly isReadOnly = signal(false)
   /** True if a change log was kept when the page connected. */
-  const hasChangeLog = signal(false)
-  /** True if the tab keeps the token, over a reload too. */
-  const isKept = signal(keptToken(base) !== '')
-  /** Why the service refused the token, in its own words. */
-  const refusal = signal<string | null>(null)
+  readonly hasChangeLog = signal(false)
+  /** True if the tab keeps the token, across reloads too. */
+  readonly isKept = signal(false)
+  /** The reason that the service gave for refusing the token. */
+  readonly refusal = signal<string | null>(null)
+  #token: string | null = null
+  #client: Client | null = null
+  /** Counts connects and disconnects: an answer to an earlier token is ignored. */
+  #attempts = 0
 
-  function refuse(message: string): void {
-    token = null
-    client = null
-    keepToken(base, '')
-    isConnected.value = false
-    refusal.value = message
-  }
-
-  function note(failure: Failure): void {
-    if (isAborted(failure)) return
-    if (isSilence(failure)) isReachable.value = false
-    if (failure.error === 40301) isReadOnly.value = true
-  }
-
-  /** Resolves once there is a token and the service answers, or when waiting is pointless: disconnected or aborted. */
-  async function ready(signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) return
-    const { promise, resolve } = Promise.withResolvers<unknown>()
-    signal?.addEventListener('abort', resolve)
-    const stop = effect(() => {
-      if (!isKnown.value || (isConnected.value && isReachable.value)) resolve(null)
+  constructor(readonly base: URL) {
+    this.isKept.value = keptToken(base) !== ''
+    effect(() => {
+      if (this.isReachable.value && this.refusal.peek() === SILENCE) this.refusal.value = null
     })
-    await promise
-    stop()
-    signal?.removeEventListener('abort', resolve)
+  }
+
+  readonly token = (): string | null => this.#token
+
+  /** Forgets a token that the service no longer accepts. */
+  refuse(message: string): void {
+    this.#forget()
+    this.refusal.value = message
   }
 
   /** Calls the service, and updates the session from the answer. */
-  async function call<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
-    const used = client
+  async call<T>(make: (client: Client) => Promise<Result<T>>): Promise<Result<T>> {
+    const used = this.#client
     if (!used) return SIGNED_OUT
     const result = await make(used)
-    if (result.ok) return result
-    note(result)
-    // What the browser says of it names no cause either.
-    if (result.status === 0 && !isAborted(result)) return { ...result, message: SILENCE }
-    if (isRefusal(result) && used === client) refuse(result.message)
+    if (result.ok || isAborted(result)) return result
+    if (isSilence(result)) this.isReachable.value = false
+    if (result.error === 40301) this.isReadOnly.value = true
+    // The message of the browser names no cause either.
+    if (result.status === 0) return { ...result, message: SILENCE }
+    if (isRefusal(result) && used === this.#client) this.refuse(result.message)
     return result
   }
 
   /** Like {@link call}, but retries after no answer and after a refused token: for calls that are safe to repeat. */
-  async function persist<T>(
+  async persist<T>(
     make: (client: Client) => Promise<Result<T>>,
     signal?: AbortSignal,
   ): Promise<Result<T>> {
     for (;;) {
-      await ready(signal)
+      await this.#ready(signal)
       if (signal?.aborted) return STOPPED
-      if (!isKnown.value) return SIGNED_OUT
-      const result = await call(make)
+      if (!this.isKnown.value) return SIGNED_OUT
+      const result = await this.call(make)
       if (result.ok || isAborted(result) || !(isSilence(result) || isRefusal(result))) return result
     }
   }
 
   /** Uses a token if the service accepts it; otherwise sets `refusal`. */
-  async function connect(text: string): Promise<void> {
-    const given = text.trim()
-    const attempt = ++attempts
-    refusal.value = null
+  async connect(text: string): Promise<void> {
+    const given = tokenOf(text)
+    const attempt = ++this.#attempts
+    this.refusal.value = null
     let candidate: Client
     try {
-      candidate = createClient({ url: base, token: given })
+      candidate = createClient({ url: this.base, token: given })
     } catch {
-      refusal.value = 'a token has only letters, digits and -._~+/'
+      this.refusal.value = 'a token has only letters, digits and -._~+/'
+      return
+    }
+    if (given.length < MIN_TOKEN) {
+      this.refusal.value = `too short: a token has at least ${MIN_TOKEN} characters, and most begin with pst_`
       return
     }
     const result = await candidate.readToken()
-    if (attempt !== attempts) return
+    if (attempt !== this.#attempts) return
     if (!result.ok) {
-      refusal.value = isSilence(result) ? SILENCE : result.message
+      if (isSilence(result)) this.isReachable.value = false
+      this.refusal.value = isSilence(result) ? SILENCE : result.message
       return
     }
-    keepToken(base, isKept.value ? given : '')
-    token = given
-    client = candidate
-    isReadOnly.value = result.value.scope === 'read'
-    hasChangeLog.value = result.value.changeLog
-    isReachable.value = true
-    isKnown.value = true
-    isConnected.value = true
-  }
-
-  /** Forgets the token. */
-  function disconnect(): void {
-    attempts += 1
-    token = null
-    client = null
-    isKept.value = false
-    keepToken(base, '')
-    isConnected.value = false
-    isKnown.value = false
-    refusal.value = null
+    keepToken(this.base, this.isKept.value ? given : '')
+    this.#token = given
+    this.#client = candidate
+    this.isReadOnly.value = result.value.scope === 'read'
+    this.hasChangeLog.value = result.value.changeLog
+    this.isReachable.value = true
+    this.isKnown.value = true
+    this.isConnected.value = true
   }
 
   /** Connects with the token that the tab kept, as soon as the service answers. */
-  async function resume(): Promise<void> {
-    for (let given = keptToken(base); given !== ''; given = keptToken(base)) {
-      await connect(given)
-      if (isKnown.value) return
-      if (refusal.value !== SILENCE) keepToken(base, '')
+  async resume(): Promise<void> {
+    for (let given = keptToken(this.base); given !== ''; given = keptToken(this.base)) {
+      await this.connect(given)
+      if (this.isKnown.value) return
+      if (this.isReachable.value) keepToken(this.base, '')
       else await new Promise((resolve) => setTimeout(resolve, RESUME_MS))
     }
   }
 
-  return {
-    base,
-    isKept,
-    resume,
-    isConnected,
-    isKnown,
-    isReachable,
-    isReadOnly,
-    hasChangeLog,
-    refusal,
-    token: () => token,
-    refuse,
-    call,
-    persist,
-    connect,
-    disconnect,
+  /** Forgets the token. */
+  disconnect(): void {
+    this.#attempts += 1
+    this.isKept.value = false
+    this.#forget()
+    this.isKnown.value = false
+    this.refusal.value = null
+  }
+
+  #forget(): void {
+    this.#token = null
+    this.#client = null
+    keepToken(this.base, '')
+    this.isConnected.value = false
+  }
+
+  /** Resolves once there is a token and the service answers, or when waiting is pointless: disconnected or aborted. */
+  async #ready(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    signal?.addEventListener('abort', resolve)
+    const stop = effect(() => {
+      const isReady = this.isConnected.value && this.isReachable.value
+      if (!this.isKnown.value || isReady) resolve(null)
+    })
+    await promise
+    stop()
+    signal?.removeEventListener('abort', resolve)
   }
 }
+
+/** A session with the service at a URL. */
+export const createSession = (base: URL): Session => new Session(base)

@@ -1,4 +1,4 @@
-import { Modal } from './modal.tsx'
+import { Modal } from './controls/modal.tsx'
 
 const READING = [
   ['/', 'Search'],
@@ -12,7 +12,8 @@ const WRITING = [
   ['F2', 'Edit the plant'],
   ['Space', 'Select the plant'],
   ['Delete', 'Delete the plant'],
-  ['Ctrl+Z', 'Undo the last of these'],
+  ['Ctrl+A', 'Select all plants'],
+  ['Ctrl+Z', 'Undo the latest change'],
 ] as const
 
 type Props = { readonly isReadOnly: boolean; readonly onClose: () => void }

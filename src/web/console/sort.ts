@@ -1,9 +1,9 @@
-// The order of the plants: by id, as the service lists them, or by a text, in the language of the browser.
+// The order of plants: by id, as the service lists them, or by a text, in the language of the browser.
 
 import type { NewPlant } from '../../client/client.ts'
 import { TEXTS } from './texts.ts'
 
-/** What the page sorts itself: beyond that, it would have to read too much. */
+/** The most plants that the page sorts, as it reads them all first. */
 export const MAX_SORTED = 20_000
 
 const KEYS = ['id', ...TEXTS] as const
@@ -17,17 +17,17 @@ export type Compare = (a: NewPlant, b: NewPlant) => number
 
 export const BY_ID: Sort = { by: 'id', isDescending: false }
 
-/** The order in the address, such as `-name`; that of ids if it cannot be read. */
+/** Parses an order in the URL, such as `-name`; by id if it is invalid. */
 export function parseSort(text: string): Sort {
   const by = KEYS.find((key) => key === text.replace('-', ''))
   return by ? { by, isDescending: text.startsWith('-') } : BY_ID
 }
 
-/** The order as {@link parseSort} reads it; '' for ascending ids. */
+/** The text of an order, for {@link parseSort}; '' for ascending ids. */
 export const sortText = ({ by, isDescending }: Sort): string =>
   isDescending ? `-${by}` : by === 'id' ? '' : by
 
-/** The order after its header was pressed. */
+/** The order after a click on the header of a column. */
 export const pressed = (sort: Sort, by: SortKey): Sort => ({
   by,
   isDescending: sort.by === by && !sort.isDescending,
@@ -47,7 +47,7 @@ export function comparatorOf({ by, isDescending }: Sort): Compare {
     byId(a, b)
 }
 
-/** Where a plant belongs among sorted ones. */
+/** The index of a plant among sorted ones. */
 export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare: Compare): number {
   let low = 0
   let high = sorted.length
@@ -70,7 +70,7 @@ function merge(a: readonly NewPlant[], b: readonly NewPlant[], compare: Compare)
   return [...merged, ...b.slice(other)]
 }
 
-/** Sorts plants in slices, between which the page can draw and answer. */
+/** Sorts plants in slices, between which the page can draw and respond. */
 export async function sortInSlices(
   plants: readonly NewPlant[],
   compare: Compare,

@@ -1,4 +1,4 @@
-// Which plants are shown, and in which order.
+// A search and an order.
 
 import { type Query, textOf } from './query.ts'
 import { type Sort, sortText } from './sort.ts'

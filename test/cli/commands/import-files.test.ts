@@ -56,6 +56,7 @@ const fits: Record<
       [1n, ' Fern'.trim(), ' shade'],
       [2n, 'Ivy', ' climber'],
     ],
+    err: 'line 2: the space around the tag " shade" is part of it\n',
   },
   'literal-quotes.tsv': {
     plants: [

@@ -74,7 +74,7 @@ const isNarrow = (page: Page): Promise<boolean> =>
 describe.each(views)('%s', (name, options) => {
   test('the first page has no barriers', async () => {
     await using visited = await visit(browser, daemon.url, options)
-    await connect(visited.page, 'pst_wrong')
+    await connect(visited.page, 'pst_wrong_0123456789')
     await visited.page.getByText('the token is unknown, expired or revoked').waitFor()
 
     expect(await visited.barriers()).toEqual([])

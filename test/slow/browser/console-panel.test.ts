@@ -116,6 +116,22 @@ test('it asks at once about a field that was typed and changed elsewhere, and sa
   await console.isClean()
 })
 
+test('a plant that is deleted elsewhere while it is only looked at offers no Edit, and speaks of nothing typed', async () => {
+  await daemon.create('{"id":101,"name":"gone soon"}')
+  await using console = await openConsole(browser, `${daemon.url}/?plant=101`)
+  const { page } = console
+  await plantPage(page, 101).getByRole('button', { name: 'Edit' }).waitFor()
+  await daemon.fetch('/plants/101', { method: 'DELETE' })
+  await page.getByText('This plant was deleted elsewhere.', { exact: true }).waitFor()
+
+  expect(
+    await plantPage(page, 101)
+      .getByRole('button', { name: /^(Edit|Delete)$/ })
+      .count(),
+  ).toBe(0)
+  await console.isClean()
+})
+
 test('the focus goes into it and back to where it was opened', async () => {
   await using console = await open()
   const { page, grid } = console

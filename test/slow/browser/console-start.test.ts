@@ -33,7 +33,7 @@ describe('a link with a token in its fragment', () => {
   test('that is pasted into an open page connects it; a token that is refused is said', async () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
-    await page.goto(`${daemon.url}/#token=pst_wrong`)
+    await page.goto(`${daemon.url}/#token=pst_wrong_0123456789`)
     await page.getByText('the token is unknown, expired or revoked').waitFor()
     expect(page.url()).toBe(`${daemon.url}/`)
     await page.goto(`${daemon.url}/#token=${TOKEN}`)
@@ -46,25 +46,31 @@ describe('a link with a token in its fragment', () => {
 test.each([
   ['a write token', []],
   ['a read-only token', ['--scope', 'read']],
-])('connects and opens a plant with %s, and no request is refused', async (_, flags) => {
-  const token = await createToken(`browser${flags.length}`, ...flags)
-  await using visited = await visit(browser, daemon.url)
-  const { page } = visited
-  const refused: string[] = []
-  page.on('response', (answer) => {
-    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`)
-  })
+])(
+  'connects and opens a plant with %s, asks for one page, and no request is refused',
+  async (_, flags) => {
+    const token = await createToken(`browser${flags.length}`, ...flags)
+    await using visited = await visit(browser, daemon.url)
+    const { page } = visited
+    const refused: string[] = []
+    const lists: string[] = []
+    page.on('response', (answer) => {
+      if (answer.url().includes('/plants?')) lists.push(answer.url())
+      if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`)
+    })
 
-  await page.goto(`${daemon.url}/?plant=7#token=${token}`)
-  await page.getByText('ID 7', { exact: true }).waitFor()
-  await page.getByText('300 plants', { exact: true }).waitFor()
-  const edits = page.getByRole('button', { name: 'Edit', exact: true })
-  expect(await edits.count()).toBe(flags.length === 0 ? 1 : 0)
+    await page.goto(`${daemon.url}/?plant=7#token=${token}`)
+    await page.getByText('ID 7', { exact: true }).waitFor()
+    await page.getByText('300 plants', { exact: true }).waitFor()
+    const edits = page.getByRole('button', { name: 'Edit', exact: true })
+    expect(await edits.count()).toBe(flags.length === 0 ? 1 : 0)
 
-  await page.waitForTimeout(500)
-  expect(refused).toEqual([])
-  expect(await visited.complaints()).toEqual([])
-})
+    await page.waitForTimeout(500)
+    expect(refused).toEqual([])
+    expect(lists).toHaveLength(1)
+    expect(await visited.complaints()).toEqual([])
+  },
+)
 
 test('the token field says what a token looks like', async () => {
   await using visited = await visit(browser, daemon.url)
@@ -104,6 +110,20 @@ test('on a phone the first plant is in the upper 40 % of the page', async () => 
   const { y = 844 } = (await console.row(1).boundingBox()) ?? {}
 
   expect(y / 844).toBeLessThan(0.4)
+})
+
+test('on a phone the page is as high as its window, with ticked plants too', async () => {
+  await using console = await openConsole(browser, daemon.url, phone)
+  const { page } = console
+  await console.row(1).waitFor()
+  await page.getByText('300 plants', { exact: true }).waitFor()
+  const isWhole = () => page.evaluate(() => document.documentElement.scrollHeight <= innerHeight)
+
+  expect(await isWhole()).toBeTrue()
+  await page.getByRole('checkbox', { name: 'Select all' }).click()
+  await page.getByText('All 300 selected').waitFor()
+  expect(await isWhole()).toBeTrue()
+  expect(await console.barriers()).toEqual([])
 })
 
 describe('what is printed', () => {

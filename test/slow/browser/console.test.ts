@@ -64,7 +64,7 @@ describe('the token', () => {
     await using visited = await visit(browser, daemon.url)
     const { page } = visited
 
-    await connect(page, 'pst_unknown')
+    await connect(page, 'pst_unknown_to_the_service')
 
     await page.getByText('the token is unknown, expired or revoked').waitFor()
     const described = await page

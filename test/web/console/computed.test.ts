@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createMetrics } from '../../../src/metrics'
-import { byField } from '../../../src/web/console/field-errors'
-import { createP99, createRate, parseMetrics } from '../../../src/web/console/metrics-text'
-import { extentOf, move, toScroll, toTop } from '../../../src/web/console/scroll-map'
+import { byField } from '../../../src/web/console/editor/field-errors'
+import { extentOf, move, toScroll, toTop } from '../../../src/web/console/list/scroll-map'
+import { createP99, createRate, parseMetrics } from '../../../src/web/console/status/metrics-text'
 
 const VIEW = 600
 const ROW = 44

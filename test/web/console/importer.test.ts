@@ -2,8 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createImporter, type Importer } from '../../../src/web/console/import/importer'
 import type { Preview } from '../../../src/web/console/import/preview'
-import { createImporter, type Importer } from '../../../src/web/console/importer'
 import { createSession } from '../../../src/web/console/session'
 import { PATIENCE_MS, root, startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
@@ -41,20 +41,20 @@ async function start() {
 async function previewOf(importer: Importer): Promise<Preview> {
   const form = await until('the form', () => importer.form.value)
   const { preview } = form.props as unknown as { preview: Preview }
-  await until('the whole preview', () => !preview.plan.value || preview.findings.value?.isWhole)
+  await until('the whole preview', () => !preview.input.value || preview.analysis.value?.isWhole)
   return preview
 }
 
 /** What a preview shows of a file. */
-function shown({ findings, choice, settings, opened }: Preview) {
-  const { id, name, tag, numberFrom } = choice.value
+function shown({ analysis, columns, settings, opened }: Preview) {
+  const { id, name, tag, numberFrom } = columns.value
   const header = opened.value?.table.header ?? []
   const nameOf = (place: number | null) =>
     place === null ? null : header[place] || `column ${place + 1}`
   return {
     columns: [id === null ? `from ${numberFrom}` : nameOf(id), nameOf(name), nameOf(tag)],
     encoding: settings.value.encoding,
-    first: findings.value?.first.map(({ id, name, tag }) =>
+    first: analysis.value?.first.map(({ id, name, tag }) =>
       tag === undefined ? [id, name] : [id, name, tag],
     ),
   }
@@ -214,7 +214,7 @@ describe('a file as people have them', () => {
     const preview = await previewOf(importer)
     expect(preview.opened.value?.table.sheets).toEqual(['Notes', 'Plants'])
     expect(shown(preview).columns).toEqual(['Nr.', 'Plant', null])
-    expect(preview.findings.value?.problems).toEqual([
+    expect(preview.analysis.value?.problems).toEqual([
       expect.objectContaining({
         line: 4,
         problem: 'name is missing (cell B4 is empty, or a formula without a stored value)',
@@ -274,7 +274,7 @@ describe('a file as people have them', () => {
 
     const adding = importer.add([fileOf('hidden-stop.csv')])
     const preview = await previewOf(importer)
-    expect(preview.findings.value).toMatchObject({
+    expect(preview.analysis.value).toMatchObject({
       rows: 28,
       refused: 25,
       notRead: 'from line 30 on: unterminated quote in "name"',
@@ -304,7 +304,7 @@ describe('a file as people have them', () => {
 
     const adding = importer.add([fileOf('genus-species.csv')])
     const preview = await previewOf(importer)
-    expect(preview.choice.value).toMatchObject({ id: null, name: null })
+    expect(preview.columns.value).toMatchObject({ id: null, name: null })
     preview.cancel()
     await adding
 
@@ -372,7 +372,7 @@ describe('an import that stops early', () => {
   test('because the service refuses says so', async () => {
     await using console = await start()
     const { importer, session } = console
-    const { persist } = session
+    const persist = session.persist.bind(session)
     session.persist = async (make, signal) =>
       (importer.current.value?.created ?? 0) > 0
         ? { ok: false, error: 50701, status: 507, message: 'disk full; nothing was stored' }
@@ -406,9 +406,9 @@ describe('the preview', () => {
     await importer.add([csv('id,name\n9223372036854775807,last\n')])
     const again = importer.add([csv('latin\nFern\n')])
     const other = await previewOf(importer)
-    expect([other.choice.value.numberFrom, other.plan.value]).toEqual(['', null])
+    expect([other.columns.value.numberFrom, other.input.value]).toEqual(['', null])
     other.choose({ numberFrom: '7' })
-    await until('the whole preview', () => other.findings.value?.isWhole)
+    await until('the whole preview', () => other.analysis.value?.isWhole)
     other.accept()
     await again
     expect(console.plants()).toContainEqual([7n, 'Fern'])
@@ -461,12 +461,12 @@ describe('the preview', () => {
     await preview.read({ delimiter: '|' })
     expect(preview.opened.value?.table.header).toEqual(['latin;no', 'x'])
     await preview.read({ hasHeader: false })
-    expect(preview.findings.value?.rows).toBe(2)
+    expect(preview.analysis.value?.rows).toBe(2)
     await preview.read({ encoding: 'utf-16be' })
     expect(preview.error.value).toBe('not utf-16be, at line 3 or later; choose another encoding')
     await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
     preview.choose({ name: 0 })
-    await until('the whole preview', () => preview.findings.value?.isWhole)
+    await until('the whole preview', () => preview.analysis.value?.isWhole)
     expect(preview.error.value).toBeNull()
     preview.cancel()
     await adding
@@ -481,7 +481,7 @@ describe('the preview', () => {
     const adding = importer.add([new File([bytes], 'a.csv')])
     const preview = await previewOf(importer)
     expect(preview.settings.value.encoding).toBe('windows-1252')
-    expect(preview.findings.value).toMatchObject({ rows: 50_001, refused: 0, notRead: null })
+    expect(preview.analysis.value).toMatchObject({ rows: 50_001, refused: 0, notRead: null })
     preview.cancel()
     await adding
   })

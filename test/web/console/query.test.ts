@@ -1,6 +1,6 @@
 // What is typed into the console's search box, and what the address has of it.
 import { describe, expect, test } from 'bun:test'
-import { INT64_RULE } from '../../../src/web/console/field-errors'
+import { INT64_RULE } from '../../../src/web/console/int64'
 import { matches, parseQuery, type Query, textOf } from '../../../src/web/console/query'
 
 describe('a search', () => {

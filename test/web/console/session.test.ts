@@ -27,6 +27,30 @@ test('says nothing of a token that was given before the one of now', async () =>
   expect(session.refusal.value).toBeNull()
 })
 
+test.each([
+  ['Bearer', `Bearer ${TOKEN}`],
+  ['quotes', `"${TOKEN}"`],
+  ['both and spaces', ` 'Bearer  ${TOKEN}' `],
+])('takes a token that was pasted with %s', async (_, text) => {
+  const session = createSession(new URL(`${daemon.url}/`))
+
+  await session.connect(text)
+
+  expect(session.token()).toBe(TOKEN)
+})
+
+test('says of a text that is too short that it is no token, and sends nothing', async () => {
+  const session = createSession(new URL(`${daemon.url}/`))
+  using sent = spyOn(globalThis, 'fetch')
+
+  await session.connect('hello')
+
+  expect(session.refusal.value).toBe(
+    'too short: a token has at least 16 characters, and most begin with pst_',
+  )
+  expect(sent).not.toHaveBeenCalled()
+})
+
 describe('a call that waits', () => {
   const answer = async () => ({ ok: true, status: 200, value: null }) as const
 

@@ -1,6 +1,6 @@
 // The plants of the console's table, of which it keeps a part: read from a real daemon.
 import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { createPlantList } from '../../../src/web/console/plant-list'
+import { PlantList } from '../../../src/web/console/list/plant-list'
 import { createSession } from '../../../src/web/console/session'
 import { BY_ID, type Sort } from '../../../src/web/console/sort'
 import { type Daemon, TOKEN } from '../../harness/daemon'
@@ -30,7 +30,7 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
   await session.connect(TOKEN)
   const said: string[] = []
   const views: string[] = []
-  const list = createPlantList(
+  const list = new PlantList(
     session,
     (text) => said.push(text),
     ({ sort: { by, isDescending } }) => views.push(`${isDescending ? '-' : ''}${by}`),
@@ -40,12 +40,12 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
     list,
     said,
     views,
-    names: () => list.held().map(({ name }) => name),
+    names: () => list.rows.held().map(({ name }) => name),
     /** Looks at a row until it is there. */
     async look(row: number, isGoingToEnd = false): Promise<void> {
       await until(`row ${row}`, () => {
-        if (!list.row(row)) list.want(Math.max(0, row - 15), row + 15, isGoingToEnd)
-        return list.row(row)
+        if (!list.rows.row(row)) list.reader.want(Math.max(0, row - 15), row + 15, isGoingToEnd)
+        return list.rows.row(row)
       })
     },
   }
@@ -64,18 +64,18 @@ const LAST = PLANTS - 1
 
 test('shows a plant that was added behind a part that was forgotten', async () => {
   const { list, look } = await openList(daemon)
-  while (!list.isComplete.value) await look(list.rows.value - 1)
-  expect(list.row(LAST)?.id).toBe(BigInt(LAST))
+  while (!list.rows.isComplete.value) await look(list.rows.count.value - 1)
+  expect(list.rows.row(LAST)?.id).toBe(BigInt(LAST))
   // Until what was looked at first is the last part.
-  for (let row = 0; list.row(LAST); row += 250) await look(row)
+  for (let row = 0; list.rows.row(LAST); row += 250) await look(row)
 
   list.put({ id: BigInt(PLANTS), name: 'Lily' })
   await daemon.create(`{"id":${PLANTS},"name":"Lily"}`)
   await look(LAST)
   await look(PLANTS)
 
-  expect(list.rows.value).toBe(PLANTS + 1)
-  expect(list.row(PLANTS)?.name).toBe('Lily')
+  expect(list.rows.count.value).toBe(PLANTS + 1)
+  expect(list.rows.row(PLANTS)?.name).toBe('Lily')
   await daemon.fetch(`/plants/${PLANTS}`, { method: 'DELETE' })
 })
 
@@ -83,13 +83,13 @@ describe('a list of which little was read', () => {
   test('has a row for each plant that is stored, and reads its end by one request', async () => {
     const { list, look } = await openList(daemon)
     list.expect(PLANTS)
-    expect(list.rows.value).toBe(PLANTS)
+    expect(list.rows.count.value).toBe(PLANTS)
 
     expect(await requestsOf(() => look(LAST, true))).toBe(1)
 
-    expect(list.row(LAST)?.id).toBe(BigInt(LAST))
-    expect(list.rows.value).toBe(PLANTS)
-    expect(list.isComplete.value).toBeFalse()
+    expect(list.rows.row(LAST)?.id).toBe(BigInt(LAST))
+    expect(list.rows.count.value).toBe(PLANTS)
+    expect(list.rows.isComplete.value).toBeFalse()
   })
 
   test('reads its middle by one request, and goes on to both sides without a gap', async () => {
@@ -99,15 +99,15 @@ describe('a list of which little was read', () => {
 
     expect(await requestsOf(() => look(10_000))).toBe(1)
 
-    const { id = 0n } = list.row(10_000) ?? {}
+    const { id = 0n } = list.rows.row(10_000) ?? {}
     expect(Math.abs(Number(id) - 10_000)).toBeLessThan(200)
     for (const step of [-40, 40]) {
       for (let row = 10_000, seen = 0; seen < 20; seen++, row += step) {
         await look(row)
-        expect(list.row(row)?.id).toBe(id + BigInt(row - 10_000))
+        expect(list.rows.row(row)?.id).toBe(id + BigInt(row - 10_000))
       }
     }
-    expect(list.rows.value).toBe(PLANTS)
+    expect(list.rows.count.value).toBe(PLANTS)
   })
 
   test('shows the newest plants first when the ids fall', async () => {
@@ -116,23 +116,23 @@ describe('a list of which little was read', () => {
     list.expect(PLANTS)
 
     expect(views).toEqual(['id', '-id'])
-    expect([list.row(0)?.id, list.row(1)?.id]).toEqual([BigInt(LAST), BigInt(LAST - 1)])
+    expect([list.rows.row(0)?.id, list.rows.row(1)?.id]).toEqual([BigInt(LAST), BigInt(LAST - 1)])
     await look(LAST, true)
-    expect(list.row(LAST)?.id).toBe(0n)
+    expect(list.rows.row(LAST)?.id).toBe(0n)
     list.put({ id: BigInt(PLANTS + 5), name: 'Newest' })
-    expect(list.row(0)?.name).toBe('Newest')
+    expect(list.rows.row(0)?.name).toBe('Newest')
   })
 
   test('is not sorted by name if it has more than 20,000 plants, and says why', async () => {
     const { list, said, views, look } = await openList(daemon, { by: 'name', isDescending: false })
 
     expect(list.sort.value).toEqual(BY_ID)
-    expect(list.isTooLong.value).toBeTrue()
+    expect(list.rows.isTooLong.value).toBeTrue()
     expect(said).toEqual(['Sorting by name works up to 20,000 plants. Search for something first'])
     expect(views).toEqual(['name', 'id'])
     expect(await requestsOf(() => list.sortBy('tag'))).toBe(0)
     await look(0)
-    expect(list.row(0)?.id).toBe(0n)
+    expect(list.rows.row(0)?.id).toBe(0n)
   })
 })
 
@@ -145,7 +145,7 @@ describe('a list that is sorted', () => {
     await list.sortBy('name')
 
     expect(names()).toEqual(sorted.toReversed())
-    expect(list.rowOf(4n)).toBe(0)
+    expect(list.rows.rowOf(4n)).toBe(0)
   })
 
   test('by tag has those without one last, either way', async () => {
@@ -164,11 +164,11 @@ describe('a list that is sorted', () => {
     list.change(9n, { name: 'basil' })
     list.change(4n, { name: 'apple' })
     list.change(5n, null)
-    list.hide(1n)
+    list.rows.hide(1n)
 
     expect(names()).toEqual(['Aloe', 'apple', 'basil', 'Éclair', 'plant 9'])
-    expect(list.rows.value).toBe(5)
-    expect(list.around(9n).map((it) => it?.name)).toEqual(['apple', 'Éclair'])
+    expect(list.rows.count.value).toBe(5)
+    expect(list.rows.around(9n).map((it) => it?.name)).toEqual(['apple', 'Éclair'])
     await list.sortBy('id')
     expect(names()).toEqual(['Éclair', 'plant 9', 'apple', 'Aloe', 'basil'])
   })
@@ -199,6 +199,6 @@ describe('a list that is sorted', () => {
     expect(sorted.map(({ name }) => name).slice(0, 3)).toEqual(['plänt 0', 'plänt 1', 'plänt 2'])
     expect(new Set(sorted).size).toBe(20_000)
     expect(turns).toBeGreaterThan(3)
-    expect(list.rows.value).toBeGreaterThan(0)
+    expect(list.rows.count.value).toBeGreaterThan(0)
   })
 })

@@ -1,4 +1,4 @@
-// A file that was chosen: what it is, the encoding of its text, and its rows, which can be read again and again.
+// A chosen file: its format, its encoding and its rows, which can be read repeatedly.
 
 import { encodingOf, usualEncodings } from '../../../formats/encoding.ts'
 import {
@@ -9,10 +9,10 @@ import {
 } from '../../../formats/format.ts'
 import type { Line } from '../../../formats/row.ts'
 import { openTable, type Settings, type Table } from '../../../formats/table.ts'
-import { breathe } from './breathe.ts'
 import { WORDS } from './words.ts'
+import { yieldToBrowser } from './yield.ts'
 
-/** How much of a file tells its encoding. */
+/** The part of a file that is checked for its encoding. */
 const CHECKED_BYTES = 64_000_000
 const ROWS_AT_ONCE = 500
 const PART_BYTES = 65_536
@@ -37,18 +37,18 @@ async function* bytesOf(file: Blob, onRead: (bytes: number) => void): AsyncGener
 const headOf = async (file: Blob): Promise<Uint8Array> =>
   new Uint8Array(await file.slice(0, SIGNATURE_BYTES).arrayBuffer())
 
-/** The format of a file: by its first bytes if they tell, else by its name; without a known name it is text. */
+/** The format of a file by its first bytes, then by its name; text by default. */
 export async function findFormat(file: File): Promise<Format> {
   const head = await headOf(file)
   const text = new TextDecoder().decode(head).trimStart()
   return formatOfBytes(head) ?? formatToRead(file.name) ?? (/^[[{]/.test(text) ? 'json' : 'csv')
 }
 
-/** The encoding of a text that is neither UTF-8 nor UTF-16, as a guess; null: it is one of them. */
+/** A guess at the encoding of a text; null for UTF-8 and UTF-16. */
 export async function findEncoding(file: Blob): Promise<string | null> {
   if (encodingOf(await headOf(file)) !== 'utf-8') return null
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const pause = breathe()
+  const pause = yieldToBrowser()
   let before = new Uint8Array()
   for await (const part of bytesOf(file.slice(0, CHECKED_BYTES), () => {})) {
     try {
@@ -64,7 +64,7 @@ export async function findEncoding(file: Blob): Promise<string | null> {
   return null
 }
 
-/** A file, opened: what {@link openTable} says of it, and its rows from the first on, as often as they are asked for. */
+/** An open file: its {@link openTable table}, and its rows, from the first on at each call. */
 export type OpenedFile = {
   readonly table: Omit<Table, 'lines'>
   readonly rows: (onRead?: (bytes: number) => void) => AsyncGenerator<readonly Line[]>
@@ -74,7 +74,7 @@ async function* slices(lines: readonly Line[]): AsyncGenerator<readonly Line[]> 
   for (let at = 0; at < lines.length; at += ROWS_AT_ONCE) yield lines.slice(at, at + ROWS_AT_ONCE)
 }
 
-/** Opens a file. Throws an `OpenError` that says what to do if it cannot be read so. */
+/** Opens a file. Throws an `OpenError` with a fix if it cannot be read. */
 export async function openFile(
   file: Blob,
   format: Format,

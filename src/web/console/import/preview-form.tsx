@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { INT64_MAX, OPTIONAL_TEXTS } from '../../../plant/plant.ts'
-import { Modal } from '../modal.tsx'
+import { Modal } from '../controls/modal.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
-import { type Findings, type Problem, unusedColumns } from './examine.ts'
+import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
 import type { Preview } from './preview.ts'
 
 const DELIMITERS: readonly (readonly [string, string])[] = [
@@ -67,7 +67,7 @@ const NONE = ''
 const toPlace = (value: string): number | null => (value === NONE ? null : Number(value))
 const toValue = (place: number | null): string => (place === null ? NONE : String(place))
 
-/** The columns as they are listed: one without a name by its first cell. */
+/** The columns to choose from; an unnamed one shows its first cell. */
 function columnOptions({ opened }: Preview): (readonly [string, string])[] {
   const table = opened.value?.table
   const first = table?.sample[0]?.cells
@@ -79,7 +79,7 @@ function columnOptions({ opened }: Preview): (readonly [string, string])[] {
 }
 
 function Columns({ preview }: { readonly preview: Preview }) {
-  const { choice, choose } = preview
+  const { columns: choice, choose } = preview
   const { id, name, numberFrom } = choice.value
   const columns = columnOptions(preview)
   return (
@@ -117,7 +117,7 @@ function Columns({ preview }: { readonly preview: Preview }) {
             inputMode="numeric"
             autoComplete="off"
             value={numberFrom}
-            aria-invalid={preview.plan.value === null && name !== null}
+            aria-invalid={preview.input.value === null && name !== null}
             aria-describedby="import-from-note"
             onInput={(event) => choose({ numberFrom: event.currentTarget.value })}
           />
@@ -133,7 +133,7 @@ function Columns({ preview }: { readonly preview: Preview }) {
   )
 }
 
-/** How the file is read: found out, and right nearly always. */
+/** The detected settings, which are nearly always right. */
 function Reading({ preview }: { readonly preview: Preview }) {
   const { format, settings, opened, read } = preview
   const { encoding, hasHeader } = settings.value
@@ -190,10 +190,10 @@ const Absent = ({ children }: { readonly children: ComponentChildren }) => (
   <span class="hint">{children}</span>
 )
 
-function First({ first }: Pick<Findings, 'first'>) {
+function First({ first }: Pick<Analysis, 'first'>) {
   return (
     <table>
-      <caption>The first plants, as they would be stored</caption>
+      <caption>Preview</caption>
       <thead>
         <tr>
           <th scope="col">ID</th>
@@ -239,14 +239,14 @@ const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly mo
   </ul>
 )
 
-/** What would become of the file. */
+/** A preview of the result. */
 function Outlook({ preview }: { readonly preview: Preview }) {
-  const { findings, plan, choice } = preview
-  const found = findings.value
-  if (!plan.value) {
+  const { analysis, input, columns } = preview
+  const found = analysis.value
+  if (!input.value) {
     return (
       <p class="hint">
-        {choice.value.name === null
+        {columns.value.name === null
           ? 'Choose the column that has the names of the plants.'
           : 'Type the ID of the first row, or choose a column for the ID.'}
       </p>
@@ -254,7 +254,7 @@ function Outlook({ preview }: { readonly preview: Preview }) {
   }
   if (!found) return <p class="hint">Reading…</p>
   const { first, rows, refused, problems, notRead, notices, isWhole } = found
-  const unused = unusedColumns(plan.value.opened.table, plan.value.columns)
+  const unused = unusedColumns(input.value.opened.table, input.value.columns)
   return (
     <>
       {first.length > 0 ? <First first={first} /> : null}
@@ -274,12 +274,12 @@ function Outlook({ preview }: { readonly preview: Preview }) {
   )
 }
 
-/** The questions about a file before its import, and what the answers make of it. */
+/** The questions about a file before its import, and a preview of the result. */
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  const { file, opened, error, plan, findings } = preview
-  const isNothing = findings.value?.isWhole === true && findings.value.first.length === 0
+  const { file, opened, error, input, analysis } = preview
+  const isNothing = analysis.value?.isWhole === true && analysis.value.first.length === 0
   return (
     <Modal label={`Import ${file.name}`} onEscape={preview.cancel}>
       <form
@@ -300,12 +300,12 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
           <Outlook preview={preview} />
         ) : (
           <p class="error" role="alert">
-            Cannot be read so: {error.value}
+            This does not work: {error.value}
           </p>
         )}
         <Reading preview={preview} />
         <div class="actions">
-          <button type="submit" class="primary" aria-disabled={plan.value === null || isNothing}>
+          <button type="submit" class="primary" aria-disabled={input.value === null || isNothing}>
             Import
           </button>
           <button type="button" onClick={preview.cancel}>

@@ -1,16 +1,16 @@
-// What is asked before an import: how the file is read, which columns hold the plants, and what would be stored then.
+// The questions before an import: encoding and format of the file, its columns, and a preview of the result.
 
 import { computed, signal } from '@preact/signals'
 import type { Settings } from '../../../formats/table.ts'
 import { INT64_MAX } from '../../../plant/plant.ts'
 import type { Session } from '../session.ts'
-import { type Choice, propose, toColumns } from './choice.ts'
-import { examine, type Findings } from './examine.ts'
+import { createAnalyzer } from './analyzer.ts'
+import { type ColumnChoice, propose, toColumns } from './columns.ts'
+import { type DetectedFile, type ImportInput, type Memory, nameFile } from './detect.ts'
 import { type OpenedFile, openFile } from './file.ts'
-import { type Look, type Memory, nameFile, type Plan } from './plan.ts'
 import { reasonOf } from './words.ts'
 
-/** The id after the largest one; '' if there is none, or nobody says it. */
+/** The id after the largest one; '' if there is none, or it cannot be read. */
 async function nextFreeId(session: Session): Promise<string> {
   const page = await session.call((client) => client.listPlants({ order: 'desc', limit: 1 }))
   if (!page.ok) return ''
@@ -21,97 +21,87 @@ async function nextFreeId(session: Session): Promise<string> {
 
 export type Preview = Awaited<ReturnType<typeof createPreview>>
 
-/** The questions about a file; `decided` resolves to what to do, null if it is not to be imported. */
-export async function createPreview(found: Look, session: Session, memory: Memory) {
-  const { file, format, kind } = found
-  const decided = Promise.withResolvers<Plan | null>()
-  const remembered = memory.get(kind)
-  const isSameFile = remembered?.file === nameFile(file)
+/** Asks about a file. `decided` resolves to the input, or to null if the import was cancelled. */
+export async function createPreview(found: DetectedFile, session: Session, memory: Memory) {
+  const remembered = memory.get(found.kind)
+  const isSameFile = remembered?.file === nameFile(found.file)
+  const preview = createQuestions(found, memory, {
+    ...found.proposal.columns,
+    numberFrom: isSameFile ? remembered.columns.numberFrom : await nextFreeId(session),
+  })
+  const { opened, columns, read, choose } = preview
+  if (!remembered) choose({})
+  else {
+    const { encoding } = found.settings
+    await read({
+      ...remembered.settings,
+      encoding: encoding === null ? null : remembered.settings.encoding,
+    })
+    if (opened.value) choose({ ...remembered.columns, numberFrom: columns.value.numberFrom })
+    // Such as a sheet that this workbook does not have.
+    else await read(found.settings)
+  }
+  return { ...preview, isRemembered: remembered !== undefined }
+}
+
+function createQuestions(
+  { file, format, kind, ...found }: DetectedFile,
+  memory: Memory,
+  proposed: ColumnChoice,
+) {
+  const decided = Promise.withResolvers<ImportInput | null>()
   const settings = signal<Settings>(found.settings)
   const opened = signal<OpenedFile | null>(found.opened)
-  const choice = signal<Choice>({
-    ...found.proposal.choice,
-    numberFrom: isSameFile ? remembered.choice.numberFrom : await nextFreeId(session),
-  })
-  const findings = signal<Findings | null>(null)
-  /** Why it cannot be read so. */
+  const columns = signal(proposed)
+  /** The reason if the file cannot be read with these settings. */
   const error = signal<string | null>(null)
-  const plan = computed<Plan | null>(() => {
-    const columns = toColumns(choice.value)
-    return columns && opened.value ? { opened: opened.value, columns } : null
+  const input = computed<ImportInput | null>(() => {
+    const chosen = toColumns(columns.value)
+    return chosen && opened.value ? { opened: opened.value, columns: chosen } : null
   })
-  let turn = 0
+  const analyzer = createAnalyzer()
 
-  async function show(): Promise<void> {
-    const mine = ++turn
-    const { value } = plan
-    if (!value) {
-      findings.value = null
-      return
-    }
-    try {
-      for await (const it of examine(value.opened, value.columns)) {
-        if (mine !== turn) return
-        findings.value = it
-      }
-    } catch (reason) {
-      if (mine !== turn || !findings.value) return
-      findings.value = {
-        ...findings.value,
-        notRead: `the rest: ${reasonOf(reason)}`,
-        isWhole: true,
-      }
-    }
+  function choose(change: Partial<ColumnChoice>): void {
+    columns.value = { ...columns.value, ...change }
+    void analyzer.analyze(input.value)
   }
 
-  function choose(change: Partial<Choice>): void {
-    choice.value = { ...choice.value, ...change }
-    void show()
-  }
-
-  /** Reads the file in another way. The columns stay as they were chosen, if there are as many. */
+  /** Reads the file with other settings. The chosen columns stay if there are as many. */
   async function read(change: Partial<Settings>): Promise<void> {
-    const mine = ++turn
+    const isLatest = analyzer.begin()
     const width = opened.value?.table.header.length
     settings.value = { ...settings.value, ...change }
     try {
       const next = await openFile(file, format, settings.value)
       const isOther = change.sheet !== undefined || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
-      if (mine !== turn) return
+      if (!isLatest()) return
       error.value = null
       opened.value = next
-      if (proposal) choice.value = { ...choice.value, ...proposal.choice }
-      await show()
+      if (proposal) columns.value = { ...columns.value, ...proposal.columns }
+      await analyzer.analyze(input.value)
     } catch (reason) {
-      if (mine !== turn) return
+      if (!isLatest()) return
       error.value = reasonOf(reason)
       opened.value = null
-      findings.value = null
+      analyzer.analysis.value = null
     }
   }
 
-  if (remembered) {
-    const { encoding } = found.settings
-    await read({
-      ...remembered.settings,
-      encoding: encoding === null ? null : remembered.settings.encoding,
-    })
-    if (opened.value) choose({ ...remembered.choice, numberFrom: choice.value.numberFrom })
-    // Such as a sheet that this workbook does not have.
-    else await read(found.settings)
-  } else void show()
+  function decide(chosen: ImportInput | null): void {
+    analyzer.begin()
+    decided.resolve(chosen)
+  }
 
   return {
     file,
     format,
     settings,
     opened,
-    choice,
-    findings,
+    columns,
+    analysis: analyzer.analysis,
     error,
-    plan,
-    isRemembered: remembered !== undefined,
+    input,
     isUsual: found.proposal.isUsual,
     decided: decided.promise,
     read,
@@ -119,19 +109,11 @@ export async function createPreview(found: Look, session: Session, memory: Memor
 
     /** Imports the file as it is shown. */
     accept(): void {
-      if (!plan.value) return
-      turn += 1
-      memory.set(kind, {
-        settings: settings.value,
-        choice: choice.value,
-        file: nameFile(file),
-      })
-      decided.resolve(plan.value)
+      if (!input.value) return
+      memory.set(kind, { settings: settings.value, columns: columns.value, file: nameFile(file) })
+      decide(input.value)
     },
 
-    cancel(): void {
-      turn += 1
-      decided.resolve(null)
-    },
+    cancel: (): void => decide(null),
   }
 }

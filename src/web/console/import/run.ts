@@ -1,112 +1,72 @@
-// Sends the plants of a file, a group at a time, and says what became of each row.
+// Sends the plants of a file, a group at a time, and reports the outcome of each row.
 
-import {
-  type BatchOutcome,
-  ClientError,
-  type NewPlant,
-  type Result,
-} from '../../../client/client.ts'
+import { ClientError } from '../../../client/client.ts'
 import { grouped, readPlants } from '../../../formats/plants.ts'
-import { createRefusedWriter } from '../../../formats/refused.ts'
 import type { Entry } from '../../../formats/row.ts'
-import { createBatch, explainRefusal } from '../batch.ts'
 import type { Session } from '../session.ts'
-import { breathe } from './breathe.ts'
-import { notReadFrom, unusedColumns } from './examine.ts'
-import type { Plan } from './plan.ts'
-import type { Import, Refused } from './state.ts'
+import { notReadFrom, unusedColumns } from './analyze.ts'
+import { createPlants, explainRefusal } from './create-plants.ts'
+import type { ImportInput } from './detect.ts'
+import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
+import type { Import } from './state.ts'
 import { reasonOf, WORDS } from './words.ts'
+import { yieldToBrowser } from './yield.ts'
 
-/** How many refused rows are kept for the page; all of them can be saved. */
-const REFUSED_KEPT = 1000
+type Update = (change: (before: Import) => Partial<Import>) => void
 
-/** An entry and its number among all rows, from 0. */
-type Placed = { readonly entry: Exclude<Entry, { stop: string }>; readonly place: bigint }
-
-/** Creates plants, with retries: a plant that is sent twice counts as already stored. */
-const createPlants = <P extends NewPlant>(
+/** Creates the plants of a group; returns the rows that were refused, by the file's reader or by the service. */
+async function send(
+  group: readonly PlacedRow[],
   session: Session,
-  plants: readonly P[],
   signal: AbortSignal,
-) =>
-  session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
-    try {
-      return { ok: true, value: await createBatch(client, plants, signal) }
-    } catch (error) {
-      if (error instanceof ClientError) return error.failure
-      throw error
-    }
-  }, signal)
+  update: Update,
+): Promise<readonly RefusedRow[]> {
+  const refused: RefusedRow[] = group.flatMap(({ entry, place }) =>
+    'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, place }] : [],
+  )
+  const plants = group.flatMap(({ entry, place }) =>
+    'plant' in entry ? [{ ...entry.plant, entry, place }] : [],
+  )
+  if (plants.length === 0) return refused
+  const result = await createPlants(session, plants, signal)
+  if (!result.ok) throw new ClientError(result)
+  const { created, known } = result.value
+  update((it) => ({ created: it.created + created, known: it.known + known }))
+  for (const { plant, failure } of result.value.refused) {
+    const { entry, place } = plant
+    const problem = explainRefusal(plant, failure.message)
+    refused.push({ line: entry.line, problem, entry, place })
+  }
+  return refused
+}
 
-/** Imports a file; `update` gets what is known of it, again and again. Never rejects. */
+/** Numbers the rows of a file across its groups; `onStop` gets the entry where reading stopped. */
+function createPlaces(onStop: (entry: Extract<Entry, { stop: string }>) => void) {
+  let place = 0n
+  return (group: readonly Entry[]): PlacedRow[] =>
+    group.flatMap((entry) => {
+      if (!('stop' in entry)) return [{ entry, place: place++ }]
+      onStop(entry)
+      return []
+    })
+}
+
+/** Imports a file; `update` is called with each progress. Never rejects. */
 export async function run(
-  { opened, columns }: Plan,
+  { opened, columns }: ImportInput,
   session: Session,
   signal: AbortSignal,
-  update: (change: (before: Import) => Partial<Import>) => void,
+  update: Update,
 ): Promise<void> {
   const { table, rows } = opened
-  const pause = breathe()
-  const writer = createRefusedWriter(table, columns)
-  const texts: BlobPart[] = []
+  const pause = yieldToBrowser()
+  const refuse = createRefusals(table, columns, update)
+  const placed = createPlaces(({ line, stop }) =>
+    update(() => ({ notRead: notReadFrom(line, stop), isOfFile: true })),
+  )
   const unused = unusedColumns(table, columns)
   const notices = unused === null ? [] : [unused]
   let bytesRead = 0
-  let place = 0n
-
-  function refuse(all: readonly (Refused & Placed)[]): void {
-    const sorted = all.toSorted((a, b) => a.line - b.line)
-    const text = sorted.map((it) => writer.row(it.entry.source, it.problem, it.place)).join('')
-    texts.push(new Blob([texts.length === 0 ? writer.header + text : text]))
-    update(({ refused, lines }) => ({
-      refused: refused + sorted.length,
-      lines: [...lines, ...sorted.map(({ line, problem }) => ({ line, problem }))].slice(
-        0,
-        REFUSED_KEPT,
-      ),
-      refusedRows: () => new Blob(texts),
-    }))
-  }
-
-  async function send(group: readonly Placed[]): Promise<void> {
-    const refused: (Refused & Placed)[] = group.flatMap(({ entry, place }) =>
-      'problem' in entry ? [{ line: entry.line, problem: entry.problem, entry, place }] : [],
-    )
-    const plants = group.flatMap(({ entry, place }) =>
-      'plant' in entry ? [{ ...entry.plant, entry, place }] : [],
-    )
-    if (plants.length > 0) {
-      const result = await createPlants(session, plants, signal)
-      if (!result.ok) throw new ClientError(result)
-      const { created, known } = result.value
-      update((it) => ({ created: it.created + created, known: it.known + known }))
-      for (const { plant, failure } of result.value.refused) {
-        const { entry, place } = plant
-        refused.push({
-          line: entry.line,
-          problem: explainRefusal(plant, failure.message),
-          entry,
-          place,
-        })
-      }
-    }
-    if (refused.length > 0) refuse(refused)
-    update((it) => ({ rows: it.rows + group.length, bytesRead }))
-  }
-
-  function placed(group: readonly Entry[]): Placed[] {
-    const all: Placed[] = []
-    for (const entry of group) {
-      if ('stop' in entry) {
-        update(() => ({ notRead: notReadFrom(entry.line, entry.stop), isOfFile: true }))
-      } else {
-        all.push({ entry, place })
-        place += 1n
-      }
-    }
-    return all
-  }
-
   const lines = rows((count) => {
     bytesRead += count
   })
@@ -114,7 +74,9 @@ export async function run(
   try {
     for await (const group of grouped(entries)) {
       if (signal.aborted) break
-      await send(placed(group))
+      const placedRows = placed(group)
+      refuse(await send(placedRows, session, signal, update))
+      update((it) => ({ rows: it.rows + placedRows.length, bytesRead }))
       await pause()
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-// What is known of the import of a file.
+// The state of an import.
 
 export type Refused = { readonly line: number; readonly problem: string }
 
@@ -11,17 +11,17 @@ export type Import = {
   /** Already stored, with the same fields. */
   readonly known: number
   readonly refused: number
-  /** What to know about the file as a whole, such as columns that were not used. */
+  /** Notices about the whole file, such as unused columns. */
   readonly notices: readonly string[]
   /** The first refused lines. */
   readonly lines: readonly Refused[]
   /** All refused rows as a file, if there are any. */
   readonly refusedRows: (() => Blob) | null
   readonly state: 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'
-  /** Which rows were not read, and why; null: all were. */
+  /** The rows that were not read, and the reason; null: all were read. */
   readonly notRead: string | null
-  /** Why it was not begun. */
+  /** The reason if it could not start. */
   readonly reason: string | null
-  /** True if it failed because of what is in the file. */
+  /** True if the content of the file caused the failure. */
   readonly isOfFile: boolean
 }

@@ -1,7 +1,7 @@
 import { OpenError } from '../../../errors.ts'
 import type { Words } from '../../../formats/words.ts'
 
-/** What the page calls its choices, for messages about a file. */
+/** The labels of the form, for messages about a file. */
 export const WORDS: Words = {
   numbering: '"Number the rows from"',
   encoding: (guess) =>
@@ -11,6 +11,6 @@ export const WORDS: Words = {
   workbook: (ending) => `rename it to ${ending}`,
 }
 
-/** Why a file cannot be read. */
+/** The reason that a file cannot be read. */
 export const reasonOf = (error: unknown): string =>
   error instanceof OpenError ? error.message : 'the file cannot be read'

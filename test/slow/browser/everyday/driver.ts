@@ -21,7 +21,16 @@ export type Driver = AsyncDisposable & {
 }
 
 /** The keys without a character, as WebDriver writes them. */
-export const CODES = { Enter: '\ue007', Escape: '\ue00c', Control: '\ue009' } as const
+export const CODES = {
+  Enter: '\ue007',
+  Escape: '\ue00c',
+  Control: '\ue009',
+  Shift: '\ue008',
+  End: '\ue010',
+  ArrowUp: '\ue013',
+  ArrowDown: '\ue015',
+  F2: '\ue032',
+} as const
 
 const code = (key: string): string => CODES[key as keyof typeof CODES] ?? key
 

@@ -114,6 +114,25 @@ export function handsOn(driver: Driver) {
       await click(target)
       await driver.keys([['Control', 'a'], ...[...text].map((character) => [character])])
     },
+    /** Moves the keyboard to a control, as Tab does. */
+    async focus(target: Target): Promise<void> {
+      await until(
+        () => `does not see ${JSON.stringify(target)}`,
+        () => sees(target),
+      )
+      await driver.evaluate(`${finding(target)}.focus() ?? null`)
+    },
+    /** The text of a field. */
+    textOf: (target: Target): Promise<unknown> =>
+      driver.evaluate(`${finding(target)}?.value ?? null`),
+    /** Waits until the keyboard is in an element; fails with the one that it is in. */
+    isIn: (selector: string) =>
+      until(
+        () => `the keyboard is not in ${selector}`,
+        async () =>
+          (await driver.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) ===
+          true,
+      ),
     press: (...chord: string[]): Promise<void> => driver.keys([chord]),
     chooseFile: (target: Target, path: string): Promise<void> =>
       driver.chooseFile(finding(target), path),

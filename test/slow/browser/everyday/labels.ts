@@ -36,6 +36,14 @@ export const tag = field('Tag')
 export const saveNew = button('Add')
 export const save = button('Save')
 
+/** The box that ticks a plant. */
+export const box = (plant: string): Target => ({ kind: 'input', name: `Select ${plant}` })
+export const boxOfAll: Target = { kind: 'input', name: 'Select all' }
+export const selected = (text: string): Target => ({ kind: '[role=status]', name: text })
+export const deleteAll: Target = { kind: '.selected button', name: 'Delete' }
+export const heading = (text: string): Target => ({ kind: 'h2', name: text })
+export const control = (label: string): Target => button(label)
+
 /** The row of a plant. */
 export const row = (plant: string): Target => ({
   kind: ROW,

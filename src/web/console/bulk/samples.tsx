@@ -1,0 +1,41 @@
+import type { NewPlant } from '../../../client/client.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import type { PendingActions } from './pending-actions.ts'
+
+const GROUPS = {
+  houseplant: ['Swiss cheese plant', 'Snake plant', 'Spider plant'],
+  succulent: ['Aloe vera', 'Jade plant', 'Christmas cactus'],
+  herb: ['Basil', 'Rosemary', 'Peppermint'],
+  flower: ['Lavender', 'Sunflower', 'Climbing rose'],
+} as const
+
+const SAMPLES: readonly NewPlant[] = Object.entries(GROUPS)
+  .flatMap(([tag, names]) => names.map((name) => ({ name, tag })))
+  .map((plant, at) => ({ id: BigInt(at + 1), ...plant }))
+
+/** Adds twelve plants to an empty store, to look around with. */
+export async function addSamples(list: PlantList, announce: (text: string) => void): Promise<void> {
+  const added = await list.session.call((client) => client.createPlants(SAMPLES))
+  if (!added.ok) return announce(`The sample plants were not added: ${added.message}`)
+  list.refresh()
+}
+
+type SamplesProps = { readonly list: PlantList; readonly pending: PendingActions }
+
+/** A notice about the sample plants that are unchanged, with a button to remove them. */
+export function Samples({ list, pending }: SamplesProps) {
+  list.rows.version.value
+  const left = SAMPLES.filter(({ id, name, tag }) => {
+    const plant = list.rows.plant(id)
+    return plant?.name === name && plant.tag === tag
+  })
+  if (left.length === 0 || list.session.isReadOnly.value) return null
+  return (
+    <p class="samples">
+      {left.length === 1 ? 'One sample plant' : `${left.length} sample plants`} to look around.{' '}
+      <button type="button" class="quiet inline" onClick={() => void pending.remove(left)}>
+        Remove {left.length === 1 ? 'it' : 'them'}
+      </button>
+    </p>
+  )
+}

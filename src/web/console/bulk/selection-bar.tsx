@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals'
+import type { NewPlant } from '../../../client/client.ts'
+import { type TagCounts, TagInput } from '../controls/tag-input.tsx'
+import type { Selection } from '../list/selection.ts'
+
+type SelectionBarProps = {
+  readonly selection: Selection
+  readonly tags: () => TagCounts
+  readonly onTag: (tag: string) => void
+  readonly onDelete: (plants: readonly NewPlant[]) => void
+}
+
+/** The number of ticked plants, and the actions on all of them. */
+export function SelectionBar({ selection, tags, onTag, onDelete }: SelectionBarProps) {
+  const tag = useSignal('')
+  const { size, hasAll } = selection
+  if (size === 0) return null
+  return (
+    <section class="selected" aria-label="Selected plants">
+      <b role="status">
+        {selection.isReading.value
+          ? 'Selecting…'
+          : `${hasAll && size > 1 ? 'All ' : ''}${size.toLocaleString()} selected`}
+      </b>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          onTag(tag.value)
+        }}
+      >
+        <TagInput
+          text={tag}
+          tags={tags}
+          attributes={{
+            dir: 'auto',
+            'aria-label': 'Tag for all of them',
+            placeholder: 'Tag',
+            autoComplete: 'off',
+            spellcheck: false,
+          }}
+        />
+        <button type="submit">{tag.value === '' ? 'Remove tag' : 'Set tag'}</button>
+      </form>
+      <button type="button" class="danger" onClick={() => onDelete(selection.plants())}>
+        Delete
+      </button>
+      <button type="button" class="quiet" onClick={selection.clear}>
+        Clear
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
+// As in screens.css.
+const PHONE = '(width < 46rem)'
+
+/** True if the page is as narrow as a phone, where a panel fills it. */
+export const isPhone = (): boolean => matchMedia(PHONE).matches
+
+/** True while a menu is shown, which Escape hides before anything else. */
+export const hasMenu = (): boolean => document.querySelector(':popover-open') !== null
+
+type DialogProps = {
+  readonly label: string
+  /** Called at Escape. */
+  readonly onEscape?: () => void
+  readonly children: ComponentChildren
+}
+
+/** A dialog that is open while it is rendered; the newest is on top. */
+export const Modal = (props: DialogProps) => <Dialog {...props} isBeside={false} />
+
+/** A dialog beside the page, which stays in use; on a phone it fills the page. */
+export const SidePanel = (props: DialogProps) => <Dialog {...props} isBeside />
+
+function Dialog({ label, onEscape, children, isBeside }: DialogProps & { isBeside: boolean }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const phone = matchMedia(PHONE)
+    function show(): void {
+      dialog.current?.close()
+      if (isBeside && !phone.matches) dialog.current?.show()
+      else dialog.current?.showModal()
+    }
+    show()
+    phone.addEventListener('change', show)
+    const element = dialog.current
+    return () => {
+      phone.removeEventListener('change', show)
+      // Closing it before it is removed lets the browser restore the focus to a control that is still there.
+      element?.close()
+    }
+  }, [isBeside])
+  return (
+    <dialog
+      ref={dialog}
+      class={isBeside ? 'side' : undefined}
+      aria-label={label}
+      onKeyDown={(event) => {
+        // Browsers close a dialog at the second Escape, whatever `cancel` says; of a menu in it they close the menu alone.
+        if (event.key !== 'Escape' || hasMenu()) return
+        event.preventDefault()
+        onEscape?.()
+      }}
+      onCancel={(event) => {
+        event.preventDefault()
+        onEscape?.()
+      }}
+    >
+      {children}
+    </dialog>
+  )
+}

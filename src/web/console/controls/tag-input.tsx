@@ -1,0 +1,110 @@
+import { type Signal, useSignal } from '@preact/signals'
+import type { InputHTMLAttributes } from 'preact'
+import { useId } from 'preact/hooks'
+
+const MAX_SUGGESTIONS = 8
+
+/** The number of plants with each tag. */
+export type TagCounts = ReadonlyMap<string, number>
+
+type TagInputProps = {
+  readonly text: Signal<string>
+  readonly tags: () => TagCounts
+  readonly attributes: InputHTMLAttributes
+}
+
+type Suggestion = readonly [tag: string, count: number]
+
+type SuggestionsProps = {
+  readonly id: string
+  readonly options: readonly Suggestion[]
+  readonly active: number
+  readonly onPick: (at: number) => void
+}
+
+const Suggestions = ({ id, options, active, onPick }: SuggestionsProps) => (
+  <div role="listbox" id={id} aria-label="Tags">
+    {options.map(([tag, count], at) => (
+      // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus, and points to the active option.
+      // biome-ignore lint/a11y/useKeyWithClickEvents: Enter picks the active option.
+      <div
+        key={tag}
+        role="option"
+        id={`${id}-${at}`}
+        aria-selected={at === active}
+        // The field keeps the focus.
+        onPointerDown={(event) => event.preventDefault()}
+        onClick={() => onPick(at)}
+      >
+        <bdi>{tag}</bdi> <small>{count.toLocaleString()}</small>
+      </div>
+    ))}
+  </div>
+)
+
+/** A field that suggests tags with what is typed in them, the most used first. */
+export function TagInput({ text, tags, attributes }: TagInputProps) {
+  const id = useId()
+  const options = useSignal<readonly Suggestion[]>([])
+  const active = useSignal(-1)
+
+  function close(): void {
+    options.value = []
+    active.value = -1
+  }
+
+  function suggest(): void {
+    const typed = text.value.toLowerCase()
+    close()
+    options.value = [...tags()]
+      .filter(([tag]) => tag !== text.value && tag.toLowerCase().includes(typed))
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, MAX_SUGGESTIONS)
+  }
+
+  function pick(at: number): void {
+    text.value = options.value[at]?.[0] ?? text.value
+    close()
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const count = options.value.length
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined && count === 0) suggest()
+    else if (step !== undefined)
+      active.value = (Math.max(active.value, -step) + step + count) % count
+    else if (event.key === 'Enter' && active.value >= 0) pick(active.value)
+    else if (event.key === 'Escape' && count > 0) {
+      close()
+      // The panel stays open.
+      event.stopPropagation()
+    } else return
+    event.preventDefault()
+  }
+
+  const isOpen = options.value.length > 0
+  return (
+    <div class="tags">
+      <input
+        {...attributes}
+        type="text"
+        role="combobox"
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        aria-activedescendant={active.value < 0 ? undefined : `${id}-${active.value}`}
+        autoCapitalize="none"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value
+          suggest()
+        }}
+        onKeyDown={onKeyDown}
+        onBlur={close}
+      />
+      {isOpen ? (
+        <Suggestions id={id} options={options.value} active={active.value} onPick={pick} />
+      ) : null}
+    </div>
+  )
+}

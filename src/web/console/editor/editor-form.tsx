@@ -1,0 +1,135 @@
+import { Fragment } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { Field } from '../controls/field.tsx'
+import type { TagCounts } from '../controls/tag-input.tsx'
+import { labelOf, TEXTS } from '../texts.ts'
+import type { Editor } from './editor.ts'
+import type { PlantForm } from './plant-form.ts'
+
+const GONE = 'This plant was deleted elsewhere. Copy what you typed, if you need it.'
+
+type FormProps = { readonly editor: Editor; readonly form: PlantForm }
+
+/** The plant as someone else saved it while the form was open. */
+function Conflict({ editor, form }: FormProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const conflict = form.conflict.value
+  // The Save button that had the focus is gone.
+  useLayoutEffect(() => box.current?.focus(), [conflict])
+  if (!conflict) return null
+  const { plant: theirs, fields } = conflict
+  return (
+    <div class="conflict" role="alert" ref={box} tabIndex={-1}>
+      <p>
+        <strong>Someone else changed the {fields.join(' and the ')} too.</strong> It is now:
+      </p>
+      <dl>
+        {fields.map((text) => (
+          <Fragment key={text}>
+            <dt>{labelOf(text)}</dt>
+            <dd>{theirs[text] === undefined ? <i>none</i> : <bdi>{theirs[text]}</bdi>}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <div class="actions">
+        <button type="button" onClick={() => void editor.save()}>
+          Save mine
+        </button>
+        <button type="button" onClick={() => form.useTheirs()}>
+          Use theirs
+        </button>
+      </div>
+    </div>
+  )
+}
+
+/** Asks to discard what was typed, before another step. */
+function Leaving({ editor }: { readonly editor: Editor }) {
+  const box = useRef<HTMLDivElement>(null)
+  const then = editor.leaving.value
+  useLayoutEffect(() => box.current?.querySelector('button')?.focus(), [then])
+  if (!then) return null
+  return (
+    <div class="conflict" role="alert" ref={box}>
+      <p>Discard what you typed?</p>
+      <div class="actions">
+        <button
+          type="button"
+          onClick={() => {
+            editor.leaving.value = null
+          }}
+        >
+          Keep editing
+        </button>
+        <button type="button" class="danger" onClick={then}>
+          Discard
+        </button>
+      </div>
+    </div>
+  )
+}
+
+type EditorFormProps = FormProps & { readonly tags: () => TagCounts }
+
+/** The id of a new plant: the next free one, unless another is typed. */
+function IdField({ form: { draft, errors } }: Pick<FormProps, 'form'>) {
+  const hint =
+    draft.proposedId.value === null
+      ? 'The largest number is taken. Type any whole number that is free.'
+      : 'A whole number. The next free one is filled in; any other that is free will do.'
+  return <Field label="ID" name="id" text={draft.id} error={errors.value.id} hint={hint} />
+}
+
+const TAG_HINT = 'The kind of plant, such as fern. Leave empty for none.'
+
+/** The fields of a plant. */
+export function EditorForm({ editor, form, tags }: EditorFormProps) {
+  const { texts } = form.draft
+  const errors = form.errors.value
+  const problem = form.isGone.value ? GONE : errors.form
+  const plant = form.stored.value?.plant
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        void editor.save()
+      }}
+    >
+      {plant && errors.id ? (
+        <p class="error" role="alert">
+          {errors.id}
+        </p>
+      ) : null}
+      {TEXTS.map((text) => (
+        <Field
+          key={text}
+          label={labelOf(text)}
+          name={text}
+          text={texts[text]}
+          error={errors[text]}
+          // A field of one line would drop the ends of lines.
+          isLong={text === 'name' || /[\r\n]/.test(`${plant?.[text]}${texts[text].value}`)}
+          {...(text === 'tag' ? { hint: TAG_HINT, tags } : {})}
+        />
+      ))}
+      {plant ? null : <IdField form={form} />}
+      {problem ? (
+        <p class="error" role="alert">
+          {problem}
+        </p>
+      ) : null}
+      <Conflict editor={editor} form={form} />
+      <Leaving editor={editor} />
+      <div class="actions">
+        {form.conflict.value ? null : (
+          <button type="submit" class="primary" aria-disabled={form.isSaving.value}>
+            {plant ? 'Save' : 'Add'}
+          </button>
+        )}
+        <button type="button" onClick={editor.cancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}

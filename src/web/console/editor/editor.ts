@@ -1,0 +1,147 @@
+// The panel beside the table: the page of a plant, the form that changes it, or the form of a new one.
+
+import { effect, signal } from '@preact/signals'
+import type { HistoryPage, Plant, Result } from '../../../client/client.ts'
+import { putOpenPlant, readOpenPlant } from '../address.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import { type Session, SILENCE } from '../session.ts'
+import { PlantForm, type Stored } from './plant-form.ts'
+
+const HISTORY_PAGE = 20
+
+export class Editor {
+  /** The open plant; null if the panel is closed. */
+  readonly form = signal<PlantForm | null>(null)
+  /** True if the form is shown, and not only the page of the plant. */
+  readonly isEditing = signal(false)
+  /** The step that waits for the answer to "Discard?"; null if that is not asked. */
+  readonly leaving = signal<(() => void) | null>(null)
+  /** True if the form was opened from the page of the plant, to which it returns. */
+  #isFromPage = false
+  /** Counts the requests for a plant, of which the last is opened. */
+  #requests = 0
+
+  constructor(
+    readonly session: Session,
+    readonly list: PlantList,
+    readonly announce: (text: string) => void,
+  ) {
+    effect(() => {
+      const errors = this.form.value?.errors
+      if (this.session.isReachable.value && errors?.peek().form === SILENCE) errors.value = {}
+    })
+  }
+
+  get openId(): bigint | null {
+    return this.form.value?.stored.value?.plant.id ?? null
+  }
+
+  /** True if closing the panel would lose what was typed. */
+  get isDirty(): boolean {
+    return this.isEditing.value && this.form.value?.isDirty === true
+  }
+
+  /** Opens the page of a plant as it is stored now, or its form. */
+  async show(id: bigint, isForm = false): Promise<void> {
+    const request = ++this.#requests
+    const now = await this.session.call((client) => client.readPlant(id))
+    if (request !== this.#requests) return
+    if (now.ok) {
+      this.list.put(now.value)
+      this.leave(() => this.#open({ plant: now.value, etag: now.etag }, isForm))
+      return
+    }
+    if (now.error === 40402) this.list.remove(id)
+    this.announce(`Plant ${id}: ${now.message}`)
+    putOpenPlant(this.openId)
+  }
+
+  /** Opens the form of a new plant. */
+  readonly add = (): void => {
+    this.leave(() => void this.#open(null, true).proposeId())
+  }
+
+  /** Opens the form of the plant whose page is open. */
+  readonly edit = (): void => {
+    this.isEditing.value = true
+    this.#isFromPage = true
+  }
+
+  /** Puts an earlier version into the form. */
+  restore(version: Plant): void {
+    this.edit()
+    this.form.value?.draft.fill(version)
+  }
+
+  /** Opens or closes the plant in the URL. */
+  follow(): void {
+    const wanted = readOpenPlant()
+    if (wanted === this.openId) return
+    if (wanted === null) this.leave()
+    else void this.show(wanted)
+  }
+
+  /** Takes over the change of an open plant by others, unless it is being saved. */
+  async changed(id: bigint): Promise<void> {
+    const form = this.form.value
+    if (!form || id !== this.openId || form.isSaving.value) return
+    const taken = await form.readAgain()
+    if (this.form.value !== form || !taken || taken.length === 0) return
+    this.announce(`Plant ${id}: ${taken.join(' and ')} changed elsewhere`)
+  }
+
+  /** Saves the form and leaves it. If saving fails, it stays open and shows the reason. */
+  async save(): Promise<void> {
+    const form = this.form.value
+    if (!form || form.isSaving.value) return
+    this.leaving.value = null
+    const isSaved = await form.save()
+    if (isSaved && this.form.value === form) this.#finish()
+  }
+
+  readonly close = (): void => this.#set(null)
+
+  /** Returns to the page of the plant if the form was opened there; otherwise closes the panel. */
+  readonly cancel = (): void => {
+    if (this.#isFromPage) this.#open(this.form.value?.stored.value ?? null, false)
+    else this.close()
+  }
+
+  /** Closes the panel or takes another step, but asks first if that would lose what was typed. */
+  leave(then: () => void = this.close): void {
+    if (this.isDirty) {
+      this.leaving.value = then
+      putOpenPlant(this.openId)
+    } else then()
+  }
+
+  /** A page of the history of a plant; empty without a change log. */
+  async history(id: bigint, after: string | null): Promise<Result<HistoryPage>> {
+    if (!this.session.hasChangeLog.value) return { ok: true, value: { changes: [], next: null } }
+    const page = { limit: HISTORY_PAGE, ...(after === null ? {} : { after }) }
+    return this.session.call((client) => client.history(id, page))
+  }
+
+  #open(stored: Stored | null, isForm: boolean): PlantForm {
+    const form = new PlantForm(this.session, this.list, this.announce, stored)
+    this.isEditing.value = isForm
+    this.#isFromPage = false
+    this.#set(form)
+    return form
+  }
+
+  #set(form: PlantForm | null): void {
+    this.#requests += 1
+    this.leaving.value = null
+    const wasOpen = this.form.value !== null
+    this.form.value = form
+    // A link may name a plant that is opened only once there is a token.
+    if (wasOpen || form) putOpenPlant(this.openId)
+  }
+
+  /** Leaves the form after it was saved, or takes the step that waits. */
+  #finish(): void {
+    const next = this.leaving.value ?? this.cancel
+    next()
+  }
+}

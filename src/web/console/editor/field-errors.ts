@@ -1,0 +1,27 @@
+// The messages of an error by form field.
+
+import type { Failure } from '../../../client/client.ts'
+import { TEXTS, type TextName } from '../texts.ts'
+
+const NAMED = /^(\w+)(?:: | is missing)/
+const FIELDS = ['id', ...TEXTS]
+// Errors about whether a plant with this id exists.
+const OF_ID: readonly number[] = [40402, 40901, 40902]
+
+/** Messages by field; those that name no field are under `form`. */
+export type FieldErrors = { readonly [field in 'id' | TextName | 'form']?: string }
+
+/** The messages of a failure by field. */
+export function byField({ error, message }: Failure): FieldErrors {
+  if (OF_ID.includes(error)) return { id: message }
+  if (error !== 40002) return { form: message }
+  const named: Record<string, string[]> = {}
+  for (const part of message.split('; ')) {
+    const name = NAMED.exec(part)?.[1]
+    const field = FIELDS.find((it) => it === name) ?? 'form'
+    named[field] = [...(named[field] ?? []), part]
+  }
+  return Object.fromEntries(
+    Object.entries(named).map(([field, parts]) => [field, parts.join('; ')]),
+  )
+}

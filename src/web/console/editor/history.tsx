@@ -1,0 +1,78 @@
+import { type ComponentChildren, Fragment } from 'preact'
+import type { Change, Plant } from '../../../client/client.ts'
+import { OPTIONAL_TEXTS } from '../../../client/types.ts'
+import { TEXTS } from '../texts.ts'
+
+/** The time and the author of a change. */
+export const Moment = ({ change: { at, token, request } }: { readonly change: Change }) => (
+  <>
+    <time dateTime={at} title={new Date(at).toLocaleString()}>
+      {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+    </time>{' '}
+    by {token ?? request ?? 'a command'}
+  </>
+)
+
+const Value = ({ text }: { readonly text: string | undefined }) =>
+  text === undefined ? <i>none</i> : text === '' ? <i>empty</i> : <bdi>{text}</bdi>
+
+/** A change, with a line for each field that differs. */
+function differences({ before, after }: Change): ComponentChildren {
+  if (after === null) return <p>Deleted</p>
+  if (before === null) {
+    return (
+      <p>
+        Created as <Value text={after.name} />
+        {OPTIONAL_TEXTS.filter((text) => after[text] !== undefined).map((text) => (
+          <Fragment key={text}>
+            , {text} <Value text={after[text]} />
+          </Fragment>
+        ))}
+      </p>
+    )
+  }
+  const fields = TEXTS.filter((field) => before[field] !== after[field])
+  if (fields.length === 0) return <p>Saved without a change</p>
+  return fields.map((field) => (
+    <p key={field}>
+      {field}: <Value text={before[field]} /> → <Value text={after[field]} />
+    </p>
+  ))
+}
+
+type HistoryProps = {
+  /** The newest first. */
+  readonly changes: readonly Change[]
+  readonly onRestore: ((version: Plant) => void) | null
+}
+
+/** The changes of a plant. Each earlier version can be put into the form again. */
+export function History({ changes, onRestore }: HistoryProps) {
+  if (changes.length === 0) return null
+  return (
+    <section class="history">
+      <h3>History</h3>
+      <ol aria-label="History">
+        {changes.map((change, at) => (
+          <li key={change.cursor}>
+            {differences(change)}
+            <p class="hint">
+              <span>
+                <Moment change={change} />
+              </span>
+              {at > 0 && change.after && onRestore ? (
+                <button
+                  type="button"
+                  class="quiet inline"
+                  onClick={() => change.after && onRestore(change.after)}
+                >
+                  Restore
+                </button>
+              ) : null}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

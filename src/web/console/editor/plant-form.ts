@@ -1,0 +1,143 @@
+// One plant that is open, or a new one: as it is stored, as it was typed, and how it is saved.
+
+import { signal } from '@preact/signals'
+import type { NewPlant } from '../../../client/client.ts'
+import { INT64_MAX, INT64_RULE, parseId } from '../int64.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import type { Session } from '../session.ts'
+import type { TextName } from '../texts.ts'
+import { Draft } from './draft.ts'
+import { byField, type FieldErrors } from './field-errors.ts'
+
+/** A plant as it was last read from the store. */
+export type Stored = { readonly plant: NewPlant; readonly etag: string | undefined }
+
+/** The fields that both changed, and the plant as someone else saved it. */
+type Conflict = Stored & { readonly fields: readonly TextName[] }
+
+export class PlantForm {
+  readonly stored = signal<Stored | null>(null)
+  readonly draft: Draft
+  readonly errors = signal<FieldErrors>({})
+  readonly conflict = signal<Conflict | null>(null)
+  readonly isSaving = signal(false)
+  /** True once someone else has deleted the plant. */
+  readonly isGone = signal(false)
+
+  constructor(
+    readonly session: Session,
+    readonly list: PlantList,
+    readonly announce: (text: string) => void,
+    stored: Stored | null,
+  ) {
+    this.stored.value = stored
+    this.draft = new Draft(stored?.plant ?? null)
+  }
+
+  /** True if closing the form would lose something. */
+  get isDirty(): boolean {
+    return this.draft.isDirty(this.stored.value?.plant ?? null)
+  }
+
+  /** Proposes the id after the largest one. */
+  async proposeId(): Promise<void> {
+    const last = await this.session.call((client) => client.listPlants({ order: 'desc', limit: 1 }))
+    if (!last.ok) return
+    const largest = last.value.plants[0]?.id ?? 0n
+    this.draft.propose(largest < INT64_MAX ? String(largest + 1n) : null)
+  }
+
+  /** Saves the form; true if nothing is left to save. If it fails, `errors` or `conflict` has the reason. */
+  async save(): Promise<boolean> {
+    if (this.isSaving.value) return false
+    this.isSaving.value = true
+    this.errors.value = {}
+    this.conflict.value = null
+    const { value } = this.stored
+    return (value ? this.#change(value) : this.#create()).finally(() => {
+      this.isSaving.value = false
+    })
+  }
+
+  /** Resolves a conflict with the fields that someone else saved. */
+  useTheirs(): void {
+    const theirs = this.conflict.value
+    if (!theirs) return
+    this.draft.take(theirs.plant, theirs.fields)
+    this.conflict.value = null
+  }
+
+  /**
+   * Reads the plant again. Takes over fields that only someone else changed; those that both changed are a conflict.
+   * Resolves to the fields taken over, or to null if the plant could not be read.
+   */
+  async readAgain(): Promise<readonly TextName[] | null> {
+    const before = this.stored.value
+    if (!before) return null
+    const now = await this.session.call((client) => client.readPlant(before.plant.id))
+    if (!now.ok) {
+      if (now.error === 40402) this.#setGone(before.plant.id)
+      else this.errors.value = byField(now)
+      return null
+    }
+    this.list.put(now.value)
+    const theirs: Stored = { plant: now.value, etag: now.etag }
+    const { taken, both } = this.draft.merge(before.plant, theirs.plant)
+    this.stored.value = theirs
+    if (both.length > 0) this.conflict.value = { fields: both, ...theirs }
+    return taken
+  }
+
+  async #create(): Promise<boolean> {
+    const id = parseId(this.draft.id.value)
+    if (id === null) {
+      const isMissing = this.draft.id.value.trim() === ''
+      this.errors.value = { id: isMissing ? 'id is missing' : INT64_RULE }
+      return false
+    }
+    const plant = this.draft.plant(id)
+    const result = await this.session.call((client) => client.createPlant(plant))
+    if (!result.ok) {
+      this.errors.value = byField(result)
+      return false
+    }
+    this.list.put(plant)
+    this.announce(`Plant ${id} was created`)
+    return true
+  }
+
+  /** Saves the changed fields. Changes by others are kept; a field that both changed is a conflict. */
+  async #change(before: Stored): Promise<boolean> {
+    const { id } = before.plant
+    const kept = new Set<TextName>()
+    for (let base: Stored | null = before; base; base = this.stored.value) {
+      const patch = this.draft.changes(base.plant)
+      if (Object.keys(patch).length === 0) return true
+      const options = base.etag === undefined ? {} : { ifMatch: base.etag }
+      const result = await this.session.call((client) => client.patchPlant(id, patch, options))
+      if (result.ok) {
+        this.stored.value = { plant: result.value, etag: result.etag }
+        this.list.put(result.value)
+        this.#announceChange(id, kept)
+        return true
+      }
+      if (result.error === 40402) this.#setGone(id)
+      else if (result.error !== 41201) this.errors.value = byField(result)
+      if (result.error !== 41201) return false
+      const taken = await this.readAgain()
+      if (!taken || this.conflict.value) return false
+      for (const field of taken) kept.add(field)
+    }
+    return false
+  }
+
+  #announceChange(id: bigint, kept: ReadonlySet<TextName>): void {
+    const theirs = [...kept].map((field) => `the ${field} that someone else saved`).join(' and ')
+    this.announce(`Plant ${id} was changed${theirs === '' ? '' : `; ${theirs} was kept`}`)
+  }
+
+  #setGone(id: bigint): void {
+    this.list.remove(id)
+    this.isGone.value = true
+  }
+}

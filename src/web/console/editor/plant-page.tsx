@@ -1,0 +1,146 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Change, NewPlant } from '../../../client/client.ts'
+import { writers } from '../../../formats/write.ts'
+import { Copy } from '../controls/copy.tsx'
+import { Menu } from '../controls/menu.tsx'
+import { labelOf, OTHER_TEXTS } from '../texts.ts'
+import type { Editor } from './editor.ts'
+import { History, Moment } from './history.tsx'
+import type { PlantForm } from './plant-form.ts'
+
+export type PageActions = {
+  readonly base: URL
+  readonly onTag: (tag: string) => void
+  readonly onDelete: (plants: readonly NewPlant[]) => void
+}
+
+const NO_LOG = 40403
+
+const curlOf = (base: URL, id: bigint): string =>
+  `curl '${new URL(`plants/${id}`, base).href}' -H "Authorization: Bearer $TOKEN"`
+
+/** The creation and the last change of a plant. */
+function Dates({ changes }: { readonly changes: readonly Change[] }) {
+  const newest = changes[0]
+  const oldest = changes.at(-1)
+  return (
+    <>
+      {oldest?.action === 'create' ? (
+        <p class="hint">
+          Created <Moment change={oldest} />
+        </p>
+      ) : null}
+      {newest && newest !== oldest ? (
+        <p class="hint">
+          Changed <Moment change={newest} />
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+type PlantPageProps = PageActions & {
+  readonly editor: Editor
+  readonly form: PlantForm
+  readonly plant: NewPlant
+  readonly isReadOnly: boolean
+}
+
+type FactsProps = Pick<PlantPageProps, 'plant' | 'onTag'>
+
+const Facts = ({ plant: { id, tag }, onTag }: FactsProps) => (
+  <p class="facts">
+    {tag === undefined ? null : (
+      <button
+        type="button"
+        class="chip"
+        dir="auto"
+        title="Show only plants with this tag"
+        onClick={() => onTag(tag)}
+      >
+        {tag === '' ? '(empty)' : tag}
+      </button>
+    )}
+    <span class="id">ID {String(id)}</span>
+  </p>
+)
+
+const OtherTexts = ({ plant }: Pick<PlantPageProps, 'plant'>) =>
+  OTHER_TEXTS.filter((text) => plant[text] !== undefined).map((text) => (
+    <p key={text}>
+      {labelOf(text)}: <bdi>{plant[text]}</bdi>
+    </p>
+  ))
+
+type ActionProps = Omit<PlantPageProps, 'form' | 'onTag'> & { readonly isGone: boolean }
+
+const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionProps) => (
+  <div class="actions">
+    {isReadOnly || isGone ? null : (
+      <>
+        <button type="button" class="primary" onClick={editor.edit}>
+          Edit
+        </button>
+        <button type="button" class="danger" onClick={() => onDelete([plant])}>
+          Delete
+        </button>
+      </>
+    )}
+    <Menu id="copies" label="Copy">
+      <Copy label="Copy ID" text={String(plant.id)} />
+      <Copy label="Copy JSON" text={writers.ndjson.line(plant)} />
+      <Copy label="Copy as curl" text={curlOf(base, plant.id)} />
+    </Menu>
+  </div>
+)
+
+/** The page of a plant below its name: tag, id, and with a change log its history. */
+export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
+  const { editor, plant, isReadOnly } = props
+  const changes = useSignal<readonly Change[]>([])
+  const next = useSignal<string | null>(null)
+  const note = useSignal('')
+  const { id } = plant
+  const isGone = form.isGone.value
+  const problem = isGone ? 'This plant was deleted elsewhere.' : form.errors.value.form
+
+  async function load(): Promise<void> {
+    const page = await editor.history(id, next.value)
+    if (!page.ok) {
+      if (page.error !== NO_LOG) note.value = `Cannot read the history: ${page.message}.`
+      return
+    }
+    changes.value = [...changes.value, ...page.value.changes]
+    next.value = page.value.next
+  }
+  useEffect(() => void load(), [])
+
+  return (
+    <>
+      <Facts plant={plant} onTag={onTag} />
+      <OtherTexts plant={plant} />
+      <Dates changes={changes.value} />
+      {problem ? (
+        <p class="error" role="alert">
+          {problem}
+        </p>
+      ) : null}
+      <Actions {...props} isGone={isGone} />
+      {note.value === '' ? null : (
+        <p class="error" role="status">
+          {note.value}
+        </p>
+      )}
+      <History
+        changes={changes.value}
+        onRestore={isReadOnly || isGone ? null : (version) => editor.restore(version)}
+      />
+      {next.value === null ? null : (
+        <button type="button" class="quiet" onClick={() => void load()}>
+          Show earlier changes
+        </button>
+      )}
+    </>
+  )
+}

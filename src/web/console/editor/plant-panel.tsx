@@ -1,0 +1,123 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { NewPlant } from '../../../client/client.ts'
+import { isPhone, SidePanel } from '../controls/modal.tsx'
+import type { PlantList } from '../list/plant-list.ts'
+import type { Editor } from './editor.ts'
+import { EditorForm } from './editor-form.tsx'
+import type { PlantForm } from './plant-form.ts'
+import { type PageActions, PlantPage } from './plant-page.tsx'
+
+type StepProps = {
+  readonly label: string
+  readonly arrow: string
+  readonly plant: NewPlant | undefined
+  readonly onOpen: (plant: NewPlant) => void
+}
+
+const Step = ({ label, arrow, plant, onOpen }: StepProps) => (
+  <button
+    type="button"
+    class="quiet"
+    aria-label={label}
+    title={label}
+    aria-disabled={plant === undefined}
+    onClick={() => {
+      if (plant) onOpen(plant)
+    }}
+  >
+    {arrow}
+  </button>
+)
+
+type HeadProps = {
+  readonly editor: Editor
+  readonly list: PlantList
+  readonly label: string
+  readonly onStep: (plant: NewPlant) => void
+}
+
+/** The name of the plant, and the buttons to step to others and to close. */
+function Head({ editor, list, label, onStep }: HeadProps) {
+  const plant = editor.form.value?.stored.value?.plant
+  list.rows.version.value
+  const [before, after] = plant ? list.rows.around(plant.id) : []
+  return (
+    <div class="panel-head">
+      <h2 tabIndex={-1} dir="auto">
+        {editor.isEditing.value || !plant ? label : plant.name === '' ? <i>no name</i> : plant.name}
+      </h2>
+      <div class="steps">
+        {plant ? (
+          <>
+            <Step label="Previous plant" arrow="↑" plant={before} onOpen={onStep} />
+            <Step label="Next plant" arrow="↓" plant={after} onOpen={onStep} />
+          </>
+        ) : null}
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Close"
+          title="Close"
+          onClick={() => editor.leave()}
+        >
+          ×
+        </button>
+      </div>
+    </div>
+  )
+}
+
+type PlantPanelProps = PageActions & {
+  readonly editor: Editor
+  readonly form: PlantForm
+  readonly list: PlantList
+  readonly isReadOnly: boolean
+  readonly onOpen: (plant: NewPlant, isForm: boolean) => void
+}
+
+/** One plant beside the table: its page, the form that changes it, or the form of a new one. */
+export function PlantPanel({
+  editor,
+  form,
+  list,
+  isReadOnly,
+  onOpen,
+  ...actions
+}: PlantPanelProps) {
+  const content = useRef<HTMLDivElement>(null)
+  /** The plant of a pressed Next or Previous, which keep the focus. */
+  const stepTo = useRef<bigint | null>(null)
+  const plant = form.stored.value?.plant
+  const isForm = editor.isEditing.value
+  const label = plant ? `${isForm ? 'Edit plant' : 'Plant'} ${plant.id}` : 'Add a plant'
+  useLayoutEffect(() => {
+    if (plant && plant.id === stepTo.current) return
+    // On a phone a field with the focus would open the keyboard over the plant.
+    const field = isPhone() && plant ? 'h2' : 'textarea, input'
+    content.current?.querySelector<HTMLElement>(isForm ? field : 'h2')?.focus()
+  }, [plant?.id, isForm])
+  function step(to: NewPlant): void {
+    stepTo.current = to.id
+    onOpen(to, isForm)
+  }
+  return (
+    <SidePanel label={label} onEscape={() => editor.leave()}>
+      <div ref={content}>
+        <Head editor={editor} list={list} label={label} onStep={step} />
+        {plant && !isForm ? (
+          <PlantPage
+            // Each version has an ETag of its own: its history is read again.
+            key={`${plant.id} ${form.stored.value?.etag}`}
+            editor={editor}
+            form={form}
+            plant={plant}
+            isReadOnly={isReadOnly}
+            {...actions}
+          />
+        ) : (
+          <EditorForm editor={editor} form={form} tags={() => list.tags.held().counts} />
+        )}
+      </div>
+    </SidePanel>
+  )
+}

@@ -1,0 +1,79 @@
+// Reads a whole file without storing anything, for the preview.
+
+import { type Columns, usedColumns } from '../../../formats/columns.ts'
+import { listColumns } from '../../../formats/header.ts'
+import { readPlants } from '../../../formats/plants.ts'
+import type { Table } from '../../../formats/table.ts'
+import type { Plant } from '../../../plant/plant.ts'
+import type { OpenedFile } from './file.ts'
+import { WORDS } from './words.ts'
+import { yieldToBrowser } from './yield.ts'
+
+const PLANTS_SHOWN = 5
+const PROBLEMS_SHOWN = 3
+
+export type Problem = { readonly line: number; readonly problem: string }
+
+export type Analysis = {
+  /** The first valid plants. */
+  readonly first: readonly Plant[]
+  readonly rows: number
+  readonly refused: number
+  /** The first ones. */
+  readonly problems: readonly Problem[]
+  /** The line from which the file cannot be read, and the reason. */
+  readonly notRead: string | null
+  readonly notices: readonly string[]
+  readonly isWhole: boolean
+}
+
+/** The columns that are not used, in words; null: all are. */
+export function unusedColumns({ header, isNamed }: Omit<Table, 'lines'>, columns: Columns) {
+  const used = usedColumns(columns)
+  const places = [...header.keys()].filter((place) => !used.has(place))
+  return isNamed && places.length > 0 ? `columns not used: ${listColumns(header, places)}` : null
+}
+
+export const notReadFrom = (line: number, why: string): string => `from line ${line} on: ${why}`
+
+/** Yields interim results, then the whole one. Throws an `OpenError` if the file cannot be read. */
+export async function* analyze(
+  { table, rows }: OpenedFile,
+  columns: Columns,
+): AsyncGenerator<Analysis> {
+  const pause = yieldToBrowser()
+  const first: Plant[] = []
+  const problems: Problem[] = []
+  const notices: string[] = []
+  let read = 0
+  let refused = 0
+  let notRead: string | null = null
+  const soFar = (isWhole: boolean): Analysis => ({
+    first: [...first],
+    rows: read,
+    refused,
+    problems: [...problems],
+    notRead,
+    notices: [...notices],
+    isWhole,
+  })
+  const entries = readPlants({ ...table, lines: rows() }, columns, WORDS, (it) => notices.push(it))
+  for await (const part of entries) {
+    for (const entry of part) {
+      if ('stop' in entry) {
+        notRead = notReadFrom(entry.line, entry.stop)
+        continue
+      }
+      read += 1
+      if ('plant' in entry) {
+        if (first.length < PLANTS_SHOWN) first.push(entry.plant)
+        continue
+      }
+      refused += 1
+      if (problems.length < PROBLEMS_SHOWN) problems.push(entry)
+    }
+    if (part.length > 0) yield soFar(false)
+    await pause()
+  }
+  yield soFar(true)
+}

@@ -1,0 +1,44 @@
+// The analysis that the preview shows. Starting another one abandons it.
+
+import { signal } from '@preact/signals'
+import { type Analysis, analyze } from './analyze.ts'
+import type { ImportInput } from './detect.ts'
+import { reasonOf } from './words.ts'
+
+export function createAnalyzer() {
+  const analysis = signal<Analysis | null>(null)
+  let latest = 0
+
+  /** Abandons the analysis in progress; the result says if this one is still the latest. */
+  function begin(): () => boolean {
+    const turn = ++latest
+    return () => turn === latest
+  }
+
+  return {
+    analysis,
+    begin,
+
+    /** Analyzes a file; without an input, there is nothing to show. */
+    async analyze(input: ImportInput | null): Promise<void> {
+      const isLatest = begin()
+      if (!input) {
+        analysis.value = null
+        return
+      }
+      try {
+        for await (const it of analyze(input.opened, input.columns)) {
+          if (!isLatest()) return
+          analysis.value = it
+        }
+      } catch (reason) {
+        if (!isLatest() || !analysis.value) return
+        analysis.value = {
+          ...analysis.value,
+          notRead: `the rest: ${reasonOf(reason)}`,
+          isWhole: true,
+        }
+      }
+    },
+  }
+}

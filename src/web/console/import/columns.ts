@@ -1,0 +1,97 @@
+// The columns of id and texts: proposed from the header and the first rows, or chosen.
+
+import { type Columns, ColumnsError, resolveColumns } from '../../../formats/columns.ts'
+import { type Guess, guessColumns } from '../../../formats/guess.ts'
+import { type ColumnOptions, ofColumnOptions } from '../../../formats/header.ts'
+import { readPlants } from '../../../formats/plants.ts'
+import type { Table } from '../../../formats/table.ts'
+import { type OptionalText, ofOptionalTexts, parseInt64 } from '../../../plant/plant.ts'
+import { WORDS } from './words.ts'
+
+const USUAL: ColumnOptions = {
+  idColumn: null,
+  nameColumn: null,
+  numberFrom: null,
+  ...ofColumnOptions(() => null),
+}
+
+/** The places of the columns; null for ids that are numbered, an absent text, and a name not yet chosen. */
+export type ColumnChoice = {
+  readonly id: number | null
+  readonly name: number | null
+  /** The id of the first row if rows are numbered, as it was typed. */
+  readonly numberFrom: string
+} & { readonly [Name in OptionalText]: number | null }
+
+const NOTHING = { id: null, name: null, ...ofOptionalTexts(() => null) }
+
+/** The chosen columns; null if one is missing. */
+export function toColumns({ id, name, numberFrom, ...optional }: ColumnChoice): Columns | null {
+  if (name === null) return null
+  const number = parseInt64(numberFrom.trim())
+  if (id === null && number === null) return null
+  return { id, numberFrom: id === null ? number : null, name: [name], ...optional }
+}
+
+type Header = Omit<Table, 'lines'>
+
+/** Columns by their usual names; a guess if they have others; null: nothing looks like a name. */
+function resolve({ header, sample, isNamed }: Header): Columns | Guess | null {
+  try {
+    return resolveColumns(header, sample, USUAL, isNamed)
+  } catch (error) {
+    if (!(error instanceof ColumnsError)) throw error
+    const { nameColumn, headerRow } = error.guess
+    return nameColumn === null && headerRow === null ? null : error.guess
+  }
+}
+
+async function isAnyStored(table: Header, columns: Columns): Promise<boolean> {
+  const lines = (async function* () {
+    yield table.sample
+  })()
+  for await (const entries of readPlants({ ...table, lines }, columns, WORDS, () => {})) {
+    if (entries.some((it) => 'plant' in it)) return true
+  }
+  return false
+}
+
+export type Proposal = {
+  readonly columns: Omit<ColumnChoice, 'numberFrom'>
+  /** True if the columns have their usual names. */
+  readonly isUsual: boolean
+  /** True if the first row names the columns. */
+  readonly hasHeader: boolean
+  /** The line of the header, if it is another row. */
+  readonly headerRow: number | null
+}
+
+/** Proposes columns for an opened file. */
+export async function propose(table: Header): Promise<Proposal> {
+  const { header, sample, isNamed } = table
+  const found = resolve(table)
+  if (found === null) {
+    return { columns: NOTHING, isUsual: false, hasHeader: isNamed, headerRow: null }
+  }
+  // One column is chosen for the name: a name in several is left to the user.
+  const placesOf = ({ numberFrom: _, name, ...places }: Columns) => ({
+    ...places,
+    name: name.length === 1 ? (name[0] ?? null) : null,
+  })
+  const fromGuess = (guess: Guess): Proposal => ({
+    columns:
+      guess.headerRow === null
+        ? placesOf(resolveColumns(header, sample, guess, guess.header))
+        : NOTHING,
+    isUsual: false,
+    hasHeader: guess.header,
+    headerRow: guess.headerRow,
+  })
+  if ('header' in found) return fromGuess(found)
+  // A column of texts may be called an id.
+  if (sample.length > 0 && !(await isAnyStored(table, found))) {
+    const guess = guessColumns(header, sample, isNamed)
+    if (guess.idColumn === null && guess.nameColumn !== null) return fromGuess(guess)
+  }
+  return { columns: placesOf(found), isUsual: true, hasHeader: isNamed, headerRow: null }
+}

@@ -1,0 +1,48 @@
+// Creates a group of plants, or as many of them as possible.
+
+import {
+  type BatchOutcome,
+  type Client,
+  ClientError,
+  type NewPlant,
+  type Result,
+} from '../../../client/client.ts'
+import type { Session } from '../session.ts'
+
+/** Sums the outcomes of all requests. Throws a ClientError if it cannot continue. */
+async function createAll<P extends NewPlant>(
+  client: Client,
+  plants: readonly P[],
+  signal: AbortSignal,
+): Promise<BatchOutcome<P>> {
+  let sum: BatchOutcome<P> = { created: 0, known: 0, refused: [] }
+  for await (const { created, known, refused } of client.createAll(plants, { signal })) {
+    sum = {
+      created: sum.created + created,
+      known: sum.known + known,
+      refused: [...sum.refused, ...refused],
+    }
+  }
+  return sum
+}
+
+/** Creates plants, with retries: a plant that is sent twice counts as already stored. */
+export const createPlants = <P extends NewPlant>(
+  session: Session,
+  plants: readonly P[],
+  signal: AbortSignal,
+) =>
+  session.persist(async (client): Promise<Result<BatchOutcome<P>>> => {
+    try {
+      return { ok: true, value: await createAll(client, plants, signal) }
+    } catch (error) {
+      if (error instanceof ClientError) return error.failure
+      throw error
+    }
+  }, signal)
+
+/** The error of a plant that was sent alone in a batch. */
+export const explainRefusal = ({ id }: NewPlant, message: string): string => {
+  const text = message.replace('nothing was created: ', '').replace(/^plants\[0\](?:, |\.)/, '')
+  return text.includes(String(id)) ? text : `id ${id}: ${text}`
+}

@@ -1,0 +1,120 @@
+// Detects how to read a file: format, encoding, sheet, header and columns.
+
+import { OpenError } from '../../../errors.ts'
+import type { Columns } from '../../../formats/columns.ts'
+import type { Format } from '../../../formats/format.ts'
+import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
+import { analyze } from './analyze.ts'
+import { type ColumnChoice, type Proposal, propose, toColumns } from './columns.ts'
+import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
+
+export type ImportInput = {
+  readonly opened: OpenedFile
+  readonly columns: Columns
+}
+
+/** A file with its detected settings. */
+export type DetectedFile = {
+  readonly file: File
+  readonly format: Format
+  readonly opened: OpenedFile
+  readonly settings: Settings
+  readonly proposal: Proposal
+  /** Its format and header: files of one kind share remembered settings. */
+  readonly kind: string
+}
+
+/** The settings chosen for a kind of file. */
+export type RememberedChoice = {
+  readonly settings: Settings
+  readonly columns: ColumnChoice
+  /** The file itself: importing it again numbers its rows as before. */
+  readonly file: string
+}
+
+/** The settings chosen in this tab, by kind of file. */
+export type Memory = Map<string, RememberedChoice>
+
+export const nameFile = ({ name, size, lastModified }: File): string =>
+  JSON.stringify([name, size, lastModified])
+
+async function hasNames({ table }: OpenedFile): Promise<boolean> {
+  const { columns, headerRow } = await propose(table)
+  return columns.name !== null || headerRow !== null
+}
+
+/** A workbook whose first sheet has no column of names may have one on another. */
+async function findSheet(file: File, opened: OpenedFile): Promise<OpenedFile> {
+  if (await hasNames(opened)) return opened
+  for (const sheet of opened.table.sheets.slice(1)) {
+    const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet })
+    if (await hasNames(other)) return other
+  }
+  return opened
+}
+
+const JSON_SHAPE = 'expected a JSON array of objects, or one object per line'
+
+/** The reason that a file has no columns: it is empty, or none of its lines can be read. */
+async function explainNothing({ rows }: OpenedFile): Promise<string> {
+  for await (const [first] of rows()) {
+    if (first && 'problem' in first) return `${JSON_SHAPE}; line ${first.line}: ${first.problem}`
+    if (first && 'stop' in first) return `line ${first.line}: ${first.stop}`
+  }
+  return 'the file is empty'
+}
+
+/** Opens a file with detected settings. Throws an `OpenError` with a fix if it cannot be read. */
+export async function detectFile(file: File): Promise<DetectedFile> {
+  const format = await findFormat(file)
+  const encoding = format === 'xlsx' ? null : await findEncoding(file)
+  const first = await openFile(file, format, { ...USUAL_SETTINGS, encoding })
+  const opened = format === 'xlsx' ? await findSheet(file, first) : first
+  const settings = { ...USUAL_SETTINGS, encoding, sheet: opened.table.sheet }
+  const { header } = opened.table
+  if (header.length === 0) throw new OpenError(await explainNothing(opened))
+  const kind = JSON.stringify([format, header])
+  const proposal = await propose(opened.table)
+  const { headerRow } = proposal
+  if (headerRow !== null) {
+    const below = { ...settings, headerRow }
+    const table = await openFile(file, format, below)
+    return {
+      file,
+      format,
+      opened: table,
+      settings: below,
+      proposal: { ...(await propose(table.table)), isUsual: false },
+      kind,
+    }
+  }
+  if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
+    return { file, format, opened, settings, proposal, kind }
+  const other = { ...settings, hasHeader: proposal.hasHeader }
+  return {
+    file,
+    format,
+    opened: await openFile(file, format, other),
+    settings: other,
+    proposal,
+    kind,
+  }
+}
+
+const FIRST_ROWS = 1000
+
+/** The input of a file that needs no question: usual columns, UTF-8, one sheet, valid first rows. */
+export async function usualInput({
+  opened,
+  proposal,
+  settings,
+}: DetectedFile): Promise<ImportInput | null> {
+  const columns = toColumns({ ...proposal.columns, numberFrom: '' })
+  if (!proposal.isUsual || !columns || settings.encoding !== null) return null
+  if (opened.table.sheets.length > 1) return null
+  for await (const { rows, refused, notRead } of analyze(opened, columns)) {
+    if (refused > 0 || notRead !== null) return null
+    if (rows >= FIRST_ROWS) break
+  }
+  return { opened, columns }
+}

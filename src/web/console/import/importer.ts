@@ -1,0 +1,99 @@
+// The queue of files to import. The readers of files are loaded once a token that may write is accepted.
+
+import { effect } from '@preact/signals'
+import type { Session } from '../session.ts'
+import type { ImportInput, Memory } from './detect.ts'
+import type { Manner } from './one-file.tsx'
+import { createProgress } from './progress.ts'
+
+export type Importer = ReturnType<typeof createImporter>
+
+type Attempt = { readonly file: File; readonly input: ImportInput | null }
+
+const NOT_LOADED = 'this page is out of date, or plantstore does not answer; reload the page'
+
+const loadReaders = () => import('./one-file.tsx').catch(() => null)
+
+/** Loads ahead of the first file: one that is chosen during an outage waits for its end, like any other. */
+function preloadReaders(session: Session): void {
+  effect(() => {
+    if (session.isConnected.value && !session.isReadOnly.value) void loadReaders()
+  })
+}
+
+export function createImporter(session: Session, onChange: () => void) {
+  const progress = createProgress()
+  const { current, update } = progress
+  const memory: Memory = new Map()
+  const waiting: File[] = []
+  let last: Attempt | null = null
+  let isBusy = false
+  let abort = new AbortController()
+  preloadReaders(session)
+
+  async function importFile(file: File, manner: Manner): Promise<void> {
+    progress.begin(file)
+    last = { file, input: null }
+    const { signal } = abort
+    const readers = await loadReaders()
+    if (!readers) update(() => ({ state: 'failed', reason: NOT_LOADED }))
+    const around = { session, memory, signal, update, ask: progress.ask }
+    const input = (await readers?.importFile(file, manner, around)) ?? null
+    last = { file, input }
+    if (input) onChange()
+    progress.dropCancelled()
+  }
+
+  async function importAll(first: File | undefined, manner: Manner): Promise<void> {
+    isBusy = true
+    abort = new AbortController()
+    if (first) await importFile(first, manner)
+    for (let file = waiting.shift(); file; file = waiting.shift()) {
+      progress.archive()
+      await importFile(file, 'ask if needed')
+    }
+    if (progress.showEarlier()) last = null
+    isBusy = false
+  }
+
+  function dismiss(): void {
+    progress.clear()
+    last = null
+  }
+
+  return {
+    current,
+    earlier: progress.earlier,
+    form: progress.form,
+
+    async add(files: Iterable<File>): Promise<void> {
+      waiting.push(...files)
+      if (isBusy) return
+      dismiss()
+      await importAll(waiting.shift(), 'ask if needed')
+    },
+
+    /** Stops, and cancels the current request. */
+    stop(): void {
+      waiting.length = 0
+      abort.abort()
+    },
+
+    canRetry: (): boolean =>
+      last !== null &&
+      current.value?.reason === null &&
+      (current.value.state === 'failed' || current.value.state === 'stopped'),
+
+    /** Imports a failed or stopped file again; stored plants are skipped. Asks how to read it if the file caused the failure. */
+    async retry(): Promise<void> {
+      if (!last || isBusy) return
+      const manner = current.value?.isOfFile ? 'ask' : (last.input ?? 'ask if needed')
+      await importAll(last.file, manner)
+    },
+
+    dismiss,
+
+    /** Forgets the settings chosen for files. */
+    forget: (): void => memory.clear(),
+  }
+}

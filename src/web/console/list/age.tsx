@@ -1,0 +1,25 @@
+import type { PlantList } from './plant-list.ts'
+
+const OLD_MS = 60_000
+
+type AgeProps = {
+  readonly list: PlantList
+  /** Milliseconds on a monotonic clock. */
+  readonly now: number
+}
+
+/** "Updates live" if the table follows others; its age if it is older than a minute. */
+export function Age({ list, now }: AgeProps) {
+  if (list.isLive.value) return <span>Updates live</span>
+  const age = now - list.readAt.value
+  if (age < OLD_MS || !list.session.isReachable.value) return null
+  const minutes = Math.floor(age / OLD_MS)
+  return (
+    <span>
+      {minutes === 1 ? 'a minute' : `${minutes.toLocaleString()} minutes`} old{' '}
+      <button type="button" class="quiet inline" onClick={list.refresh}>
+        Reload
+      </button>
+    </span>
+  )
+}

@@ -1,0 +1,99 @@
+import { Copy } from '../controls/copy.tsx'
+import type { Query } from '../query.ts'
+import type { PlantList } from './plant-list.ts'
+import { chooseFiles } from './toolbar.tsx'
+
+const curlOf = (base: URL): string =>
+  [
+    `curl '${new URL('plants', base).href}'`,
+    '-H "Authorization: Bearer $TOKEN"',
+    "-H 'Content-Type: application/json'",
+    `--data '{"id":1,"name":"Monstera deliciosa","tag":"aroid"}'`,
+  ].join(' \\\n  ')
+
+type EmptyProps = {
+  readonly list: PlantList
+  readonly onAdd: () => void
+  readonly onSamples: () => void
+}
+
+/** The ways to fill an empty store. */
+function Start({ list, onAdd, onSamples }: EmptyProps) {
+  const curl = curlOf(list.session.base)
+  return (
+    <>
+      <p class="actions">
+        <button type="button" class="primary" onClick={onAdd}>
+          Add the first plant
+        </button>
+        <button type="button" class="primary" onClick={chooseFiles}>
+          Import a file…
+        </button>
+      </p>
+      <p>
+        A file may be CSV, TSV, Excel (.xlsx), JSON or NDJSON. You can also drop it on this page.
+      </p>
+      <p>
+        <button type="button" class="quiet" onClick={onSamples}>
+          Add twelve sample plants to look around
+        </button>
+      </p>
+      <details>
+        <summary>From a terminal</summary>
+        <pre>{curl}</pre>
+        <Copy label="Copy the command" text={curl} />
+      </details>
+    </>
+  )
+}
+
+const NotFound = ({ name, tag }: Query) => (
+  <p>
+    No plant has{' '}
+    {name === undefined ? null : (
+      <>
+        <bdi>{name}</bdi> in its name
+      </>
+    )}
+    {name !== undefined && tag !== undefined ? ' and ' : null}
+    {tag === undefined ? null : (
+      <>
+        the tag <bdi>{tag}</bdi>
+      </>
+    )}
+    .
+  </p>
+)
+
+function Content(props: EmptyProps) {
+  const { list } = props
+  const { id, name, tag } = list.query.value
+  if (id !== undefined) {
+    return (
+      <>
+        <p>No plant has the ID {String(id)}.</p>
+        <button type="button" onClick={() => void list.show({ name: String(id) })}>
+          Search the names for {String(id)}
+        </button>
+      </>
+    )
+  }
+  if (name !== undefined || tag !== undefined) return <NotFound {...list.query.value} />
+  return (
+    <>
+      <h2>No plants yet</h2>
+      {list.session.isReadOnly.value ? (
+        <p>This token is read-only. Connect with a write token to add some.</p>
+      ) : (
+        <Start {...props} />
+      )}
+    </>
+  )
+}
+
+/** Shown instead of rows when there are none. */
+export const Empty = (props: EmptyProps) => (
+  <div class="empty">
+    <Content {...props} />
+  </div>
+)

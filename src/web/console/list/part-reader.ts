@@ -1,0 +1,180 @@
+// Reads the parts of the list that come into view, or all of them for what needs every plant.
+
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { PlantPage, Result } from '../../../client/client.ts'
+import type { Query } from '../query.ts'
+import type { Session } from '../session.ts'
+import { MAX_SORTED } from '../sort.ts'
+import { type Cursor, guessId, type Part, splitBack, splitForward, splitMiddle } from './part.ts'
+import { readPage } from './plant-pages.ts'
+import type { PlantRows } from './plant-rows.ts'
+
+const PART_ROWS = 250
+// For longer lists: fewer requests.
+const LONG_PART_ROWS = 1000
+// Rows that are read ahead, on both sides of the view.
+const MARGIN_ROWS = 125
+export const RETRY_MS = 2000
+
+export type ReadOutcome = 'all' | 'too many' | 'failed'
+
+const limitOf = ({ count }: Part): number => Math.min(Math.max(count, PART_ROWS), LONG_PART_ROWS)
+
+export class PartReader {
+  /** The reason of the last failure; null once a read succeeds. */
+  readonly failure = signal<string | null>(null)
+  /** True while all plants are read. */
+  readonly isReadingAll = signal(false)
+  /** Counts restarts: answers to earlier requests are dropped. */
+  #generation = 0
+  readonly #loading = new Map<Part, Promise<void>>()
+  #readersOfAll = 0
+
+  constructor(
+    readonly session: Session,
+    readonly rows: PlantRows,
+    readonly query: ReadonlySignal<Query>,
+  ) {}
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  /** Drops the answers to all requests so far. */
+  restart(): void {
+    this.#generation += 1
+    this.#loading.clear()
+    this.#readersOfAll = 0
+    this.isReadingAll.value = false
+    this.rows.restart()
+  }
+
+  /** Reads the first rows, unless they are held. */
+  async readFirst(): Promise<void> {
+    const [first] = this.rows.parts.all
+    if (first && !first.isRead) await this.#readForward(first)
+  }
+
+  /** Reads the rows from `first` up to `end`, and those near them. */
+  want(first: number, end: number, isGoingToEnd: boolean): void {
+    const { parts } = this.rows
+    if (this.rows.isSorted) return
+    const middle = (first + end) / 2
+    for (const part of [...parts.between(first - MARGIN_ROWS, end + MARGIN_ROWS)]) {
+      parts.use(part)
+      if (part.rows && !part.isStale) continue
+      const start = parts.startOf(part)
+      const stop = start + part.count
+      const isLast = part.last === parts.order.end
+      const isShort = part.rows !== null || part.count <= LONG_PART_ROWS
+      if ((isGoingToEnd && isLast && !part.rows) || (middle >= stop && !part.isRead)) {
+        void this.#readBack(part)
+      } else if (part.after === null || isShort || first <= start + MARGIN_ROWS) {
+        void this.#readForward(part)
+      } else if (end >= stop - MARGIN_ROWS || isLast) void this.#readBack(part)
+      else void this.#readMiddle(part, part.after, first)
+    }
+  }
+
+  /** Calls a function that needs all plants; changes in the meantime are kept for it. */
+  async withAll<T>(act: () => Promise<T>): Promise<T> {
+    const began = this.#generation
+    this.#readersOfAll += 1
+    this.isReadingAll.value = true
+    this.rows.beginRead()
+    try {
+      return await act()
+    } finally {
+      if (began === this.#generation) {
+        this.#readersOfAll -= 1
+        this.isReadingAll.value = this.#readersOfAll > 0
+        this.rows.endRead()
+      }
+    }
+  }
+
+  /** Reads every part that is not held, unless there are more plants than the page sorts. */
+  async readAll(): Promise<ReadOutcome> {
+    const began = this.#generation
+    const { parts, isTooLong, found } = this.rows
+    for (;;) {
+      const part = parts.all.find((it) => it.rows === null || it.isStale)
+      if (!part) return 'all'
+      if (isTooLong.value || (found.value >= MAX_SORTED && !part.isRead)) {
+        isTooLong.value = true
+        return 'too many'
+      }
+      await this.#readForward(part, LONG_PART_ROWS)
+      if (began !== this.#generation || this.failure.value) return 'failed'
+    }
+  }
+
+  #readForward(part: Part, limit = limitOf(part)): Promise<void> {
+    const { order } = this.rows.parts
+    return this.#load(
+      part,
+      () => this.#page(part.forward ?? part.after, limit),
+      (page) => splitForward(order, part, part.after, page),
+    )
+  }
+
+  #readBack(part: Part): Promise<void> {
+    const { order } = this.rows.parts
+    const behind = part.last === order.end ? null : part.last + order.step
+    return this.#load(
+      part,
+      () => this.#page(part.backward ?? behind, PART_ROWS, !order.isDescending),
+      (page) => splitBack(order, part, page),
+    )
+  }
+
+  /** Reads near a row in the middle of a part. */
+  #readMiddle(part: Part, after: bigint, row: number): Promise<void> {
+    const { order } = this.rows.parts
+    const before = row - this.rows.parts.startOf(part)
+    const from = guessId(part, after, before)
+    return this.#load(
+      part,
+      () => this.#page(from, PART_ROWS),
+      (page) => splitMiddle(order, part, from, before, page),
+    )
+  }
+
+  #page(after: Cursor, limit: number, isDescending = this.rows.parts.order.isDescending) {
+    return readPage(this.session, this.query.value, { isDescending }, after, limit)
+  }
+
+  /** Reads a part, once at a time, and puts the parts of the page in its place. */
+  #load(
+    part: Part,
+    read: () => Promise<Result<PlantPage>>,
+    split: (page: PlantPage) => readonly Part[],
+  ): Promise<void> {
+    const isLoading = this.#loading.get(part)
+    if (isLoading) return isLoading
+    const began = this.#generation
+    const whole = async (): Promise<void> => {
+      const page = await read()
+      if (began !== this.#generation) return
+      this.#loading.delete(part)
+      if (page.ok) {
+        this.failure.value = null
+        this.rows.replace(part, split(page.value))
+      } else this.#fail(page.message)
+      this.rows.endRead()
+      if (page.ok) this.rows.publish()
+    }
+    this.rows.beginRead()
+    const loading = whole()
+    this.#loading.set(part, loading)
+    return loading
+  }
+
+  /** Reports missing rows, and has them read again after a while. */
+  #fail(message: string): void {
+    this.failure.value = message
+    setTimeout(() => {
+      this.rows.version.value += 1
+    }, RETRY_MS)
+  }
+}

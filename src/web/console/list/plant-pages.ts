@@ -1,0 +1,51 @@
+// Reads pages of the plants that match a query, in the order of ids, either way.
+
+import type { NewPlant, PlantPage, Result } from '../../../client/client.ts'
+import type { Query } from '../query.ts'
+import type { Session } from '../session.ts'
+import type { IdOrder } from './id-order.ts'
+import type { Cursor } from './part.ts'
+
+const PAGE_PLANTS = 1000
+
+/** The plant with an id as a page, which is empty if there is none. */
+async function readOne(session: Session, id: bigint): Promise<Result<PlantPage>> {
+  const found = await session.persist((client) => client.readPlant(id))
+  if (found.ok) return { ok: true, value: { plants: [found.value], next: null } }
+  return found.error === 40402 ? { ok: true, value: { plants: [], next: null } } : found
+}
+
+/** A page from a cursor on. */
+export function readPage(
+  session: Session,
+  { id, ...limits }: Query,
+  { isDescending }: Pick<IdOrder, 'isDescending'>,
+  after: Cursor,
+  limit: number,
+): Promise<Result<PlantPage>> {
+  if (id !== undefined) return readOne(session, id)
+  return session.persist((client) =>
+    client.listPlants({
+      limit,
+      ...(after === null ? {} : { after }),
+      ...(isDescending ? { order: 'desc' } : {}),
+      ...limits,
+    }),
+  )
+}
+
+/** Every plant from a cursor on, a page at a time; stops at a failure, which it returns. */
+export async function* readPages(
+  session: Session,
+  query: Query,
+  order: Pick<IdOrder, 'isDescending'>,
+  after: Cursor = null,
+): AsyncGenerator<PlantPage & { readonly plants: readonly NewPlant[] }, string | null> {
+  for (let cursor: Cursor = after; ; ) {
+    const page = await readPage(session, query, order, cursor, PAGE_PLANTS)
+    if (!page.ok) return page.message
+    yield page.value
+    if (page.value.next === null || page.value.next === undefined) return null
+    cursor = page.value.next
+  }
+}

@@ -1,0 +1,154 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot hold a million rows; the roles are the same.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and points to the active row.
+// biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
+import type { ComponentChildren } from 'preact'
+import type { NewPlant } from '../../../client/client.ts'
+import { OTHER_TEXTS } from '../texts.ts'
+import type { Selection } from './selection.ts'
+
+export type RowActions = {
+  /** Opens the page of a plant, or its form. */
+  readonly onOpen: (plant: NewPlant, isForm: boolean) => void
+  readonly onDelete: (plants: readonly NewPlant[]) => void
+  readonly onTag: (tag: string) => void
+}
+
+type PlantRowProps = RowActions & {
+  readonly plant: NewPlant
+  readonly at: number
+  readonly isActive: boolean
+  /** True if the panel beside the table shows it. */
+  readonly isOpen: boolean
+  readonly isReadOnly: boolean
+  readonly selection: Selection
+}
+
+export const rowId = (at: number): string => `row-${at}`
+
+// Row 1 is the head.
+const attributesOf = (at: number, isActive: boolean) =>
+  ({
+    class: 'row',
+    role: 'row',
+    id: rowId(at),
+    'aria-rowindex': at + 2,
+    'aria-selected': isActive,
+    tabIndex: -1,
+  }) as const
+
+/** A row whose plant is not read yet. */
+export const UnreadRow = ({ at, isActive }: Pick<PlantRowProps, 'at' | 'isActive'>) => (
+  <div {...attributesOf(at, isActive)}>
+    <span role="gridcell" class="waiting">
+      Loading…
+    </span>
+  </div>
+)
+
+type ActionProps = {
+  readonly label: string
+  readonly look?: string
+  readonly tabIndex: number
+  readonly onClick: (event: MouseEvent) => void
+  readonly children: ComponentChildren
+}
+
+const Action = ({ label, look = '', ...props }: ActionProps) => (
+  <button type="button" class={`quiet ${look}`} aria-label={label} {...props} />
+)
+
+function Actions({
+  plant,
+  tabIndex,
+  isReadOnly,
+  onOpen,
+  onDelete,
+}: PlantRowProps & { readonly tabIndex: number }) {
+  const { id } = plant
+  const open = (
+    <Action
+      label={`Open plant ${id}`}
+      look="open"
+      tabIndex={tabIndex}
+      onClick={() => onOpen(plant, false)}
+    >
+      ›
+    </Action>
+  )
+  return (
+    <span role="gridcell" class="row-actions">
+      {open}
+      {isReadOnly ? null : (
+        <>
+          <Action
+            label={`Edit plant ${id}`}
+            tabIndex={tabIndex}
+            onClick={() => onOpen(plant, true)}
+          >
+            Edit
+          </Action>
+          <Action
+            label={`Delete plant ${id}`}
+            look="danger"
+            tabIndex={tabIndex}
+            onClick={({ detail }) => {
+              // The second click of a double click would hit the next row.
+              if (detail <= 1) onDelete([plant])
+            }}
+          >
+            Delete
+          </Action>
+        </>
+      )}
+    </span>
+  )
+}
+
+export function PlantRow(props: PlantRowProps) {
+  const { plant, at, isActive, isOpen, isReadOnly, selection, onTag } = props
+  const { id, name, tag } = plant
+  const tabIndex = isActive ? 0 : -1
+  return (
+    <div {...attributesOf(at, isActive)} data-row={at} aria-current={isOpen ? 'true' : undefined}>
+      {isReadOnly ? null : (
+        <span role="gridcell">
+          <label class="box">
+            <input
+              type="checkbox"
+              aria-label={`Select ${id}`}
+              tabIndex={tabIndex}
+              checked={selection.has(id)}
+              onClick={({ shiftKey }) => void selection.toggle(plant, shiftKey)}
+            />
+          </label>
+        </span>
+      )}
+      <span role="gridcell" class="id">
+        {String(id)}
+      </span>
+      <span role="gridcell" class="name" dir="auto" title={name}>
+        {name === '' ? <i>no name</i> : name}
+      </span>
+      <span role="gridcell" class="tag">
+        {tag === undefined ? null : (
+          <button
+            type="button"
+            class="chip"
+            dir="auto"
+            tabIndex={tabIndex}
+            title="Show only plants with this tag"
+            onClick={() => onTag(tag)}
+          >
+            {tag === '' ? '(empty)' : tag}
+          </button>
+        )}
+      </span>
+      {OTHER_TEXTS.map((text) => (
+        <span key={text} role="gridcell" class="text" dir="auto" title={plant[text]}>
+          {plant[text]}
+        </span>
+      ))}
+      <Actions {...props} tabIndex={tabIndex} />
+    </div>
+  )
+}

@@ -1,0 +1,198 @@
+// The rows of the table: by id in parts, of which some are held, or all of them sorted. Keeps changes made during a read.
+
+import { batch, signal } from '@preact/signals'
+import type { NewPlant } from '../../../client/client.ts'
+import { BY_ID, type Compare, comparatorOf, MAX_SORTED, placeAmong } from '../sort.ts'
+import { ASCENDING, type IdOrder } from './id-order.ts'
+import { type Part, readPart } from './part.ts'
+import { PartList } from './part-list.ts'
+
+// Plants added at the end go into the last part up to this length, then into another one.
+const MAX_PART_ROWS = 5000
+
+export class PlantRows {
+  readonly parts = new PartList()
+  /** Increases with every change of the rows. */
+  readonly version = signal(0)
+  /** The number of rows, unread ones included. */
+  readonly count = signal(0)
+  /** The number of plants that were read. */
+  readonly found = signal(0)
+  readonly isComplete = signal(false)
+  /** True if there are more plants than the page sorts. */
+  readonly isTooLong = signal(false)
+
+  /** The number of stored plants if all are shown. */
+  #expected: number | undefined
+  /** All plants in the order of the page; null in the order of ids. */
+  #sorted: NewPlant[] | null = null
+  #compare: Compare = comparatorOf(BY_ID)
+  readonly #hidden = new Set<bigint>()
+  /** The changes since a read began, which it may have missed. */
+  readonly #recent = new Map<bigint, NewPlant | null>()
+  #reads = 0
+
+  get isSorted(): boolean {
+    return this.#sorted !== null
+  }
+
+  row(at: number): NewPlant | undefined {
+    return this.#sorted ? this.#sorted[at] : this.parts.row(at)
+  }
+
+  /** The row of a plant; -1 if it is not held. */
+  rowOf(id: bigint): number {
+    if (this.#sorted) return this.#sorted.findIndex((it) => it.id === id)
+    const at = this.parts.rowOf(id)
+    return this.parts.row(at)?.id === id ? at : -1
+  }
+
+  /** A plant that is held. */
+  plant(id: bigint): NewPlant | undefined {
+    const found = this.parts.row(this.parts.rowOf(id))
+    return found?.id === id ? found : undefined
+  }
+
+  /** The plants before and after a plant, which need not be in the list; undefined where none is held. */
+  around(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
+    const at = this.rowOf(id)
+    if (at >= 0) return [this.row(at - 1), this.row(at + 1)]
+    if (this.#sorted) return [undefined, undefined]
+    const next = this.parts.rowOf(id)
+    return [this.row(next - 1), this.row(next)]
+  }
+
+  /** The plants that are held, in the order of the table. */
+  held(): readonly NewPlant[] {
+    return this.#sorted ?? [...this.parts.held()]
+  }
+
+  isHidden(id: bigint): boolean {
+    return this.#hidden.has(id)
+  }
+
+  /** Leaves a plant out until it is shown again, even if it is still stored. */
+  hide(id: bigint): void {
+    this.#hidden.add(id)
+    this.set(id, null)
+  }
+
+  unhide(id: bigint): void {
+    this.#hidden.delete(id)
+  }
+
+  /** Puts a plant in its place, or takes it out. */
+  set(id: bigint, plant: NewPlant | null): void {
+    if (this.#reads > 0) this.#recent.set(id, plant)
+    this.#place(id, plant)
+    this.publish()
+  }
+
+  /** Keeps the changes from here on, until {@link endRead}. */
+  beginRead(): void {
+    this.#reads += 1
+  }
+
+  endRead(): void {
+    this.#reads -= 1
+    if (this.#reads === 0) this.#recent.clear()
+  }
+
+  /** Replaces a part by what was read of it. */
+  replace(part: Part, others: readonly Part[]): void {
+    this.parts.replace(
+      part,
+      others.map((it) => this.#withoutHidden(it)),
+    )
+    this.#repeatChanges()
+    if (!this.#sorted) this.parts.forgetOldest()
+  }
+
+  /** Shows sorted plants, with what changed since they were read. */
+  sort(plants: NewPlant[], compare: Compare): void {
+    this.#sorted = plants
+    this.#compare = compare
+    this.#repeatChanges()
+    this.publish()
+  }
+
+  /** Starts over; the reads in progress no longer count. */
+  restart(): void {
+    this.#recent.clear()
+    this.#reads = 0
+  }
+
+  reset(order: IdOrder): void {
+    this.parts.reset(order)
+  }
+
+  /** Returns to the order of ids. */
+  unsort(): void {
+    this.#sorted = null
+  }
+
+  /** Sets the number of rows to the stored plants; undefined: it is unknown, or only some plants are shown. */
+  expect(plants: number | undefined): void {
+    this.#expected = plants
+    if (plants === undefined || this.isComplete.value || this.count.value === plants) return
+    this.publish()
+  }
+
+  publish(): void {
+    if (this.#expected !== undefined) this.parts.expect(this.#expected)
+    batch(() => {
+      const read = this.parts.all.filter(({ isRead }) => isRead)
+      this.count.value = this.#sorted?.length ?? this.parts.total
+      this.found.value = this.#sorted?.length ?? read.reduce((sum, { count }) => sum + count, 0)
+      this.isComplete.value = read.length === this.parts.all.length
+      if (Math.max(this.found.value, this.#expected ?? 0) > MAX_SORTED) this.isTooLong.value = true
+      this.version.value += 1
+    })
+  }
+
+  clear(): void {
+    this.restart()
+    this.#hidden.clear()
+    this.#sorted = null
+    this.#expected = undefined
+    this.reset(ASCENDING)
+    batch(() => {
+      this.publish()
+      this.isTooLong.value = false
+      this.count.value = 0
+    })
+  }
+
+  #repeatChanges(): void {
+    for (const [id, plant] of this.#recent) this.#place(id, plant)
+  }
+
+  #withoutHidden(part: Part): Part {
+    if (!part.rows || this.#hidden.size === 0) return part
+    const rows = part.rows.filter(({ id }) => !this.#hidden.has(id))
+    return { ...part, rows, count: rows.length }
+  }
+
+  #place(id: bigint, plant: NewPlant | null): void {
+    this.#placeInPart(id, plant)
+    if (!this.#sorted) return
+    const before = this.#sorted.findIndex((row) => row.id === id)
+    if (before >= 0) this.#sorted.splice(before, 1)
+    if (plant) this.#sorted.splice(placeAmong(this.#sorted, plant, this.#compare), 0, plant)
+  }
+
+  #placeInPart(id: bigint, plant: NewPlant | null): void {
+    const { parts } = this
+    const part = parts.partOf(id)
+    if (!part?.rows) return
+    const at = parts.placeIn(part.rows, id)
+    if (plant && at === part.rows.length && at >= MAX_PART_ROWS) {
+      const end = part.rows.at(-1)?.id ?? id
+      parts.replace(part, [{ ...part, last: end }, readPart(parts.order, end, part.last, [plant])])
+      return
+    }
+    part.rows.splice(at, part.rows[at]?.id === id ? 1 : 0, ...(plant ? [plant] : []))
+    part.count = part.rows.length
+    parts.index()
+  }
+}

@@ -1,0 +1,190 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot hold a million rows; the roles are the same.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and points to the active row.
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: Enter opens the active row, as the grid has the focus.
+import { useEffect, useRef } from 'preact/hooks'
+import type { SortKey } from '../sort.ts'
+import { labelOf, OTHER_TEXTS } from '../texts.ts'
+import { type PlantList, tooLongFor } from './plant-list.ts'
+import { PlantRow, type RowActions, rowId, UnreadRow } from './plant-row.tsx'
+import type { Selection } from './selection.ts'
+import { onTableKey } from './table-keys.ts'
+import type { TableScroll } from './table-scroll.ts'
+
+type ColumnProps = { readonly list: PlantList; readonly by: SortKey; readonly label: string }
+
+/** The head of a column, which sorts by it. */
+function Column({ list, by, label }: ColumnProps) {
+  const { by: now, isDescending } = list.sort.value
+  const isTooLong = by !== 'id' && list.rows.isTooLong.value
+  const why = isTooLong ? tooLongFor(by) : undefined
+  return (
+    <span
+      role="columnheader"
+      aria-sort={now !== by ? undefined : isDescending ? 'descending' : 'ascending'}
+    >
+      <button
+        type="button"
+        class="quiet"
+        title={why ?? `Sort by ${label}`}
+        aria-disabled={isTooLong}
+        aria-description={why}
+        onClick={() => void list.sortBy(by)}
+      >
+        {label}
+        <span class="arrow" aria-hidden="true">
+          {now !== by ? '' : isDescending ? '↓' : '↑'}
+        </span>
+      </button>
+    </span>
+  )
+}
+
+const OTHER_COLUMNS =
+  OTHER_TEXTS.length > 0 ? { '--others': `repeat(${OTHER_TEXTS.length}, minmax(0, 10rem))` } : {}
+
+type HeadProps = {
+  readonly list: PlantList
+  readonly selection: Selection
+  readonly isReadOnly: boolean
+}
+
+const Head = ({ list, selection, isReadOnly }: HeadProps) => (
+  <div class="head row" role="row" aria-rowindex={1} tabIndex={-1}>
+    {isReadOnly ? null : (
+      <span role="columnheader">
+        <label class="box">
+          <input
+            type="checkbox"
+            aria-label="Select all"
+            checked={selection.hasAll}
+            indeterminate={selection.size > 0 && !selection.hasAll}
+            aria-busy={selection.isReading.value}
+            onClick={(event) => {
+              // The box follows the selection, which takes a while to read.
+              event.preventDefault()
+              if (selection.hasAll) selection.clear()
+              else void selection.addAll()
+            }}
+          />
+        </label>
+      </span>
+    )}
+    <Column list={list} by="id" label="ID" />
+    <Column list={list} by="name" label="Name" />
+    <Column list={list} by="tag" label="Tag" />
+    {OTHER_TEXTS.map((text) => (
+      <Column key={text} list={list} by={text} label={labelOf(text)} />
+    ))}
+    <span role="columnheader">
+      <span class="visually-hidden">Actions</span>
+    </span>
+  </div>
+)
+
+export type TableProps = RowActions & {
+  readonly list: PlantList
+  readonly scroll: TableScroll
+  readonly isReadOnly: boolean
+  readonly openId: bigint | null
+  readonly selection: Selection
+  readonly onUndo: () => void
+}
+
+/** The row that an event is in; undefined outside of rows. */
+function rowOf({ target }: Event): number | undefined {
+  const row = target instanceof Element ? target.closest('[data-row]') : null
+  return row instanceof HTMLElement ? Number(row.dataset.row) : undefined
+}
+
+/** The rows in view, in an element as high as all of them. */
+function Body({ list, scroll, isReadOnly, openId, selection, ...actions }: TableProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const probe = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (scroller.current && probe.current) return scroll.attach(scroller.current, probe.current)
+  }, [scroll])
+  list.rows.version.value
+  const { first, end, offset } = scroll.position.drawn.value
+  const active = scroll.active.row.value
+  const rows = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
+  return (
+    <div
+      class="scroller"
+      role="rowgroup"
+      ref={scroller}
+      tabIndex={-1}
+      onScroll={scroll.onScroll}
+      onPointerDown={(event) => {
+        const at = rowOf(event)
+        if (at !== undefined) scroll.active.set(at)
+      }}
+      onClick={(event) => {
+        const plant = list.rows.row(rowOf(event) ?? -1)
+        const isControl = event.target instanceof Element && event.target.closest('button, label')
+        // Text that was marked with the mouse is to be copied.
+        if (plant && !isControl && getSelection()?.isCollapsed !== false) {
+          actions.onOpen(plant, false)
+        }
+      }}
+    >
+      <div class="row probe" ref={probe} aria-hidden="true" />
+      <div
+        class="track"
+        role="presentation"
+        style={{ height: `${scroll.position.extent.value.track}px` }}
+      >
+        <div class="rows" role="presentation" style={{ top: `${offset}px` }}>
+          {rows.map((at) => {
+            const plant = list.rows.row(at)
+            if (!plant) return <UnreadRow key={at} at={at} isActive={at === active} />
+            return (
+              <PlantRow
+                key={at}
+                at={at}
+                plant={plant}
+                isActive={at === active}
+                isOpen={plant.id === openId}
+                isReadOnly={isReadOnly}
+                selection={selection}
+                {...actions}
+              />
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** The table of plants. Only the rows in view are in the document. */
+export function PlantTable(props: TableProps) {
+  const { list, scroll, isReadOnly, selection } = props
+  /** The length of the longest id so far, so that the columns do not move to and fro. */
+  const digits = useRef(0)
+  list.rows.version.value
+  const { first, end } = scroll.position.drawn.value
+  const active = scroll.active.row.value
+  const isDrawn = active >= first && active < end && list.rows.count.value > 0
+  for (let at = first; at < end; at++) {
+    digits.current = Math.max(digits.current, String(list.rows.row(at)?.id ?? '').length)
+  }
+  return (
+    <div
+      class={isReadOnly ? 'grid' : 'grid boxes'}
+      style={{ '--id': `${digits.current}ch`, ...OTHER_COLUMNS }}
+      role="grid"
+      aria-label="Plants"
+      aria-rowcount={list.rows.isComplete.value ? list.rows.count.value + 1 : -1}
+      aria-colcount={(isReadOnly ? 4 : 5) + OTHER_TEXTS.length}
+      aria-readonly={isReadOnly}
+      aria-activedescendant={isDrawn ? rowId(active) : undefined}
+      tabIndex={0}
+      onKeyDown={(event) => {
+        if (onTableKey(event, props)) event.preventDefault()
+      }}
+    >
+      <Head list={list} selection={selection} isReadOnly={isReadOnly} />
+      <Body {...props} />
+    </div>
+  )
+}

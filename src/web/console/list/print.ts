@@ -1,0 +1,62 @@
+// Prints the plants that are held, as a plain table: the one on screen has only the rows in view.
+
+import { plantsOf } from '../counts.ts'
+import { textOf } from '../query.ts'
+import { labelOf, TEXTS } from '../texts.ts'
+import type { PlantList } from './plant-list.ts'
+
+const COLUMNS = [...TEXTS.map(labelOf), 'ID']
+
+function element(name: string, text: string, ...inner: readonly Node[]): HTMLElement {
+  const made = document.createElement(name)
+  made.textContent = text
+  made.append(...inner)
+  return made
+}
+
+function tableOf(list: PlantList): HTMLElement {
+  const plants = list.rows.held()
+  const query = textOf(list.query.value)
+  const count = plantsOf(plants.length)
+  const what = query === '' ? count : `${count} found by ${query}`
+  const head = element('tr', '', ...COLUMNS.map((name) => element('th', name)))
+  const rows = plants.map((plant) => {
+    const cells = [...TEXTS.map((text) => plant[text] ?? ''), String(plant.id)]
+    return element('tr', '', ...cells.map((text) => element('td', text)))
+  })
+  const caption = list.rows.isComplete.value ? what : `The first ${what}; there are more`
+  return element(
+    'table',
+    '',
+    element('caption', caption),
+    element('thead', '', head),
+    element('tbody', '', ...rows),
+  )
+}
+
+/** Adds the table before the browser prints, and removes it afterwards. */
+export function preparePrinting(list: PlantList): () => void {
+  let table: HTMLElement | undefined
+  function remove(): void {
+    table?.remove()
+  }
+  function make(): void {
+    remove()
+    table = tableOf(list)
+    table.className = 'print'
+    document.body.append(table)
+  }
+  addEventListener('beforeprint', make)
+  addEventListener('afterprint', remove)
+  return () => {
+    removeEventListener('beforeprint', make)
+    removeEventListener('afterprint', remove)
+    remove()
+  }
+}
+
+/** Reads all plants of the search, unless they are too many, and prints them. */
+export async function printAll(list: PlantList): Promise<void> {
+  if (!list.rows.isTooLong.value) await list.readAll()
+  window.print()
+}

@@ -1,0 +1,52 @@
+// Reads a range of the table whole, including the rows that were not read yet.
+
+import type { NewPlant } from '../../../client/client.ts'
+import type { PlantList } from './plant-list.ts'
+import { readPages } from './plant-pages.ts'
+
+export const MAX_RANGE = 100_000
+
+export type Range = readonly NewPlant[] | 'too many' | 'failed'
+
+/** The rows from one to another if all of them are held. */
+function heldRange({ rows }: PlantList, from: number, to: number): readonly NewPlant[] | null {
+  if (from < 0 || to < 0 || to - from >= MAX_RANGE) return null
+  const plants = Array.from({ length: to - from + 1 }, (_, at) => rows.row(from + at))
+  return plants.every((it) => it !== undefined) ? plants : null
+}
+
+/** Reads the plants from `first` to `last` in the order of ids; null: the first or last of the list. */
+async function readBetween(list: PlantList, first: bigint | null, last: bigint | null) {
+  const { rows, query, session, reader } = list
+  const { order } = rows.parts
+  const { generation } = reader
+  const plants: NewPlant[] = []
+  const pages = readPages(session, query.value, order, first === null ? null : first - order.step)
+  for (;;) {
+    const page = await pages.next()
+    if (generation !== reader.generation) return 'failed'
+    if (page.done) return page.value === null ? plants : 'failed'
+    for (const plant of page.value.plants) {
+      if (last !== null && order.isBefore(last, plant.id)) return plants
+      if (!rows.isHidden(plant.id)) plants.push(plant)
+    }
+    if (plants.length > MAX_RANGE) return 'too many'
+  }
+}
+
+/** Reads every plant that the table shows. */
+export async function readEverything(list: PlantList): Promise<Range> {
+  const { rows } = list
+  if (rows.count.value > MAX_RANGE) return 'too many'
+  return heldRange(list, 0, rows.count.value - 1) ?? readBetween(list, null, null)
+}
+
+/** Reads the plants from one to another, both included, in the order of the table. */
+export async function readRange(list: PlantList, one: bigint, other: bigint): Promise<Range> {
+  const { rows } = list
+  const places = [rows.rowOf(one), rows.rowOf(other)]
+  const held = heldRange(list, Math.min(...places), Math.max(...places))
+  if (held || rows.isSorted) return held ?? 'too many'
+  const isForward = rows.parts.order.isBefore(one, other)
+  return isForward ? readBetween(list, one, other) : readBetween(list, other, one)
+}

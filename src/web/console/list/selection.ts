@@ -1,0 +1,93 @@
+// The ticked plants, for actions on many at once.
+
+import { signal } from '@preact/signals'
+import type { NewPlant } from '../../../client/client.ts'
+import type { PlantList } from './plant-list.ts'
+import { MAX_RANGE, type Range, readEverything, readRange } from './range.ts'
+
+export class Selection {
+  /** The plants by id, as they were ticked. */
+  readonly plantsById = signal<ReadonlyMap<bigint, NewPlant>>(new Map())
+  /** True while the plants of a range are read. */
+  readonly isReading = signal(false)
+  /** The plant where a range begins. */
+  #first: bigint | null = null
+  /** Counts the changes, so that a range that is read late does not tick plants again. */
+  #changes = 0
+
+  constructor(
+    readonly list: PlantList,
+    readonly announce: (text: string) => void,
+  ) {}
+
+  get size(): number {
+    return this.plantsById.value.size
+  }
+
+  /** True if every plant that the table shows is ticked. */
+  get hasAll(): boolean {
+    const { rows } = this.list
+    return this.size > 0 && this.size >= rows.count.value
+  }
+
+  /** The plants as the table shows them now. */
+  plants(): readonly NewPlant[] {
+    return [...this.plantsById.value.values()].map(
+      (plant) => this.list.rows.plant(plant.id) ?? plant,
+    )
+  }
+
+  has(id: bigint): boolean {
+    return this.plantsById.value.has(id)
+  }
+
+  readonly clear = (): void => {
+    this.#first = null
+    this.#set(new Map())
+  }
+
+  add(plants: Iterable<NewPlant>): void {
+    const added = [...plants].map((it) => [it.id, it] as const)
+    this.#set(new Map([...this.plantsById.value, ...added]))
+  }
+
+  drop(plants: readonly NewPlant[]): void {
+    const next = new Map(this.plantsById.value)
+    for (const { id } of plants) next.delete(id)
+    this.#set(next)
+  }
+
+  /** Ticks or unticks a plant, or ticks a range that ends with it. */
+  async toggle(plant: NewPlant, isRange: boolean): Promise<void> {
+    const first = this.#first
+    this.#first = plant.id
+    if (isRange && first !== null) {
+      this.add([plant])
+      return this.#addRange(readRange(this.list, first, plant.id))
+    }
+    const next = new Map(this.plantsById.value)
+    if (!next.delete(plant.id)) next.set(plant.id, plant)
+    this.#set(next)
+  }
+
+  /** Ticks every plant that the search finds. */
+  readonly addAll = (): Promise<void> => this.#addRange(readEverything(this.list))
+
+  async #addRange(reading: Promise<Range>): Promise<void> {
+    const turn = ++this.#changes
+    this.isReading.value = true
+    const plants = await reading
+    if (turn !== this.#changes) return
+    this.isReading.value = false
+    if (plants === 'too many') {
+      this.announce(`At most ${MAX_RANGE.toLocaleString()} plants can be selected at once`)
+    } else if (plants === 'failed') this.announce('Nothing was selected: the plants cannot be read')
+    else this.add(plants)
+  }
+
+  #set(plants: ReadonlyMap<bigint, NewPlant>): void {
+    this.#changes += 1
+    this.isReading.value = false
+    this.plantsById.value = plants
+  }
+}

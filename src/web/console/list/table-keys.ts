@@ -1,0 +1,42 @@
+// The keys of the table.
+
+import type { PlantList } from './plant-list.ts'
+import type { RowActions } from './plant-row.tsx'
+import type { Selection } from './selection.ts'
+import type { TableScroll } from './table-scroll.ts'
+
+type TableParts = Pick<RowActions, 'onOpen' | 'onDelete'> & {
+  readonly list: PlantList
+  readonly scroll: TableScroll
+  readonly selection: Selection
+  readonly isReadOnly: boolean
+  readonly onUndo: () => void
+}
+
+/** Handles a key with Ctrl or Cmd; false for any other key. */
+function onChord(event: KeyboardEvent, { selection, isReadOnly, onUndo }: TableParts): boolean {
+  if (event.altKey) return false
+  if (event.key === 'z') onUndo()
+  else if (event.key === 'a' && !isReadOnly) void selection.addAll()
+  else return false
+  return true
+}
+
+/** Handles a key; false for any other key. */
+export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
+  const { list, scroll, selection, isReadOnly, onOpen, onDelete } = table
+  if (event.ctrlKey || event.metaKey) return onChord(event, table)
+  if (event.altKey) return false
+  const plant = list.rows.row(scroll.active.row.value)
+  const isInControl =
+    event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement
+  if (event.key === 'Delete' && plant && !isReadOnly) {
+    const selected = selection.plants()
+    onDelete(selected.length > 0 ? selected : [plant])
+  } else if (event.key === ' ' && plant && !isReadOnly && !isInControl) {
+    void selection.toggle(plant, event.shiftKey)
+  } else if (event.key === 'Enter' && plant && !isInControl) onOpen(plant, false)
+  else if (event.key === 'F2' && plant && !isReadOnly) onOpen(plant, true)
+  else return scroll.onKey(event.key)
+  return true
+}

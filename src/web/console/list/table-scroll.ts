@@ -1,0 +1,141 @@
+// Keyboard and scrolling of the table: the active row, the rows in view, and what keeps both in place as rows change.
+
+import { effect, signal, untracked } from '@preact/signals'
+import { ActiveRow, type Mark, markOf } from './active-row.ts'
+import type { PlantList } from './plant-list.ts'
+import { ScrollPosition } from './scroll-position.ts'
+
+export class TableScroll {
+  readonly position: ScrollPosition
+  readonly active: ActiveRow
+  readonly isGoingToEnd = signal(false)
+  /** The first rows in view: the view moves with them if rows come or go above. */
+  #marks: readonly Mark[] = []
+
+  constructor(readonly list: PlantList) {
+    this.position = new ScrollPosition(list.rows.count)
+    this.active = new ActiveRow(list.rows)
+  }
+
+  /** Follows the elements and the rows. Call the result to stop. */
+  attach(scroller: HTMLElement, probe: HTMLElement): () => void {
+    const stops = [
+      this.position.attach(scroller, probe),
+      this.#wantRows(),
+      this.#holdView(),
+      this.#resetWithView(),
+      this.#followExtent(),
+    ]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }
+
+  readonly onScroll = (): void => {
+    if (this.position.onScroll()) this.isGoingToEnd.value = false
+    this.#mark()
+  }
+
+  /** Makes a row the active one, and brings it into view. */
+  activate(row: number): void {
+    this.active.set(row)
+    this.position.show(this.active.row.value)
+  }
+
+  /** Handles a key that moves the active row; false for any other key. */
+  onKey(key: string): boolean {
+    const row = this.active.row.value
+    const { pageRows } = this.position
+    const moves: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => this.activate(row + 1),
+      ArrowUp: () => this.activate(row - 1),
+      PageDown: () => this.activate(row + pageRows),
+      PageUp: () => this.activate(row - pageRows),
+      Home: () => this.activate(0),
+      End: () => this.#goToEnd(),
+    }
+    const go = moves[key]
+    if (!go) return false
+    if (key !== 'End') this.isGoingToEnd.value = false
+    go()
+    return true
+  }
+
+  get #lastRow(): number {
+    return this.list.rows.count.value - 1
+  }
+
+  #goToEnd(): void {
+    this.isGoingToEnd.value = this.list.rows.row(this.#lastRow) === undefined
+    this.activate(this.#lastRow)
+    this.position.setTop(this.position.extent.value.content)
+  }
+
+  #mark(): void {
+    const { firstRow } = this.position
+    this.#marks = [firstRow, firstRow + 1]
+      .map((row) => markOf(this.list.rows, row))
+      .filter((it) => it !== null)
+  }
+
+  #wantRows(): () => void {
+    return effect(() => {
+      const { first, end } = this.position.drawn.value
+      this.list.rows.version.value
+      const isToEnd = this.isGoingToEnd.value
+      untracked(() => this.list.reader.want(first, end, isToEnd))
+    })
+  }
+
+  /** Moves the view with its rows as others come or go above; not with a row that moves alone, such as a renamed one. */
+  #holdView(): () => void {
+    const moveOf = ({ id, row }: Mark): number => {
+      const now = this.list.rows.rowOf(id)
+      return now < 0 ? 0 : now - row
+    }
+    const hold = (): void => {
+      const { position } = this
+      const by = this.#marks[0] ? moveOf(this.#marks[0]) : 0
+      this.active.follow()
+      const isCommon = this.#marks.every((it) => moveOf(it) === by)
+      if (by !== 0 && isCommon && position.top.peek() > 0 && !position.isScrolled) {
+        position.setTop(position.top.peek() + by * position.rowHeight.peek())
+      }
+      this.#mark()
+    }
+    return effect(() => {
+      this.list.rows.version.value
+      untracked(hold)
+    })
+  }
+
+  /** Goes back to the first row when other plants or another order are shown. */
+  #resetWithView(): () => void {
+    return effect(() => {
+      this.list.query.value
+      this.list.sort.value
+      untracked(() => {
+        this.isGoingToEnd.value = false
+        this.active.reset()
+        this.#marks = []
+        this.position.setTop(0)
+      })
+    })
+  }
+
+  /** Corrects the scroll bar after the height of the content has changed. */
+  #followExtent(): () => void {
+    return effect(() => {
+      const { content } = this.position.extent.value
+      this.list.rows.version.value
+      const isFollowed = this.isGoingToEnd.peek()
+      queueMicrotask(() => {
+        if (this.position.isScrolled) return
+        this.position.setTop(isFollowed ? content : this.position.top.peek())
+        if (!isFollowed) return
+        this.active.set(this.#lastRow)
+        if (this.list.rows.row(this.#lastRow)) this.isGoingToEnd.value = false
+      })
+    })
+  }
+}

@@ -1,0 +1,212 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { hides, Menu } from '../controls/menu.tsx'
+import { isEverything, parseQuery } from '../query.ts'
+import type { Exporter } from './exporter.ts'
+import type { PlantList } from './plant-list.ts'
+import { printAll } from './print.ts'
+import { TagList } from './tag-list.tsx'
+
+type ChipProps = { readonly label: string; readonly value: string; readonly onRemove: () => void }
+
+function Chip({ label, value, onRemove }: ChipProps) {
+  return (
+    <li class="term">
+      <span>
+        {label} <bdi>{value === '' ? '(empty)' : value}</bdi>
+      </span>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Remove ${label} ${value}`}
+        title="Remove"
+        onClick={onRemove}
+      >
+        ×
+      </button>
+    </li>
+  )
+}
+
+/** The search box, an error in its text, and the current search as chips. */
+function Search({ list }: { readonly list: PlantList }) {
+  const text = useSignal('')
+  const problem = useSignal<string | null>(null)
+  const error = problem.value
+  const { id, name, tag } = list.query.value
+  // The chips show it from here on.
+  useEffect(() => {
+    text.value = ''
+    problem.value = null
+  }, [list.query.value])
+  return (
+    <search class="finders">
+      <form
+        class="find"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const typed = parseQuery(text.value)
+          if ('problem' in typed) {
+            problem.value = typed.problem
+            return
+          }
+          // Within the current tag or name.
+          const { id: _, ...before } = list.query.value
+          void list.show(typed.id === undefined ? { ...before, ...typed } : typed)
+        }}
+      >
+        <input
+          id="search"
+          type="search"
+          dir="auto"
+          aria-label="Search"
+          placeholder="Name, ID or tag:fern"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          enterkeyhint="search"
+          value={text.value}
+          aria-invalid={error !== null}
+          aria-describedby={error ? 'search-error' : undefined}
+          onInput={(event) => {
+            text.value = event.currentTarget.value
+            problem.value = null
+          }}
+        />
+        <TagList list={list} />
+      </form>
+      {error ? (
+        <p class="error" id="search-error" role="alert">
+          {error}
+        </p>
+      ) : null}
+      {isEverything(list.query.value) ? null : (
+        <ul class="terms" aria-label="Shown are plants with">
+          {id === undefined ? null : (
+            <Chip label="ID" value={String(id)} onRemove={() => void list.drop('id')} />
+          )}
+          {name === undefined ? null : (
+            <Chip label="Name" value={name} onRemove={() => void list.drop('name')} />
+          )}
+          {tag === undefined ? null : (
+            <Chip label="Tag" value={tag} onRemove={() => void list.drop('tag')} />
+          )}
+          <li>
+            <button type="button" class="quiet" onClick={() => void list.show({})}>
+              Show all plants
+            </button>
+          </li>
+        </ul>
+      )}
+    </search>
+  )
+}
+
+const FILES = 'files'
+const MENU = 'menu'
+
+/** Asks for files to import. */
+export const chooseFiles = (): void => document.getElementById(FILES)?.click()
+
+type MoreProps = {
+  readonly list: PlantList
+  readonly exporter: Exporter
+  readonly isReadOnly: boolean
+}
+
+const FORMATS = [
+  ['ndjson', 'as NDJSON'],
+  ['csv', 'as CSV'],
+  ['inert', 'as CSV for spreadsheets'],
+] as const
+
+/** The menu of exports; on a phone it also holds the other buttons. */
+function More({ list, exporter, isReadOnly }: MoreProps) {
+  const isAll = isEverything(list.query.value)
+  const exported = isAll ? 'all plants' : 'only the plants that are shown'
+  return (
+    <Menu
+      id={MENU}
+      label={
+        <>
+          <span class="wide">Export</span>
+          <span class="narrow">More</span>
+        </>
+      }
+    >
+      {isReadOnly ? null : (
+        <button type="button" class="quiet narrow" {...hides(MENU)} onClick={chooseFiles}>
+          Import…
+        </button>
+      )}
+      {FORMATS.map(([format, how]) => (
+        <button
+          key={format}
+          type="button"
+          class="quiet"
+          aria-disabled={exporter.written.value !== null}
+          {...hides(MENU)}
+          onClick={() => void exporter.start(format, list.query.value)}
+        >
+          Export {exported} {how}
+        </button>
+      ))}
+      <button type="button" class="quiet" {...hides(MENU)} onClick={() => void printAll(list)}>
+        Print {exported}
+      </button>
+      <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
+        Reload
+      </button>
+    </Menu>
+  )
+}
+
+type ToolbarProps = MoreProps & {
+  readonly onAdd: () => void
+  readonly onFiles: (files: Iterable<File>) => void
+}
+
+/** The search box, and the buttons to add, import and export. */
+export function Toolbar({ onAdd, onFiles, ...props }: ToolbarProps) {
+  const { list, exporter, isReadOnly } = props
+  const written = exporter.written.value
+  return (
+    <div class="toolbar">
+      <Search list={list} />
+      <div class="buttons">
+        {isReadOnly ? null : (
+          <>
+            <button type="button" class="primary" onClick={onAdd}>
+              Add plant
+            </button>
+            <button type="button" class="wide" onClick={chooseFiles}>
+              Import…
+            </button>
+            <input
+              id={FILES}
+              class="visually-hidden"
+              type="file"
+              aria-label="File to import"
+              accept=".csv,.tsv,.tab,.txt,.xlsx,.xlsm,.json,.ndjson,.jsonl"
+              multiple
+              tabIndex={-1}
+              onChange={(event) => {
+                onFiles([...(event.currentTarget.files ?? [])])
+                event.currentTarget.value = ''
+              }}
+            />
+          </>
+        )}
+        {written === null ? null : (
+          <button type="button" onClick={exporter.stop}>
+            Stop the export ({written.toLocaleString()})
+          </button>
+        )}
+        <More {...props} />
+        <button type="button" class="quiet wide" onClick={list.refresh}>
+          Reload
+        </button>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,54 @@
+// The keys of the whole page. They work beside an open plant too, but in no field and no modal dialog.
+
+import type { NewPlant } from '../../client/client.ts'
+import { hasMenu } from './controls/modal.tsx'
+import type { Editor } from './editor/editor.ts'
+import type { PlantList } from './list/plant-list.ts'
+import type { Selection } from './list/selection.ts'
+
+type PageParts = {
+  readonly list: PlantList
+  readonly editor: Editor
+  readonly selection: Selection
+  readonly onOpen: (plant: Pick<NewPlant, 'id'>, isForm: boolean) => void
+  readonly onHelp: () => void
+}
+
+const FIELDS = 'input:not([type="checkbox"]), textarea, select, dialog:modal'
+
+const isIn = ({ target }: KeyboardEvent, selector: string): boolean =>
+  target instanceof Element && target.closest(selector) !== null
+
+/** Handles a key beside an open plant; false for any other key. */
+function onPanelKey({ key }: KeyboardEvent, { list, editor, onOpen }: PageParts): boolean {
+  const id = editor.openId
+  if (id === null || editor.isEditing.peek() || hasMenu()) return false
+  const [before, after] = list.rows.around(id)
+  const step = { ArrowUp: before, ArrowDown: after }[key]
+  if (step) onOpen(step, false)
+  else if (key === 'F2' && !list.session.isReadOnly.peek()) editor.edit()
+  else return false
+  return true
+}
+
+/** Escape leaves the panel, then the selection. */
+function onEscape({ editor, selection }: PageParts): boolean {
+  if (hasMenu()) return false
+  if (editor.form.peek()) editor.leave()
+  else if (selection.size > 0) selection.clear()
+  else return false
+  return true
+}
+
+/** Handles a key; false for any other key. */
+export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
+  const { session } = page.list
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false
+  if (!session.isKnown.peek() || isIn(event, FIELDS)) return false
+  if (event.key === 'Escape') return onEscape(page)
+  if (event.key === '/') document.getElementById('search')?.focus()
+  else if (event.key === 'n' && !session.isReadOnly.peek()) page.editor.add()
+  else if (event.key === '?') page.onHelp()
+  else return isIn(event, 'dialog') && onPanelKey(event, page)
+  return true
+}

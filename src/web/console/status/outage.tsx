@@ -1,0 +1,24 @@
+import type { Monitor } from './monitor.ts'
+
+/** The outage, its beginning and a fix; nothing while the service is healthy. */
+export function Outage({ monitor }: { readonly monitor: Monitor }) {
+  const health = monitor.health.value
+  if (health.state !== 'failing' && health.state !== 'silent') return null
+  const { since } = health
+  const isFailing = health.state === 'failing'
+  return (
+    <p class="outage" role="alert">
+      <strong>{isFailing ? 'Cannot write' : 'No response, retrying…'}</strong>{' '}
+      <span>
+        {since === null ? null : `since ${new Date(since).toLocaleTimeString()}. `}
+        {isFailing
+          ? `The daemon says: ${health.message}. Writes are refused until that is over. ${
+              /disk full/.test(health.message)
+                ? 'Free some space on its disk.'
+                : 'Its log says more.'
+            }`
+          : 'What is shown may be out of date. Check that plantstore runs and can be reached; this page goes on by itself.'}
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,238 @@
+// The console by the keyboard alone, in each browser: `bun run test:browser`.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
+import { handsOn } from './hands'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, folder } = ownDaemon()
+const browsers: [BrowserName, string | null][] = []
+for (const name of browserNames) browsers.push([name, await missing(name)])
+
+const PLANTS = 800
+const TABLE = '[role=grid]'
+const plants = Array.from({ length: PLANTS }, (_, at) => ({
+  id: at + 1,
+  name: `plant ${at + 1}`,
+  ...(at < 20 ? { tag: 'fern' } : {}),
+}))
+
+describe.each(browsers)('in %s', (browserName, reason) => {
+  if (reason !== null) {
+    test.skip(`nothing is tested: ${reason}`, () => {})
+    return
+  }
+  let browser: Awaited<ReturnType<typeof startBrowser>>
+  let person: ReturnType<typeof handsOn>
+  beforeAll(async () => {
+    browser = await startBrowser(browserName)
+    person = handsOn(browser.driver)
+  })
+  afterAll(() => browser[Symbol.asyncDispose]())
+
+  const type = async (text: string): Promise<void> => {
+    for (const character of text) await person.press(character)
+  }
+
+  async function open(): Promise<void> {
+    await browser.driver.open('about:blank')
+    await browser.driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
+    await person.find(labels.table)
+  }
+
+  beforeEach(async () => {
+    const stored = storedPlants(database)
+    if (
+      stored.length !== PLANTS ||
+      stored.some(({ name, tag }) => tag === 'x' || !name.startsWith('plant'))
+    ) {
+      for (const { id } of stored) await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+      await daemon.fetch('/plants/batch', { json: { plants } })
+    }
+    await open()
+    await person.find(labels.row('1'))
+    await person.focus(labels.table)
+  })
+
+  describe('what is typed goes into the form', () => {
+    test('after n', async () => {
+      await person.press('n')
+      await person.find(labels.heading('Add a plant'))
+      await type('Aloe vera')
+
+      expect(await person.textOf(labels.name)).toBe('Aloe vera')
+    })
+
+    test('after F2', async () => {
+      await person.press('F2')
+      await person.find(labels.heading('Edit plant 1'))
+      await type('!')
+
+      expect(await person.textOf(labels.name)).toContain('!')
+    })
+
+    test('after Enter and F2; a space in between presses nothing', async () => {
+      await person.press('Enter')
+      await person.find(labels.heading('plant 1'))
+      await person.isIn('h2')
+      await person.press(' ')
+      await person.find(labels.heading('plant 1'))
+      await person.press('F2')
+      await person.find(labels.heading('Edit plant 1'))
+      await type('!')
+
+      expect(await person.textOf(labels.name)).toContain('!')
+    })
+  })
+
+  describe('beside an open plant', () => {
+    beforeEach(async () => {
+      await person.press('Enter')
+      await person.find(labels.heading('plant 1'))
+    })
+
+    test('the arrows open the next plant and the one before', async () => {
+      await person.press('ArrowDown')
+      await person.find(labels.heading('plant 2'))
+      await person.press('ArrowUp')
+      await person.find(labels.heading('plant 1'))
+    })
+
+    test('? shows the shortcuts', async () => {
+      await person.press('?')
+      await person.find(labels.heading('Keyboard shortcuts'))
+    })
+
+    test('/ goes to the search, and n adds a plant', async () => {
+      await person.press('/')
+      await person.isIn('#search')
+      await person.focus(labels.control('Edit'))
+      await person.press('n')
+      await person.find(labels.heading('Add a plant'))
+    })
+  })
+
+  describe('a selection', () => {
+    test('by Shift has every row between two, read or not', async () => {
+      await person.press(' ')
+      await person.find(labels.selected('1 selected'))
+      await person.press('End')
+      await person.find(labels.row(String(PLANTS)))
+      await person.press('Shift', ' ')
+
+      await person.find(labels.selected(`All ${PLANTS} selected`))
+    })
+
+    test('by Ctrl+A or the box in the head has all of them, and none again', async () => {
+      await person.press('Control', 'a')
+      await person.find(labels.selected(`All ${PLANTS} selected`))
+      await person.click(labels.boxOfAll)
+      await person.lose(labels.selected(`All ${PLANTS} selected`))
+      await person.click(labels.boxOfAll)
+      await person.find(labels.selected(`All ${PLANTS} selected`))
+    })
+
+    test('of hundreds can be undone at once', async () => {
+      await person.press('Control', 'a')
+      await person.find(labels.selected(`All ${PLANTS} selected`))
+      await person.click(labels.deleteAll)
+      await person.find(labels.control(`Undo the deletion of ${PLANTS} plants`))
+      const checked = await browser.driver.evaluate(
+        'performance.getEntriesByType("resource").filter((it) => /plants.\\d+$/.test(it.name)).length',
+      )
+      await person.press('Control', 'z')
+      await person.find(labels.row('1'))
+
+      expect(Number(checked)).toBeLessThan(PLANTS)
+      expect(storedPlants(database)).toHaveLength(PLANTS)
+    })
+  })
+
+  describe('the focus stays in the page after', () => {
+    const tick = async (): Promise<void> => {
+      await person.press(' ')
+      await person.find(labels.selected('1 selected'))
+    }
+    const edit = async (): Promise<void> => {
+      await person.press('F2')
+      await person.find(labels.heading('Edit plant 1'))
+      await type('!')
+    }
+    // By the mouse: without a window, no key presses a button of Firefox.
+    const press = (label: string): Promise<void> => person.click(labels.control(label))
+
+    test('Clear', async () => {
+      await tick()
+      await press('Clear')
+      await person.isIn(TABLE)
+    })
+
+    test('Set tag, and Undo', async () => {
+      await tick()
+      await person.focus({ kind: 'input', name: 'Tag for all of them' })
+      await type('x')
+      await press('Set tag')
+      await person.isIn(TABLE)
+      await press('Undo the tag of plant 1')
+      await person.isIn(TABLE)
+    })
+
+    test('Delete', async () => {
+      await tick()
+      await person.click(labels.deleteAll)
+      await person.isIn(TABLE)
+      await press('Undo the deletion of plant 1')
+      await person.isIn(TABLE)
+    })
+
+    test('the tag of a row, the × of a chip, and Show all plants', async () => {
+      await person.click(labels.tagOf('1', 'fern'))
+      await person.find(labels.control('Remove Tag fern'))
+      await person.isIn(':not(body)')
+      await press('Remove Tag fern')
+      await person.isIn('#search')
+      await person.click(labels.tagOf('2', 'fern'))
+      await press('Show all plants')
+      await person.isIn('#search')
+    })
+
+    test('Keep editing', async () => {
+      await edit()
+      await person.press('Escape')
+      await press('Keep editing')
+      await person.isIn('#name')
+    })
+
+    test('Use theirs', async () => {
+      await edit()
+      await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'x' } })
+      await press('Save')
+      await press('Use theirs')
+      await person.isIn('#name')
+    })
+
+    test('Close of an import', async () => {
+      const file = folder.file('plants.csv')
+      await Bun.write(file, 'id,name\n1,plant 1\n')
+      await person.chooseFile(labels.file, file)
+      await press('Close')
+      await person.isIn(TABLE)
+    })
+
+    test('Remove samples', async () => {
+      await daemon.fetch('/plants/1', {
+        method: 'PUT',
+        json: { name: 'Swiss cheese plant', tag: 'houseplant' },
+      })
+      await person.click(labels.control('Reload'))
+      await press('Remove it')
+      await person.isIn(TABLE)
+    })
+  })
+})
