@@ -5,7 +5,7 @@ import type { NewEntry } from '../../../change-log/entry'
 import { watchInode } from '../../../files/libc'
 import { countDelta } from '../../commit/plant-count'
 import { sampleRow } from '../../commit/sample-row'
-import { isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
+import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
 import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
@@ -134,8 +134,8 @@ function prepareCommits(
       db.run('PRAGMA cache_size = 0')
       beginBatch()
       const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }
-      const [created = null] = applyBatch([sample, ...changes]).outcomes
-      if (isDone(created)) return 'done'
+      const [created = DONE] = applyBatch([sample, ...changes]).outcomes
+      if (isDone(created)) return DONE
       const detail = created.detail ?? `a create is refused with ${created.error}`
       return { failure: { kind: 'altered', detail } }
     } catch (error) {
@@ -163,7 +163,7 @@ function prepareCommits(
       commitBatch.run()
       isCommitted = true
       if (isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
-      return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
+      return outcomes.every((outcome) => outcome === DONE) ? DONE : { outcomes }
     } catch (error) {
       rollback()
       const failure = toFailure(error)
