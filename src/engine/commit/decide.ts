@@ -6,7 +6,6 @@ import type { Origin } from '../../plant/plants'
 import { isSame, type PlantRow, patchRow, type RowId, toPlant } from '../../plant/row'
 import {
   DONE,
-  type Done,
   isDone,
   type Outcome,
   type PlantWrite,
@@ -22,7 +21,7 @@ export type State = {
   update(row: PlantRow): void
   remove(id: RowId): void
   /** Undoes what `act` has changed if it ends with a refusal. */
-  allOrNone(act: (state: State) => Refusal | Done): Refusal | Done
+  allOrNone(act: (state: State) => Refusal | typeof DONE): Refusal | typeof DONE
 }
 
 /** Why a row is not created, given the row that has its id. */
@@ -30,10 +29,10 @@ export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal =>
   error: stored && isSame(row, stored) ? 40901 : 40902,
 })
 
-const create = (row: PlantRow, state: State): Refusal | Done =>
+const create = (row: PlantRow, state: State): Refusal | typeof DONE =>
   state.insert(row) ? DONE : refuseCreate(row, state.read(row[0]))
 
-function createAll(rows: readonly PlantRow[], state: State): Refusal | Done {
+function createAll(rows: readonly PlantRow[], state: State): Refusal | typeof DONE {
   for (const [index, row] of rows.entries()) {
     const outcome = create(row, state)
     if (isDone(outcome)) continue

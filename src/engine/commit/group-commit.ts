@@ -7,7 +7,7 @@
 
 import { ApiError } from '../../errors'
 import type { PlantRow } from '../../plant/row'
-import { DONE, isDone, type Outcome, type Success } from './write'
+import { DONE, type Done, isDone, type Outcome } from './write'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -44,7 +44,7 @@ type Waiting<Write> = {
   readonly write: Write
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: (success: Success) => void
+  readonly resolve: (done: Done) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -129,11 +129,11 @@ export class GroupCommit<Write> {
 
   /** Like {@link submit}, for a write that leaves a row: resolves to it. */
   async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
-    const { promise, resolve, reject } = Promise.withResolvers<Success>()
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
     this.#enqueue({ write, bytes, signal, resolve, reject })
-    const success = await promise
-    if (success === DONE) throw new ApiError(50001)
-    return success.row
+    const done = await promise
+    if (done === DONE) throw new ApiError(50001)
+    return done.row
   }
 
   /** Resolves when nothing waits and nothing is being committed. */

@@ -58,14 +58,13 @@ export type Refusal = {
 
 /** A durable write with nothing to report. A string, which is cheap between threads. */
 export const DONE = 'done' as const
-export type Done = typeof DONE
 
-/** A durable write, with what it reports: a patch, the row that it left. */
-export type Success = Done | { readonly row: PlantRow }
+/** What a durable write reports: a patch, the row that it left. */
+export type Done = typeof DONE | { readonly row: PlantRow }
 
-/** How a write ended. */
-export type Outcome = Refusal | Success
+/** How a write ended: done, or refused. */
+export type Outcome = Refusal | Done
 
 /** True if a write was made. */
-export const isDone = (outcome: Outcome | undefined): outcome is Success =>
+export const isDone = (outcome: Outcome | undefined): outcome is Done =>
   outcome === DONE || (outcome !== undefined && !('error' in outcome))

@@ -5,7 +5,7 @@ import type { NewEntry } from '../../../change-log/entry'
 import { FIELDS, TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../../plant/row'
 import { decide, type State } from '../../commit/decide'
-import { DONE, type Done, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
+import { DONE, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
 import { APPLICATION_ID } from '../file/migrations'
 
 // Errors of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
@@ -36,7 +36,7 @@ function prepareState(db: Database): State {
     },
     allOrNone(act) {
       db.run('SAVEPOINT all_or_none')
-      let outcome: Refusal | Done | undefined
+      let outcome: Refusal | typeof DONE | undefined
       try {
         outcome = act(state)
         return outcome
