@@ -122,8 +122,7 @@ export class GroupCommit<Write> {
    */
   submit(write: Write, bytes: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const done: () => void = resolve
-    this.#enqueue({ write, bytes, signal, resolve: done, reject })
+    this.#enqueue({ write, bytes, signal, resolve: () => resolve(), reject })
     return promise
   }
 
