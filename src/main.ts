@@ -82,7 +82,11 @@ async function runCommand(
 }
 
 /** Runs the program on the words of a command line. Resolves to the exit code. */
-export async function run(argv: readonly string[], out: Output, err: Output): Promise<number> {
+export async function runProgram(
+  argv: readonly string[],
+  out: Output,
+  err: Output,
+): Promise<number> {
   const [name = '--help', ...rest] = argv
   try {
     // Before any message can repeat one.
@@ -108,7 +112,7 @@ export async function run(argv: readonly string[], out: Output, err: Output): Pr
 if (import.meta.main) {
   // Databases, backups and exports are for this user alone.
   process.umask(0o077)
-  const code = await run(Bun.argv.slice(2), standardOutput(), standardError())
+  const code = await runProgram(Bun.argv.slice(2), standardOutput(), standardError())
   // The disk may hang, or a signal has asked for it.
   if (code >= exitCodes.storage) (await import('./files/libc')).exitAtOnce(code)
   process.exit(code)

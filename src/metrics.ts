@@ -129,7 +129,7 @@ type Name = keyof typeof FAMILIES
 /** null and undefined: not known, or nothing to count. The family is left out. */
 type Value = number | null | undefined | readonly Sample[]
 
-function write(name: Name, value: Value): string[] {
+function familyText(name: Name, value: Value): string[] {
   if (value == null) return []
   const [type, ...help] = FAMILIES[name].split(' ')
   const samples: readonly Sample[] = typeof value === 'number' ? [['', value]] : value
@@ -164,88 +164,124 @@ export type Metrics = {
   render(stats: StoreStats, kept?: Partial<LiveGauges>): string
 }
 
-export function createMetrics(about: Partial<About> = {}): Metrics {
-  const { version = 'unknown', droppedLogLines, certificateExpiry = null, backups = null } = about
-  const routes = new Map<string, Map<string, Answers>>()
-  const batches = createHistogram(BATCHES)
-  const commits = createHistogram(SECONDS)
-  let created = 0
-  let failedCredentials = 0
+/** The answers by route and method. */
+class RequestCounts {
+  readonly #routes = new Map<string, Map<string, Answers>>()
 
+  add(method: string, route: string, status: number, milliseconds: number): void {
+    const label = status !== 405 && METHODS.has(method) ? method : 'other'
+    const methods = this.#routes.getOrInsertComputed(route, createMethods)
+    const { statuses, latency } = methods.getOrInsertComputed(label, createAnswers)
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    if (status < 400) latency.observe(milliseconds / 1000)
+  }
+
+  totals(): Sample[] {
+    return this.#all().flatMap(({ labels, statuses }) =>
+      [...statuses].map(([status, count]): Sample => [`{${labels},status="${status}"}`, count]),
+    )
+  }
+
+  latencies(): Sample[] {
+    return this.#all().flatMap(({ labels, latency }) => latency.samples(labels))
+  }
+
+  #all() {
+    return [...this.#routes].flatMap(([route, methods]) =>
+      [...methods].map(([method, it]) => ({
+        ...it,
+        labels: `method="${method}",route="${route}"`,
+      })),
+    )
+  }
+}
+
+/** What is counted from the start of the daemon on. */
+class Counters {
+  readonly requests = new RequestCounts()
+  readonly batches = createHistogram(BATCHES)
+  readonly commits = createHistogram(SECONDS)
+  created = 0
+  failedCredentials = 0
+}
+
+function valuesOf(
+  counters: Counters,
+  {
+    version = 'unknown',
+    droppedLogLines,
+    certificateExpiry = null,
+    backups = null,
+  }: Partial<About>,
+  stats: StoreStats,
+  { unsentBytes, followers, files, changeLog, plants }: Partial<LiveGauges>,
+): Readonly<Record<Name, Value>> {
+  const { requests, batches, commits, created, failedCredentials } = counters
+  const { server } = stats
+  const inDoubt: Sample[] | undefined = server && [
+    ['{made="true"}', server.inDoubtMade],
+    ['{made="false"}', server.inDoubtNotMade],
+  ]
+  const expiry = certificateExpiry && certificateExpiry() / 1000
+  const lastBackup = backups && backups.lastAt / 1000
+  const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
+  return {
+    plantstore_http_requests_total: requests.totals(),
+    plantstore_http_request_duration_seconds: requests.latencies(),
+    plantstore_commit_changes: batches.samples(),
+    plantstore_commit_duration_seconds: commits.samples(),
+    plantstore_plants: plants,
+    plantstore_plants_created_total: created,
+    plantstore_credentials_failed_total: failedCredentials,
+    plantstore_queue_changes: stats.queued,
+    plantstore_storage_writable: Number(stats.isWritable),
+    plantstore_database_bytes: stats.databaseBytes,
+    plantstore_wal_bytes: stats.walBytes,
+    plantstore_disk_free_bytes: stats.freeBytes,
+    plantstore_commit_retries_total: server?.retries,
+    plantstore_commits_in_doubt_total: inDoubt,
+    plantstore_server_reconnects_total: server?.reconnects,
+    plantstore_server_failovers_total: server?.failovers,
+    plantstore_acknowledged_commits_lost_total: server?.lostCommits,
+    plantstore_changes_kept: changeLog?.entries,
+    plantstore_changes_oldest_timestamp_seconds: changeLog && (changeLog.oldestAt ?? 0) / 1000,
+    plantstore_changes_bytes: changeLog?.bytes,
+    plantstore_changes_followers: changeLog && followers,
+    plantstore_log_lines_dropped_total: droppedLogLines?.() ?? 0,
+    plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
+    plantstore_backup_last_success_timestamp_seconds: lastBackup,
+    plantstore_backup_bytes: backups?.lastBytes,
+    plantstore_backup_failures_total: backups?.failures,
+    plantstore_build_info: [build],
+    plantstore_open_connections: files?.connections,
+    plantstore_unsent_bytes: unsentBytes,
+    process_open_fds: files?.open,
+    process_max_fds: files?.limit,
+    process_start_time_seconds: performance.timeOrigin / 1000,
+    process_resident_memory_bytes: process.memoryUsage.rss(),
+  }
+}
+
+export function createMetrics(about: Partial<About> = {}): Metrics {
+  const counters = new Counters()
+  const { requests, batches, commits } = counters
   return {
     answered(method, route, status, milliseconds) {
-      const label = status !== 405 && METHODS.has(method) ? method : 'other'
-      const methods = routes.getOrInsertComputed(route, createMethods)
-      const { statuses, latency } = methods.getOrInsertComputed(label, createAnswers)
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (status < 400) latency.observe(milliseconds / 1000)
+      requests.add(method, route, status, milliseconds)
     },
     committed(changes, milliseconds) {
       batches.observe(changes)
       commits.observe(milliseconds / 1000)
     },
     created(plants) {
-      created += plants
+      counters.created += plants
     },
     failedCredentials() {
-      failedCredentials++
+      counters.failedCredentials++
     },
     render(stats, kept = {}) {
-      const all = [...routes].flatMap(([route, methods]) =>
-        [...methods].map(([method, it]) => ({
-          ...it,
-          labels: `method="${method}",route="${route}"`,
-        })),
-      )
-      const requests = all.flatMap(({ labels, statuses }) =>
-        [...statuses].map(([status, count]): Sample => [`{${labels},status="${status}"}`, count]),
-      )
-      const latencies = all.flatMap(({ labels, latency }) => latency.samples(labels))
-      const { server } = stats
-      const inDoubt: Sample[] | undefined = server && [
-        ['{made="true"}', server.inDoubtMade],
-        ['{made="false"}', server.inDoubtNotMade],
-      ]
-      const { unsentBytes, followers, files, changeLog, plants } = kept
-      const expiry = certificateExpiry && certificateExpiry() / 1000
-      const lastBackup = backups && backups.lastAt / 1000
-      const build: Sample = [`{version="${version}",bun="${Bun.version}"}`, 1]
-      const values: Readonly<Record<Name, Value>> = {
-        plantstore_http_requests_total: requests,
-        plantstore_http_request_duration_seconds: latencies,
-        plantstore_commit_changes: batches.samples(),
-        plantstore_commit_duration_seconds: commits.samples(),
-        plantstore_plants: plants,
-        plantstore_plants_created_total: created,
-        plantstore_credentials_failed_total: failedCredentials,
-        plantstore_queue_changes: stats.queued,
-        plantstore_storage_writable: Number(stats.isWritable),
-        plantstore_database_bytes: stats.databaseBytes,
-        plantstore_wal_bytes: stats.walBytes,
-        plantstore_disk_free_bytes: stats.freeBytes,
-        plantstore_commit_retries_total: server?.retries,
-        plantstore_commits_in_doubt_total: inDoubt,
-        plantstore_server_reconnects_total: server?.reconnects,
-        plantstore_server_failovers_total: server?.failovers,
-        plantstore_acknowledged_commits_lost_total: server?.lostCommits,
-        plantstore_changes_kept: changeLog?.entries,
-        plantstore_changes_oldest_timestamp_seconds: changeLog && (changeLog.oldestAt ?? 0) / 1000,
-        plantstore_changes_bytes: changeLog?.bytes,
-        plantstore_changes_followers: changeLog && followers,
-        plantstore_log_lines_dropped_total: droppedLogLines?.() ?? 0,
-        plantstore_tls_certificate_expiry_timestamp_seconds: expiry,
-        plantstore_backup_last_success_timestamp_seconds: lastBackup,
-        plantstore_backup_bytes: backups?.lastBytes,
-        plantstore_backup_failures_total: backups?.failures,
-        plantstore_build_info: [build],
-        plantstore_open_connections: files?.connections,
-        plantstore_unsent_bytes: unsentBytes,
-        process_open_fds: files?.open,
-        process_max_fds: files?.limit,
-        process_start_time_seconds: performance.timeOrigin / 1000,
-        process_resident_memory_bytes: process.memoryUsage.rss(),
-      }
-      return `${NAMES.flatMap((name) => write(name, values[name])).join('\n')}\n`
+      const values = valuesOf(counters, about, stats, kept)
+      return `${NAMES.flatMap((name) => familyText(name, values[name])).join('\n')}\n`
     },
   }
 }

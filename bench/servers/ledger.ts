@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { listen } from '../../src/daemon/listening/server.ts'
 import { GroupCommit } from '../../src/engine/commit/group-commit.ts'
 import { LIMITS, plantChanges } from '../../src/engine/commit/plant-writes.ts'
+import { DONE } from '../../src/engine/commit/write.ts'
 import { openStore } from '../../src/engine/engine.ts'
 import { storeOwner } from '../../src/engine/store-user.ts'
 import { authenticate } from '../../src/http/access/auth.ts'
@@ -32,7 +33,7 @@ const store = await openStore(
 const nothing: Store = { ...store, createPlant: async () => {} }
 const grouping: Store = {
   ...store,
-  ...plantChanges(new GroupCommit(async (batch) => batch.map(() => null), LIMITS)),
+  ...plantChanges(new GroupCommit(async (batch) => batch.map(() => DONE), LIMITS)),
 }
 const deps = depsOf(store, { configuredToken: () => token })
 const routes = plants({

@@ -35,7 +35,7 @@ export type EntryRow = {
 
 export const ENTRY_COLUMNS = 'number, at, action, plant, before, after, token, address, request'
 
-const toJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
+const rowToJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
 const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /** The values of an entry from `action` on. */
@@ -50,8 +50,8 @@ export type EntryTexts = readonly [
 
 export const entryTexts = ({ action, before, after, origin }: NewEntry): EntryTexts => [
   action,
-  toJson(before),
-  toJson(after),
+  rowToJson(before),
+  rowToJson(after),
   origin?.token ?? null,
   origin?.address ?? null,
   origin?.request ?? null,
@@ -170,7 +170,7 @@ export function createLinkCheck() {
   function* end(): Generator<string> {
     if (!last) return
     const { plant, name, after } = last
-    const stored = toJson(name === null ? null : toRow({ ...last, id: plant, name }))
+    const stored = rowToJson(name === null ? null : toRow({ ...last, id: plant, name }))
     if (stored !== after) yield `plant ${plant} differs from its last entry in the change log`
   }
 

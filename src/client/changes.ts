@@ -2,7 +2,7 @@
 
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
-import { backOff, type Opened, open, pause, type Sender, SILENT_MS } from './send.ts'
+import { backOff, type Opened, openEvents, pause, type Sender, SILENT_MS } from './send.ts'
 import type { Change, ChangePage, ChangesQuery, Plant, PlantPage } from './types.ts'
 
 const PAUSE_SECONDS = { first: 0.25, longest: 30 }
@@ -95,7 +95,7 @@ export async function* changesAfter(
   for (let cursor = after; !options.signal?.aborted; ) {
     const query = cursor === undefined ? '' : String(new URLSearchParams({ after: cursor }))
     const call = { method: 'GET', path: 'plants/changes', query, ...options } as const
-    const stream = await persist(options, tries, () => open(sender, call))
+    const stream = await persist(options, tries, () => openEvents(sender, call))
     if (!stream) return
     const opened = performance.now()
     for await (const { id, data } of eventsOf(stream)) {

@@ -44,6 +44,13 @@ export type ClientOptions = {
 
 export type Client = ReturnType<typeof createClient>
 
+/** Sends a request to the address of a client, with its token. */
+type Send = <T>(
+  method: Call<T>['method'],
+  path: string,
+  more: Omit<Call<T>, 'method' | 'path'>,
+) => Promise<Result<T>>
+
 /** Makes a client. Throws a TypeError for an address or a token that no request can have. Its methods never throw: they reject. */
 export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) {
   if (!(retries >= 0)) throw new TypeError('retries must be a number from 0 on')
@@ -53,12 +60,17 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     fetch: fetch ?? ((to, init) => globalThis.fetch(to, init)),
     retries,
   }
-  const call = <T>(
-    method: Call<T>['method'],
-    path: string,
-    more: Omit<Call<T>, 'method' | 'path'>,
-  ) => send(sender, { method, path, ...more })
+  const call: Send = (method, path, more) => send(sender, { method, path, ...more })
+  const plants = plantCalls(call)
+  return {
+    ...onePlantCalls(call),
+    ...plants,
+    ...changeLogCalls(sender, call, plants.listPlants),
+    ...serviceCalls(call),
+  }
+}
 
+function plantCalls(call: Send) {
   const listPlants = async (query: ListQuery = {}, options: CallOptions = {}) =>
     call('GET', 'plants', { query: searchOf(query), read: toPage, ...options })
 
@@ -70,30 +82,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
     return call('POST', 'plants/batch', { body, read: toCreated, ...options })
   }
 
-  const listChanges = async (query: ChangesQuery = {}, options: CallOptions = {}) =>
-    call('GET', 'plants/changes', { query: searchOf(query), read: toChangePage, ...options })
-
-  /** Reads a plant, with its `etag`; null if it still has the one in `ifNoneMatch`. */
-  function readPlant(
-    id: bigint,
-    options?: CallOptions & { readonly ifNoneMatch?: never },
-  ): Promise<Result<NewPlant>>
-  function readPlant(id: bigint, options: ReadOptions): Promise<Result<NewPlant | null>>
-  async function readPlant(id: bigint, options: ReadOptions = {}) {
-    const isKnown = (status: number) => status === 304 && options.ifNoneMatch !== undefined
-    return call<NewPlant | null>('GET', `plants/${digitsOf(id)}`, {
-      read: (body, status) => (isKnown(status) ? null : toNewPlant(body)),
-      ...options,
-    })
-  }
-
   return {
-    /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
-    createPlant: async (plant: NewPlant, options: CallOptions = {}) => {
-      const again = { isRepeatable: true, landed: toPlant(plant) }
-      return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
-    },
-
     /** Creates 1 to 1000 plants: all or none. */
     createPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) =>
       createBatch(plants.map(plantText), options),
@@ -108,8 +97,6 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         plants,
       )
     },
-
-    readPlant,
 
     /** A page of plants, in ascending order of ids if not asked otherwise. */
     listPlants,
@@ -127,7 +114,18 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         after = page.value.next
       }
     },
+  }
+}
 
+function changeLogCalls(
+  sender: Sender,
+  call: Send,
+  listPlants: ReturnType<typeof plantCalls>['listPlants'],
+) {
+  const listChanges = async (query: ChangesQuery = {}, options: CallOptions = {}) =>
+    call('GET', 'plants/changes', { query: searchOf(query), read: toChangePage, ...options })
+
+  return {
     /** A page of the change log, the oldest first. */
     listChanges,
 
@@ -155,6 +153,32 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         },
         options,
       ),
+  }
+}
+
+function onePlantCalls(call: Send) {
+  /** Reads a plant, with its `etag`; null if it still has the one in `ifNoneMatch`. */
+  function readPlant(
+    id: bigint,
+    options?: CallOptions & { readonly ifNoneMatch?: never },
+  ): Promise<Result<NewPlant>>
+  function readPlant(id: bigint, options: ReadOptions): Promise<Result<NewPlant | null>>
+  async function readPlant(id: bigint, options: ReadOptions = {}) {
+    const isKnown = (status: number) => status === 304 && options.ifNoneMatch !== undefined
+    return call<NewPlant | null>('GET', `plants/${digitsOf(id)}`, {
+      read: (body, status) => (isKnown(status) ? null : toNewPlant(body)),
+      ...options,
+    })
+  }
+
+  return {
+    /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
+    createPlant: async (plant: NewPlant, options: CallOptions = {}) => {
+      const again = { isRepeatable: true, landed: toPlant(plant) }
+      return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
+    },
+
+    readPlant,
 
     /** Replaces all fields of a plant: an optional text that is not given is removed. */
     replacePlant: async (plant: NewPlant, options: ChangeOptions = {}) => {
@@ -174,16 +198,18 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         read: (_, status) => (status === 204 ? null : undefined),
         ...options,
       }),
-
-    /** The name, scope and expiry of the client's token, and whether a change log is kept. */
-    readToken: async (options: CallOptions = {}) =>
-      call('GET', 'token', { read: toOwnToken, ...options }),
-
-    /** True if the service can write: 50302 if it cannot. Needs no token. */
-    health: async (options: CallOptions = {}) =>
-      call('GET', 'health', { read: toHealth, ...options }),
   }
 }
+
+const serviceCalls = (call: Send) => ({
+  /** The name, scope and expiry of the client's token, and whether a change log is kept. */
+  readToken: async (options: CallOptions = {}) =>
+    call('GET', 'token', { read: toOwnToken, ...options }),
+
+  /** True if the service can write: 50302 if it cannot. Needs no token. */
+  health: async (options: CallOptions = {}) =>
+    call('GET', 'health', { read: toHealth, ...options }),
+})
 
 // With a slash at its end, so that relative URLs are resolved below it, not beside it.
 function folderOf(url: string | URL): URL {

@@ -123,7 +123,7 @@ function headersOf<T>(sender: Sender, call: Call<T>): Headers {
 export type Opened = { readonly body: ReadableStream<Uint8Array>; readonly end: () => void }
 
 /** Opens a stream of events. Resolves like {@link send}, after one attempt. */
-export async function open(
+export async function openEvents(
   sender: Sender,
   call: Omit<Call<never>, 'read'>,
 ): Promise<Result<Opened>> {

@@ -16,7 +16,7 @@ export function readText(path: string): string {
 }
 
 /** A stream to read, and its length; null: not known. */
-type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
+export type Input = { readonly stream: AsyncIterable<Uint8Array>; readonly bytes: number | null }
 
 /** Opens a file, or standard input for `-`. Throws an `OpenError` if it cannot be read. */
 export function openInput(path: string): Input {

@@ -74,7 +74,7 @@ const ZIP = 0x504b0304
 const isZip = (bytes: Uint8Array): boolean =>
   bytes.length > 4 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) === ZIP
 
-async function open(bytes: Uint8Array, sheet: string | null): Promise<Workbook> {
+async function openWorkbook(bytes: Uint8Array, sheet: string | null): Promise<Workbook> {
   const { readSheet } = await import('./sheet')
   if (!isZip(bytes)) return readSheet(bytes, sheet)
   const isWanted = (name: string) => PARTS.test(name) && !NO_CELLS.test(name)
@@ -93,7 +93,7 @@ async function open(bytes: Uint8Array, sheet: string | null): Promise<Workbook> 
 /** Reads a workbook in this thread. Throws an `OpenError` if it has no such sheet, or is damaged or too large. */
 export const readWorkbook: WorkbookReader = async (bytes, sheet) => {
   try {
-    return await open(bytes, sheet)
+    return await openWorkbook(bytes, sheet)
   } catch (error) {
     if (error instanceof OpenError) throw error
     throw new OpenError(`the workbook cannot be read: ${(error as Error).message}`)

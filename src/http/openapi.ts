@@ -24,13 +24,15 @@ const TAGS = [
 ]
 
 // Turns schemas into plain JSON: those with a title become references, and fields for the validator are left out.
-function toJson(value: unknown, components: Map<string, unknown>): unknown {
+function schemasToJson(value: unknown, components: Map<string, unknown>): unknown {
   // The bounds of int64, which no number holds exactly.
   if (typeof value === 'bigint') return JSON.rawJSON(String(value))
-  if (Array.isArray(value)) return value.map((item) => toJson(item, components))
+  if (Array.isArray(value)) return value.map((item) => schemasToJson(item, components))
   if (typeof value !== 'object' || value === null) return value
   const json = (fields: object) =>
-    Object.fromEntries(Object.entries(fields).map(([key, it]) => [key, toJson(it, components)]))
+    Object.fromEntries(
+      Object.entries(fields).map(([key, it]) => [key, schemasToJson(it, components)]),
+    )
   if (!(t.Kind in value)) return json(value)
   const { title, error, additionalProperties, ...schema } = value as Json
   if (typeof title !== 'string') return json(schema)
@@ -131,7 +133,7 @@ function openapiDocument(app: AnyElysia): Json {
   const paths: Record<string, Json> = {}
   for (const route of describedRoutes(app)) {
     const template = route.path.replace(/:(\w+)/g, '{$1}')
-    const described = { [route.method.toLowerCase()]: toJson(operation(route), components) }
+    const described = { [route.method.toLowerCase()]: schemasToJson(operation(route), components) }
     paths[template] = { ...paths[template], ...described }
   }
   return {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { NewEntry } from '../../src/change-log/entry'
 import { decide } from '../../src/engine/commit/decide'
 import { countDelta } from '../../src/engine/commit/plant-count'
-import { isPlantWrite, type Write } from '../../src/engine/commit/write'
+import { DONE, isPlantWrite, type Write } from '../../src/engine/commit/write'
 import { netOf, overlay } from '../../src/engine/postgres/sql/overlay'
 import { prepareWrites } from '../../src/engine/sqlite/committing/apply-write'
 import { migrate } from '../../src/engine/sqlite/file/migrations'
@@ -67,7 +67,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
 
         const { state, changed } = overlay((id) => before.get(id) ?? null)
         const changeLog: NewEntry[] = []
-        const outcomes = batch.map((it) => (isPlantWrite(it) ? decide(it, state, changeLog) : null))
+        const outcomes = batch.map((it) => (isPlantWrite(it) ? decide(it, state, changeLog) : DONE))
         const net = netOf(changed, before)
 
         const entries: NewEntry[] = []
@@ -92,7 +92,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         }
         for (const it of net.deleted) expect(after.delete(it)).toBeTrue()
         expect(after).toEqual(stored())
-        const growths = batch.map((it, place) => countDelta(it, outcomes[place] ?? null))
+        const growths = batch.map((it, place) => countDelta(it, outcomes[place] ?? DONE))
         expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(after.size - before.size)
         db.run('ROLLBACK')
         // What is written is no more than what the outcomes say.

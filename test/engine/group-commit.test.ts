@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GroupCommit } from '../../src/engine/commit/group-commit'
-import type { Outcome } from '../../src/engine/commit/write'
+import { DONE, type Outcome } from '../../src/engine/commit/write'
 import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
 test('commits the changes of one turn of the event loop together, in their order', async () => {
@@ -141,7 +141,7 @@ function commitsOf(commitMs: number) {
     async (batch) => {
       sizes.push(batch.length)
       await time.sleep(commitMs)
-      return batch.map(() => null)
+      return batch.map(() => DONE)
     },
     ROOMY,
     time.clock,
@@ -260,7 +260,7 @@ test('refuses every change of a batch that fails whole, and goes on', async () =
 
 test('answers a batch in doubt once it is settled, and commits others meanwhile', async () => {
   const settled = Promise.withResolvers<readonly Outcome[]>()
-  const commits = [{ inDoubt: settled.promise }, [null]]
+  const commits = [{ inDoubt: settled.promise }, [DONE]]
   const group = new GroupCommit<string>(async () => commits.shift() ?? [], ROOMY)
   const doubtful = Promise.allSettled([group.submit('a', 1), group.submit('b', 1)])
   let isAnswered = false
@@ -271,14 +271,14 @@ test('answers a batch in doubt once it is settled, and commits others meanwhile'
   await group.submit('c', 1)
   expect(isAnswered).toBeFalse()
 
-  settled.resolve([null, { error: 50302 }])
+  settled.resolve([DONE, { error: 50302 }])
   const [a, b] = await doubtful
   expect(a.status).toBe('fulfilled')
   expect(b).toHaveProperty('reason.error', 50302)
 })
 
 test('answers a change that has no outcome with 50001', async () => {
-  const group = new GroupCommit<string>(async (batch) => batch.slice(1).map(() => null), ROOMY)
+  const group = new GroupCommit<string>(async (batch) => batch.slice(1).map(() => DONE), ROOMY)
   const results = await Promise.allSettled([group.submit('a', 1), group.submit('b', 1)])
 
   expect(results[0]?.status).toBe('fulfilled')

@@ -3,7 +3,7 @@ import {
   GroupCommit,
   type GroupCommitLimits,
 } from '../../src/engine/commit/group-commit'
-import type { Outcome } from '../../src/engine/commit/write'
+import { DONE, type Outcome } from '../../src/engine/commit/write'
 
 export const ROOMY = { queuedWrites: 1000, queuedBytes: 1_000_000, batchWrites: 1000 }
 
@@ -67,7 +67,7 @@ export function createLedger(limits: Partial<GroupCommitLimits> = {}) {
       running.push(run)
       await run.promise
       return batch.map(
-        (write): Outcome => (write.startsWith('no') ? { error: 40902, message: write } : null),
+        (write): Outcome => (write.startsWith('no') ? { error: 40902, message: write } : DONE),
       )
     },
     { ...ROOMY, ...limits },

@@ -25,7 +25,7 @@ function describeState(token: Token, now: number): string {
 }
 
 // Scripts read this: fields may be added, but never renamed or removed.
-function toJson(token: Token, now: number) {
+function tokenToJson(token: Token, now: number) {
   const state = stateOf(token, now)
   return {
     name: token.name,
@@ -87,7 +87,7 @@ async function list(store: Store, { config, out }: CommandContext): Promise<numb
   const now = Date.now()
   const tokens = await store.listTokens()
   if (config.json) {
-    const all = tokens.map((token) => toJson(token, now))
+    const all = tokens.map((token) => tokenToJson(token, now))
     out.write(`${JSON.stringify(all, null, 2)}\n`)
     return exitCodes.ok
   }

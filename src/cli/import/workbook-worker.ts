@@ -8,7 +8,7 @@ declare const self: Worker
 
 const reply = (part: WorkbookPart) => self.postMessage(JSON.stringify(part))
 
-async function read({ bytes, sheet }: ToRead): Promise<void> {
+async function readAndReply({ bytes, sheet }: ToRead): Promise<void> {
   const { rows, ...found } = await readWorkbook(bytes, sheet)
   reply(found)
   for await (const part of rows) reply({ rows: part })
@@ -17,7 +17,7 @@ async function read({ bytes, sheet }: ToRead): Promise<void> {
 
 self.onmessage = async ({ data }: MessageEvent<ToRead>) => {
   try {
-    await read(data)
+    await readAndReply(data)
   } catch (error) {
     reply({ message: messageOf(error), isOfFile: error instanceof OpenError })
   }

@@ -64,91 +64,131 @@ export function checkAddress(host: string, port: number): void {
 
 /** Serves an app at an address. Throws an {@link OpenError} if it cannot listen there. */
 export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
-  // The servers that still have open connections.
-  const servers = new Set<Bun.Server<unknown>>()
-  let held: Promise<void> | undefined
+  const servers = new Servers(app, at, log, tls)
+  return {
+    port: servers.port,
+    peerOf: (request) => servers.peerOf(request),
+    timeOut: (request, seconds) => servers.timeOut(request, seconds),
+    renew: (pair) => servers.renew(pair),
+    drain: (milliseconds) => drain(servers, milliseconds),
+  }
+}
 
-  function open(pair: KeyPair | null, isShared: boolean, address: Address): Bun.Server<unknown> {
-    const answering =
-      (handle: Handler): Handler =>
-      (request) => {
-        if (held) return held.then(() => handle(request))
-        return server === newest.listener ? handle(request) : closing(handle(request))
-      }
-    const server = serve(app, answering, log, address, pair, isShared)
-    servers.add(server)
-    return server
+/** The servers at one address that have open connections: the newest, and those that it has replaced. */
+class Servers {
+  readonly port: number | null
+  readonly #app: AnyElysia
+  readonly #at: Address
+  readonly #log: Log
+  readonly #tls: Tls | null
+  readonly #open = new Set<Bun.Server<unknown>>()
+  #newest: { readonly listener: Bun.Server<unknown>; close(): void }
+  #held: Promise<void> | undefined
+
+  constructor(app: AnyElysia, at: Address, log: Log, tls: Tls | null) {
+    this.#app = app
+    this.#at = at
+    this.#log = log
+    this.#tls = tls
+    this.#newest = tls
+      ? this.#share(tls, tls.pair, at)
+      : { listener: this.#start(null, false, at), close: () => {} }
+    this.port = this.#newest.listener.port ?? null
   }
 
-  const stop = (server: Bun.Server<unknown>) =>
-    void server.stop(false).then(() => servers.delete(server))
-
-  let newest = tls
-    ? tls.sharedPort.open((isShared) => open(tls.pair, isShared, at), stop)
-    : { listener: open(null, false, at), close: () => {} }
-  const port = newest.listener.port ?? null
-
-  function renew(pair: KeyPair): void {
-    if (!tls || 'unix' in at) return
-    const before = newest
-    const address = { host: at.host, port: port ?? at.port }
-    newest = tls.sharedPort.open((isShared) => open(pair, isShared, address), stop)
-    // Not at once: Bun would reset a connection that is about to send a request.
-    setTimeout(before.close, RETIRED_MS).unref()
-  }
-
-  function peerOf(request: Request): string | null {
-    for (const server of servers) {
+  peerOf(request: Request): string | null {
+    for (const server of this.#open) {
       const peer = server.requestIP(request)
       if (peer) return peer.address
     }
     return null
   }
 
-  const timeOut = (request: Request, seconds: number): void => {
-    for (const server of servers) server.timeout(request, seconds)
+  timeOut(request: Request, seconds: number): void {
+    for (const server of this.#open) server.timeout(request, seconds)
   }
 
-  const pendingRequests = () =>
-    [...servers].reduce((sum, server) => sum + server.pendingRequests, 0)
+  renew(pair: KeyPair): void {
+    if (!this.#tls || 'unix' in this.#at) return
+    const before = this.#newest
+    const { host, port } = this.#at
+    this.#newest = this.#share(this.#tls, pair, { host, port: this.port ?? port })
+    // Not at once: Bun would reset a connection that is about to send a request.
+    setTimeout(before.close, RETIRED_MS).unref()
+  }
 
-  // Resolves once no more requests come in: clients that wait for an answer send none.
-  async function untilQuiet(): Promise<void> {
-    const started = performance.now()
-    let most = 0
-    let grown = started
-    for (let now = started; now < grown + SETTLED_MS && now < started + MAX_HOLD_MS; ) {
-      await Bun.sleep(1)
-      now = performance.now()
-      const pending = pendingRequests()
-      if (pending > most) grown = now
-      most = Math.max(most, pending)
+  pendingRequests(): number {
+    return [...this.#open].reduce((sum, server) => sum + server.pendingRequests, 0)
+  }
+
+  /** Holds each request that arrives. Returns a function that serves them. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#held = promise
+    return () => {
+      this.#held = undefined
+      resolve()
     }
   }
 
-  async function drain(milliseconds: number): Promise<void> {
-    const deadline = performance.now() + milliseconds
-    // When Bun stops, it closes idle connections, and resets one whose next request has just arrived. So all requests are
-    // held until every busy client has sent its own: then no connection is idle, and all are answered.
-    const release = Promise.withResolvers<void>()
-    held = release.promise
-    await untilQuiet()
-    let isStopped = false
-    Promise.all([...servers].map((server) => server.stop(false))).then(() => {
-      isStopped = true
-    })
-    held = undefined
-    release.resolve()
-    // A connection with half of a request's head is not waited for.
-    let quiet = 0
-    while (!isStopped && quiet < QUIET_MS && performance.now() < deadline) {
-      await Bun.sleep(POLL_MS)
-      quiet = pendingRequests() === 0 ? quiet + POLL_MS : 0
-    }
-    await Promise.all([...servers].map((server) => server.stop(true)))
+  /** Stops accepting; `isForced`: closes every connection. Resolves once none is open. */
+  async stop(isForced: boolean): Promise<void> {
+    await Promise.all([...this.#open].map((server) => server.stop(isForced)))
   }
 
-  return { port, peerOf, timeOut, renew, drain }
+  #share({ sharedPort }: Tls, pair: KeyPair, at: Address) {
+    return sharedPort.open(
+      (isShared) => this.#start(pair, isShared, at),
+      (server) => void server.stop(false).then(() => this.#open.delete(server)),
+    )
+  }
+
+  #start(pair: KeyPair | null, isShared: boolean, at: Address): Bun.Server<unknown> {
+    const answering =
+      (handle: Handler): Handler =>
+      (request) => {
+        if (this.#held) return this.#held.then(() => handle(request))
+        return server === this.#newest.listener ? handle(request) : closing(handle(request))
+      }
+    const server = serve(this.#app, answering, this.#log, at, pair, isShared)
+    this.#open.add(server)
+    return server
+  }
+}
+
+/** Resolves once no more requests come in: clients that wait for an answer send none. */
+async function untilQuiet(servers: Servers): Promise<void> {
+  const started = performance.now()
+  let most = 0
+  let grown = started
+  for (let now = started; now < grown + SETTLED_MS && now < started + MAX_HOLD_MS; ) {
+    await Bun.sleep(1)
+    now = performance.now()
+    const pending = servers.pendingRequests()
+    if (pending > most) grown = now
+    most = Math.max(most, pending)
+  }
+}
+
+/** See {@link Server}. */
+async function drain(servers: Servers, milliseconds: number): Promise<void> {
+  const deadline = performance.now() + milliseconds
+  // When Bun stops, it closes idle connections, and resets one whose next request has just arrived. So all requests are
+  // held until every busy client has sent its own: then no connection is idle, and all are answered.
+  const release = servers.hold()
+  await untilQuiet(servers)
+  let isStopped = false
+  servers.stop(false).then(() => {
+    isStopped = true
+  })
+  release()
+  // A connection with half of a request's head is not waited for.
+  let quiet = 0
+  while (!isStopped && quiet < QUIET_MS && performance.now() < deadline) {
+    await Bun.sleep(POLL_MS)
+    quiet = servers.pendingRequests() === 0 ? quiet + POLL_MS : 0
+  }
+  await servers.stop(true)
 }
 
 function serve(

@@ -4,7 +4,14 @@ import type { NewEntry } from '../../change-log/entry'
 import { holds } from '../../plant/entity-tag'
 import type { Origin } from '../../plant/plants'
 import { isSame, type PlantRow, patchRow, type RowId, toPlant } from '../../plant/row'
-import type { Outcome, PlantWrite, Refusal, WriteOfStored } from './write'
+import {
+  DONE,
+  isDone,
+  type Outcome,
+  type PlantWrite,
+  type Refusal,
+  type WriteOfStored,
+} from './write'
 
 /** The stored rows, as the changes before have left them. */
 export type State = {
@@ -14,7 +21,7 @@ export type State = {
   update(row: PlantRow): void
   remove(id: RowId): void
   /** Undoes what `act` has changed if it ends with a refusal. */
-  allOrNone(act: (state: State) => Refusal | null): Refusal | null
+  allOrNone(act: (state: State) => Refusal | typeof DONE): Refusal | typeof DONE
 }
 
 /** Why a row is not created, given the row that has its id. */
@@ -22,19 +29,19 @@ export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal =>
   error: stored && isSame(row, stored) ? 40901 : 40902,
 })
 
-const create = (row: PlantRow, state: State): Refusal | null =>
-  state.insert(row) ? null : refuseCreate(row, state.read(row[0]))
+const create = (row: PlantRow, state: State): Refusal | typeof DONE =>
+  state.insert(row) ? DONE : refuseCreate(row, state.read(row[0]))
 
-function createAll(rows: readonly PlantRow[], state: State): Refusal | null {
+function createAll(rows: readonly PlantRow[], state: State): Refusal | typeof DONE {
   for (const [index, row] of rows.entries()) {
-    const refusal = create(row, state)
-    if (!refusal) continue
-    const { error } = refusal
+    const outcome = create(row, state)
+    if (isDone(outcome)) continue
+    const { error } = outcome
     const reason =
       error === 40901 ? 'is already stored, with the same fields' : 'belongs to a different plant'
     return { error, message: `nothing was created: plants[${index}], id ${row[0]} ${reason}` }
   }
-  return null
+  return DONE
 }
 
 /** The plant that a change is of. */
@@ -63,7 +70,7 @@ function changeStored(change: WriteOfStored, state: State, changeLog?: NewEntry[
   if (after) state.update(after)
   else state.remove(plant)
   changeLog?.push({ action: kind, plant, before, after, origin })
-  return after && kind === 'patch' ? { row: after } : null
+  return after && kind === 'patch' ? { row: after } : DONE
 }
 
 /** The entry of a plant that was created. */
@@ -79,14 +86,16 @@ export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
 export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[]): Outcome {
   switch (change.kind) {
     case 'create': {
-      const refusal = create(change.row, state)
-      if (!refusal) changeLog?.push(creation(change.row, change.origin))
-      return refusal
+      const outcome = create(change.row, state)
+      if (isDone(outcome)) changeLog?.push(creation(change.row, change.origin))
+      return outcome
     }
     case 'createAll': {
-      const refusal = state.allOrNone((within) => createAll(change.rows, within))
-      if (!refusal) for (const row of change.rows) changeLog?.push(creation(row, change.origin))
-      return refusal
+      const outcome = state.allOrNone((within) => createAll(change.rows, within))
+      if (isDone(outcome)) {
+        for (const row of change.rows) changeLog?.push(creation(row, change.origin))
+      }
+      return outcome
     }
     default:
       return changeStored(change, state, changeLog)

@@ -7,7 +7,7 @@
 
 import { ApiError } from '../../errors'
 import type { PlantRow } from '../../plant/row'
-import { isDone, type Outcome } from './write'
+import { DONE, type Done, isDone, type Outcome } from './write'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -44,7 +44,7 @@ type Waiting<Write> = {
   readonly write: Write
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: (row: PlantRow | null) => void
+  readonly resolve: (done: Done) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -62,7 +62,7 @@ const PAUSE_MS = 50
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
-    if (isDone(outcome)) resolve(outcome?.row ?? null)
+    if (isDone(outcome)) resolve(outcome)
     else reject(outcome ? new ApiError(outcome.error, outcome.message) : new ApiError(50001))
   }
 }
@@ -122,18 +122,17 @@ export class GroupCommit<Write> {
    */
   submit(write: Write, bytes: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const done: () => void = resolve
-    this.#enqueue({ write, bytes, signal, resolve: done, reject })
+    this.#enqueue({ write, bytes, signal, resolve: () => resolve(), reject })
     return promise
   }
 
   /** Like {@link submit}, for a write that leaves a row: resolves to it. */
   async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
-    const { promise, resolve, reject } = Promise.withResolvers<PlantRow | null>()
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
     this.#enqueue({ write, bytes, signal, resolve, reject })
-    const row = await promise
-    if (!row) throw new ApiError(50001)
-    return row
+    const done = await promise
+    if (done === DONE) throw new ApiError(50001)
+    return done.row
   }
 
   /** Resolves when nothing waits and nothing is being committed. */

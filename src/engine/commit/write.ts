@@ -56,11 +56,15 @@ export type Refusal = {
   readonly detail?: string
 }
 
-/** How a write ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
-export type Outcome = Refusal | { readonly row: PlantRow } | null
+/** A durable write with nothing to report. A string, which is cheap between threads. */
+export const DONE = 'done' as const
+
+/** What a durable write reports: a patch, the row that it left. */
+export type Done = typeof DONE | { readonly row: PlantRow }
+
+/** How a write ended: done, or refused. */
+export type Outcome = Refusal | Done
 
 /** True if a write was made. */
-export const isDone = (
-  outcome: Outcome | undefined,
-): outcome is { readonly row: PlantRow } | null =>
-  outcome === null || (outcome !== undefined && 'row' in outcome)
+export const isDone = (outcome: Outcome | undefined): outcome is Done =>
+  outcome === DONE || (outcome !== undefined && !('error' in outcome))

@@ -9,7 +9,8 @@ import { READER_SILENT_MS } from './connecting/readers'
 import type { Refusals } from './connecting/refusals'
 import { type Statement, sendAll } from './connecting/statements'
 import { rehearsal as lanes } from './lane/lane-row'
-import { rehearsal as plants } from './sql/apply-writes'
+import type { Writer } from './lane/writer'
+import { rehearsal as plants, trialStep } from './sql/apply-writes'
 import { rehearsal as tokens } from './sql/tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
@@ -52,5 +53,19 @@ export function createRehearsal(primary: Primary, refusals: Refusals): () => Pro
       last = rehearse(primary, refusals).catch(() => {})
     }
     await last
+  }
+}
+
+/** Returns a function that tries a change of plants, if any was refused lately, unless another try is under way. */
+export function createTrial(writer: Writer, refusals: Refusals): () => Promise<void> {
+  let isTrying = false
+  return async () => {
+    if (isTrying || !refusals.hasRefusedChanges()) return
+    isTrying = true
+    await writer.run(trialStep()).then(
+      () => refusals.tried(null),
+      (error) => refusals.tried(error),
+    )
+    isTrying = false
   }
 }

@@ -5,7 +5,7 @@ import { closeSync } from 'node:fs'
 import { ApiError, OpenError, writeError } from '../../errors'
 import { tryLock, unlock } from '../../files/libc'
 import type { Committed } from '../commit/group-commit'
-import { isDone, type Write } from '../commit/write'
+import { DONE, isDone, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
 import { probe } from './committing/apply-write'
 import { type CheckpointWatch, watchCheckpoints } from './committing/checkpoint'
@@ -104,8 +104,8 @@ export class DatabaseHandle {
     const answer = await this.role.uninterrupted(() => this.worker.commit(batch))
     // What is read from now on must see this commit.
     this.#connection?.shared.end()
-    if (answer === 'done' || 'outcomes' in answer) {
-      const outcomes = answer === 'done' ? batch.map(() => null) : answer.outcomes
+    if (answer === DONE || 'outcomes' in answer) {
+      const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
       if (outcomes.some((it) => !isDone(it) && it.error === 50001)) this.#refused.suspect()
       observeCommit(this.role, batch, outcomes, performance.now() - started)
       return outcomes

@@ -34,6 +34,35 @@ export type AnswerBudget = {
   changeStored<T>(read: () => Promise<Plant | null>, make: () => Promise<T>): Promise<T>
 }
 
+// Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when the
+// kernel has all of it, or the client has gone.
+function streamAtOnce(
+  body: Body,
+  length: number,
+  { release }: Holding,
+  onUnread: () => void,
+): ReadableStream {
+  let rest = body
+  return new ReadableStream(
+    {
+      type: 'direct',
+      async pull(controller) {
+        controller.write(rest)
+        rest = ''
+        const sent: unknown = controller.end()
+        if (sent instanceof Promise) {
+          onUnread()
+          await sent
+        }
+        release()
+      },
+      cancel: release,
+    },
+    // Longer than the text, so that nothing is sent before the end.
+    { highWaterMark: length + 1 },
+  )
+}
+
 /** `timeOut` closes the connection of a request once it makes no progress for so many seconds. */
 export function createAnswerBudget(
   timeOut: (request: Request, seconds: number) => void,
@@ -51,30 +80,10 @@ export function createAnswerBudget(
     return make().finally(holding.release)
   }
 
-  // Only a direct stream that ends before it is sent has a Content-Length, and a promise (of `end`) that resolves when the
-  // kernel has all of it, or the client has gone.
   function streamOf(request: Request, body: Body): ReadableStream {
     const length = Buffer.byteLength(body)
-    const { release } = budget.hold(length)
-    let rest = body
-    return new ReadableStream(
-      {
-        type: 'direct',
-        async pull(controller) {
-          controller.write(rest)
-          rest = ''
-          const sent: unknown = controller.end()
-          if (sent instanceof Promise) {
-            timeOut(request, UNREAD_SECONDS)
-            await sent
-          }
-          release()
-        },
-        cancel: release,
-      },
-      // Longer than the text, so that nothing is sent before the end.
-      { highWaterMark: length + 1 },
-    )
+    const onUnread = () => timeOut(request, UNREAD_SECONDS)
+    return streamAtOnce(body, length, budget.hold(length), onUnread)
   }
 
   function answer(request: Request, body: Body, headers = jsonHeaders): Response {

@@ -36,112 +36,141 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantDeps, 'metrics'>) {
-  function conditionally(headers: SentHeaders, caller: RequestContext): ChangeOptions {
-    const precondition = readPrecondition(headers)
-    return { ...optionsOf(caller), ...(precondition && { precondition }) }
-  }
+type Deps = Omit<PlantDeps, 'metrics'>
 
-  function answerPlant(request: Request, plant: Plant, tag = entityTagOf(plant)): Response {
-    const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
-    answer.headers.set('etag', tag)
-    return answer
-  }
+function conditionally(
+  { optionsOf }: Deps,
+  headers: SentHeaders,
+  caller: RequestContext,
+): ChangeOptions {
+  const precondition = readPrecondition(headers)
+  return { ...optionsOf(caller), ...(precondition && { precondition }) }
+}
 
-  return new Elysia({ name: 'one-plant' })
-    .use(requestContext())
-    .get(
-      '/plants/:id',
-      async ({ params, headers, request }) => {
-        const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
-        const plant = await store.readPlant(BigInt(params.id))
-        if (!plant) throw new ApiError(40402)
-        const tag = entityTagOf(plant)
-        // RFC 9110, section 13.2.2: If-Match is checked first.
-        if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
-        if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
-        return answerPlant(request, plant, tag)
+function answerPlant(
+  { answerBudget }: Deps,
+  request: Request,
+  plant: Plant,
+  tag = entityTagOf(plant),
+): Response {
+  const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
+  answer.headers.set('etag', tag)
+  return answer
+}
+
+export const onePlant = (deps: Deps) =>
+  new Elysia({ name: 'one-plant' })
+    .use(reading(deps))
+    .use(replacing(deps))
+    .use(patching(deps))
+    .use(deleting(deps))
+
+function reading(deps: Deps) {
+  const { store } = deps
+  return new Elysia().use(requestContext()).get(
+    '/plants/:id',
+    async ({ params, headers, request }) => {
+      const { ifMatch, ifNoneMatch }: Precondition = readPrecondition(headers) ?? {}
+      const plant = await store.readPlant(BigInt(params.id))
+      if (!plant) throw new ApiError(40402)
+      const tag = entityTagOf(plant)
+      // RFC 9110, section 13.2.2: If-Match is checked first.
+      if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
+      if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
+      return answerPlant(deps, request, plant, tag)
+    },
+    {
+      params: PlantPath,
+      detail: {
+        operationId: 'readPlant',
+        summary: 'Read a plant',
+        description: 'Sees every change that was acknowledged before.',
+        ...STORED_PLANT,
+        answers: () => ({
+          ...answers(200, 'The plant.', Plant, tagged),
+          ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
+        }),
       },
-      {
-        params: PlantPath,
-        detail: {
-          operationId: 'readPlant',
-          summary: 'Read a plant',
-          description: 'Sees every change that was acknowledged before.',
-          ...STORED_PLANT,
-          answers: () => ({
-            ...answers(200, 'The plant.', Plant, tagged),
-            ...answers(304, 'If-None-Match names the entity tag of the plant.', null, tagged),
-          }),
-        },
+    },
+  )
+}
+
+function replacing(deps: Deps) {
+  const { store, bodies, answerBudget } = deps
+  return new Elysia().use(requestContext()).put(
+    '/plants/:id',
+    async ({ params, headers, body, request, token, entry }) => {
+      const id = BigInt(params.id)
+      requireSameId(body.id, id)
+      const plant = toNewPlant(id, body)
+      const options = conditionally(deps, headers, { request, token, entry })
+      await answerBudget.change(plant, () => store.replacePlant(plant, options))
+      return answerPlant(deps, request, plant)
+    },
+    {
+      ...bodies.of(Replacement),
+      params: PlantPath,
+      detail: {
+        operationId: 'replacePlant',
+        summary: 'Replace a plant',
+        description:
+          'Replaces all its fields: an optional text that is not sent is removed. Never creates a plant.',
+        ...STORED_PLANT,
+        answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
       },
-    )
-    .put(
-      '/plants/:id',
-      async ({ params, headers, body, request, token, entry }) => {
-        const id = BigInt(params.id)
-        requireSameId(body.id, id)
-        const plant = toNewPlant(id, body)
-        const options = conditionally(headers, { request, token, entry })
-        await answerBudget.change(plant, () => store.replacePlant(plant, options))
-        return answerPlant(request, plant)
+    },
+  )
+}
+
+function patching(deps: Deps) {
+  const { store, bodies, answerBudget } = deps
+  return new Elysia().use(requestContext()).patch(
+    '/plants/:id',
+    async ({ params, headers, body, request, token, entry }) => {
+      const id = BigInt(params.id)
+      requireSameId(body.id, id)
+      const options = conditionally(deps, headers, { request, token, entry })
+      const plant = await answerBudget.changeStored(
+        () => store.readPlant(id),
+        () => store.patchPlant(id, toPatch(body), options),
+      )
+      return answerPlant(deps, request, plant)
+    },
+    {
+      ...bodies.of(PlantPatch, MERGE_PATCH),
+      params: PlantPath,
+      detail: {
+        operationId: 'patchPlant',
+        summary: 'Change some fields of a plant',
+        description:
+          'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
+        ...STORED_PLANT,
+        media: MERGE_PATCH,
+        answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
       },
-      {
-        ...bodies.of(Replacement),
-        params: PlantPath,
-        detail: {
-          operationId: 'replacePlant',
-          summary: 'Replace a plant',
-          description:
-            'Replaces all its fields: an optional text that is not sent is removed. Never creates a plant.',
-          ...STORED_PLANT,
-          answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
-        },
+    },
+  )
+}
+
+function deleting(deps: Deps) {
+  const { store, bodies } = deps
+  return new Elysia().use(requestContext()).delete(
+    '/plants/:id',
+    async ({ params, headers, request, token, entry }) => {
+      const options = conditionally(deps, headers, { request, token, entry })
+      await store.deletePlant(BigInt(params.id), options)
+      return new Response(null, { status: 204, headers: jsonHeaders })
+    },
+    {
+      ...bodies.none,
+      params: PlantPath,
+      detail: {
+        operationId: 'deletePlant',
+        summary: 'Delete a plant',
+        description: 'Answers once the deletion is durable. The id may be used again.',
+        ...STORED_PLANT,
+        answers: () => answers(204, 'The plant is gone.', null),
       },
-    )
-    .patch(
-      '/plants/:id',
-      async ({ params, headers, body, request, token, entry }) => {
-        const id = BigInt(params.id)
-        requireSameId(body.id, id)
-        const options = conditionally(headers, { request, token, entry })
-        const plant = await answerBudget.changeStored(
-          () => store.readPlant(id),
-          () => store.patchPlant(id, toPatch(body), options),
-        )
-        return answerPlant(request, plant)
-      },
-      {
-        ...bodies.of(PlantPatch, MERGE_PATCH),
-        params: PlantPath,
-        detail: {
-          operationId: 'patchPlant',
-          summary: 'Change some fields of a plant',
-          description:
-            'With a JSON Merge Patch (RFC 7396): a field that is not sent stays; null removes an optional text.',
-          ...STORED_PLANT,
-          media: MERGE_PATCH,
-          answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
-        },
-      },
-    )
-    .delete(
-      '/plants/:id',
-      async ({ params, headers, request, token, entry }) => {
-        const options = conditionally(headers, { request, token, entry })
-        await store.deletePlant(BigInt(params.id), options)
-        return new Response(null, { status: 204, headers: jsonHeaders })
-      },
-      {
-        ...bodies.none,
-        params: PlantPath,
-        detail: {
-          operationId: 'deletePlant',
-          summary: 'Delete a plant',
-          description: 'Answers once the deletion is durable. The id may be used again.',
-          ...STORED_PLANT,
-          answers: () => answers(204, 'The plant is gone.', null),
-        },
-      },
-    )
+    },
+  )
 }

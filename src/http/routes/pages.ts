@@ -46,12 +46,12 @@ const pageHeaders = {
   vary: 'accept-encoding',
 }
 
-async function read({ brotli, gzip }: PageFile, coding: Coding): Promise<Blob> {
+async function readPage({ brotli, gzip }: PageFile, coding: Coding): Promise<Blob> {
   const bytes = await Bun.file(coding === 'br' ? brotli : gzip).bytes()
   return new Blob([coding === 'identity' ? Bun.gunzipSync(bytes) : bytes])
 }
 
-async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: typeof read) {
+async function answerFile(file: PageFile, { headers: asked }: Request, readOnce: typeof readPage) {
   const coding = chooseCoding(asked.get('accept-encoding'), CODINGS)
   const tag = `"${file.hash}${coding === 'identity' ? '' : `-${coding}`}"`
   const headers = new Headers({ ...pageHeaders, etag: tag })
@@ -76,7 +76,7 @@ export function pages(load: () => Promise<readonly PageFile[]>) {
 
   async function readOnce(file: PageFile, coding: Coding): Promise<Blob> {
     const key = `${coding} ${file.gzip}`
-    const blob = blobs.get(key) ?? (await read(file, coding))
+    const blob = blobs.get(key) ?? (await readPage(file, coding))
     blobs.set(key, blob)
     return blob
   }

@@ -60,8 +60,11 @@ export type PlantDeps = {
   readonly optionsOf: OptionsOf
 }
 
-export function plants({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
-  return new Elysia({ name: 'plants' })
+export const plants = (deps: PlantDeps) =>
+  new Elysia({ name: 'plants' }).use(creating(deps)).use(listing(deps))
+
+function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
+  return new Elysia()
     .use(requestContext())
     .post(
       '/plants',
@@ -109,34 +112,37 @@ export function plants({ store, metrics, bodies, answerBudget, optionsOf }: Plan
         },
       },
     )
-    .get(
-      '/plants',
-      async ({ request, query: { limit, after, ...filter } }) => {
-        const { tag = null, name = null, order } = filter
-        const from = after === undefined ? null : BigInt(after)
-        const query = { limit: Number(limit), after: from, tag, name, order }
-        const page = await store.listPlants(query, request.signal)
-        const next = page.next === null ? null : String(page.next)
-        const text = JSON.stringify({ plants: page.plants.map(toJson), next })
-        const answer = answerBudget.answerZipped(request, text)
-        if (next !== null)
-          answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
-        return answer
+}
+
+function listing({ store, answerBudget }: PlantDeps) {
+  return new Elysia().get(
+    '/plants',
+    async ({ request, query: { limit, after, ...filter } }) => {
+      const { tag = null, name = null, order } = filter
+      const from = after === undefined ? null : BigInt(after)
+      const query = { limit: Number(limit), after: from, tag, name, order }
+      const page = await store.listPlants(query, request.signal)
+      const next = page.next === null ? null : String(page.next)
+      const text = JSON.stringify({ plants: page.plants.map(toJson), next })
+      const answer = answerBudget.answerZipped(request, text)
+      if (next !== null)
+        answer.headers.set('link', linkTo({ limit: String(limit), after: next, ...filter }))
+      return answer
+    },
+    {
+      ...queryOf(PlantList),
+      detail: {
+        operationId: 'listPlants',
+        summary: 'List plants',
+        description:
+          'Page by page, in ascending or descending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
+        answers: () =>
+          answers(200, 'A page of plants.', PlantPage, {
+            example: { plants: [storedExample], next: '1' },
+            headers: { link: '<?limit=1&after=1>; rel="next"' },
+            links: toTheNextPage,
+          }),
       },
-      {
-        ...queryOf(PlantList),
-        detail: {
-          operationId: 'listPlants',
-          summary: 'List plants',
-          description:
-            'Page by page, in ascending or descending order of ids. A search by `name` walks a few thousand plants a page: go on while there is a `next`.',
-          answers: () =>
-            answers(200, 'A page of plants.', PlantPage, {
-              example: { plants: [storedExample], next: '1' },
-              headers: { link: '<?limit=1&after=1>; rel="next"' },
-              links: toTheNextPage,
-            }),
-        },
-      },
-    )
+    },
+  )
 }

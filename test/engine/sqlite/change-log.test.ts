@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { KeepChanges } from '../../../src/change-log/change-log'
 import { creation } from '../../../src/engine/commit/decide'
-import type { Write } from '../../../src/engine/commit/write'
+import { DONE, type Write } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
 import { copyDatabase } from '../../../src/engine/sqlite/copies/backup'
 import { checkDatabase } from '../../../src/engine/sqlite/copies/check'
@@ -155,10 +155,10 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
     { kind: 'delete', id: 9, precondition: null, origin: null },
   ]
   const settled = (lastEntry: LastEntry | null) =>
-    settle({ batch, outcomes: [null, null], lastEntry }, connection)
+    settle({ batch, outcomes: [DONE, DONE], lastEntry }, connection)
 
   const made = { number: 3, at: Number(last?.at), plant: '1' }
-  expect(settled(made)).toEqual([null, null])
+  expect(settled(made)).toEqual([DONE, DONE])
   for (const other of [
     { ...made, number: 4 },
     { ...made, at: 1 },
@@ -166,6 +166,6 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
   ]) {
     expect(settled(other)).toEqual([{ error: 50302 }, { error: 50302 }])
   }
-  expect(settled(null)).toEqual([null, null])
+  expect(settled(null)).toEqual([DONE, DONE])
   db.close(true)
 })

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, renameSync } from 'node:fs'
+import { DONE } from '../../../src/engine/commit/write'
 import { openStore } from '../../../src/engine/engine'
 import { type StorageFailure, toClientError } from '../../../src/engine/sqlite/file/errors'
 import { Outage } from '../../../src/engine/sqlite/outages/outage'
@@ -38,22 +39,22 @@ test('ends with an answer to each batch in doubt, also to one that a probe waite
   const doubts = [
     outage.promiseOutcomes({
       batch: [{ kind: 'create', row: [1, 'made', null], origin: null }],
-      outcomes: [null],
+      outcomes: [DONE],
       lastEntry: null,
     }),
     outage.promiseOutcomes({
       batch: [{ kind: 'create', row: [2, 'not made', null], origin: null }],
-      outcomes: [null],
+      outcomes: [DONE],
       lastEntry: null,
     }),
-    outage.promiseOutcomes({ batch: [{ kind: 'probe' }], outcomes: [null], lastEntry: null }),
+    outage.promiseOutcomes({ batch: [{ kind: 'probe' }], outcomes: [DONE], lastEntry: null }),
   ]
 
   const unanswered = Bun.sleep(5000).then(() => 'unanswered')
   expect(await Promise.all(doubts.map((it) => Promise.race([it, unanswered])))).toEqual([
-    [null],
+    [DONE],
     [{ error: 50302 }],
-    [null],
+    [DONE],
   ])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Outcome, Write } from '../../../src/engine/commit/write'
+import { DONE, type Outcome, type Write } from '../../../src/engine/commit/write'
 import { netEffect } from '../../../src/engine/sqlite/outages/settle'
 import type { PlantRow } from '../../../src/plant/row'
 
@@ -17,8 +17,8 @@ const effect = (...all: [Write, Outcome][]) =>
 test('is the last row of each plant that a batch changed', () => {
   expect(
     effect(
-      [create([1, 'a', null]), null],
-      [{ kind: 'replace', row: [1, 'b', 't'], ...asked }, null],
+      [create([1, 'a', null]), DONE],
+      [{ kind: 'replace', row: [1, 'b', 't'], ...asked }, DONE],
       [
         {
           kind: 'createAll',
@@ -28,12 +28,12 @@ test('is the last row of each plant that a batch changed', () => {
           ],
           origin: null,
         },
-        null,
+        DONE,
       ],
-      [{ kind: 'delete', id: 3, ...asked }, null],
+      [{ kind: 'delete', id: 3, ...asked }, DONE],
       [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],
-      [{ kind: 'probe' }, null],
-      [{ kind: 'recordUse', hash: 'a hash', hour: 3_600_000 }, null],
+      [{ kind: 'probe' }, DONE],
+      [{ kind: 'recordUse', hash: 'a hash', hour: 3_600_000 }, DONE],
     ),
   ).toEqual({
     1: [1, 'b', 't'],
@@ -59,8 +59,8 @@ test('leaves out changes that were refused', () => {
         },
         { error: 41201 },
       ],
-      [create([3, 'c', null]), null],
-      [{ kind: 'delete', id: 3, ...asked }, null],
+      [create([3, 'c', null]), DONE],
+      [{ kind: 'delete', id: 3, ...asked }, DONE],
     ),
   ).toEqual({ 3: null })
 })

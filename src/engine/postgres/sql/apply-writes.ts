@@ -6,7 +6,7 @@ import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
 import { sampleRow } from '../../commit/sample-row'
-import { type Create, isPlantWrite, type Outcome, type Write } from '../../commit/write'
+import { type Create, DONE, isPlantWrite, type Outcome, type Write } from '../../commit/write'
 import {
   bigints,
   columnsFrom,
@@ -84,12 +84,12 @@ function createStep(creates: readonly Create[]): Step<Attempted> {
       return rowsOf<{ refused: string }>(answer)[0] ?? 'elsewhere'
     },
     async finish(refused, ask) {
-      if (refused === '') return creates.map(() => null)
+      if (refused === '') return creates.map(() => DONE)
       const ids = new Set(refused.split(','))
       // The others are made, whatever fails here.
       const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
       return creates.map(({ row }) => {
-        if (!ids.has(String(row[0]))) return null
+        if (!ids.has(String(row[0]))) return DONE
         const other = stored.get(row[0])
         return other && refuseCreate(row, other)
       })
@@ -182,7 +182,7 @@ export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[
       const entries: NewEntry[] = []
       const changeLog = at.hasChangeLog ? entries : undefined
       outcomes = batch.map((write) =>
-        isPlantWrite(write) ? decide(write, state, changeLog) : null,
+        isPlantWrite(write) ? decide(write, state, changeLog) : DONE,
       )
       await commit(sql, writesOf(sql, at, batch, netOf(changed, stored), entries))
       return { refused: '' }

@@ -2,6 +2,7 @@
 
 import { isSame, type PlantRow, type RowId } from '../../../plant/row'
 import type { State } from '../../commit/decide'
+import { isDone } from '../../commit/write'
 
 /** Stored rows by id. */
 export type Rows = ReadonlyMap<RowId, PlantRow>
@@ -33,9 +34,9 @@ export function overlay(below: (id: RowId) => PlantRow | null) {
     remove: (id) => void changed.set(id, null),
     allOrNone(act) {
       const within = overlay(read)
-      const refusal = act(within.state)
-      if (!refusal) for (const [id, row] of within.changed) changed.set(id, row)
-      return refusal
+      const outcome = act(within.state)
+      if (isDone(outcome)) for (const [id, row] of within.changed) changed.set(id, row)
+      return outcome
     },
   }
   return { state, changed }

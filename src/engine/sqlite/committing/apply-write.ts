@@ -5,7 +5,7 @@ import type { NewEntry } from '../../../change-log/entry'
 import { FIELDS, TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRecord, type RowTexts, toRow } from '../../../plant/row'
 import { decide, type State } from '../../commit/decide'
-import type { Outcome, Refusal, Write } from '../../commit/write'
+import { DONE, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
 import { APPLICATION_ID } from '../file/migrations'
 
 // Errors of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
@@ -36,14 +36,14 @@ function prepareState(db: Database): State {
     },
     allOrNone(act) {
       db.run('SAVEPOINT all_or_none')
-      let refusal: Refusal | null | undefined
+      let outcome: Refusal | typeof DONE | undefined
       try {
-        refusal = act(state)
-        return refusal
+        outcome = act(state)
+        return outcome
       } finally {
         // If the storage failed, SQLite has already ended the transaction.
         if (db.inTransaction) {
-          if (refusal !== null) db.run('ROLLBACK TO all_or_none')
+          if (!isDone(outcome)) db.run('ROLLBACK TO all_or_none')
           db.run('RELEASE all_or_none')
         }
       }
@@ -71,13 +71,13 @@ export function prepareWrites(db: Database, removeEntries: (time: number) => voi
     switch (write.kind) {
       case 'recordUse':
         recordUse.run(write.hour, write.hash)
-        return null
+        return DONE
       case 'removeEntries':
         removeEntries(write.before)
-        return null
+        return DONE
       case 'probe':
         probe(db)
-        return null
+        return DONE
       default:
         return decide(write, state, entries)
     }

@@ -1,11 +1,11 @@
 // BEGIN … COMMIT: makes a batch durable, and notices if the file was moved or replaced.
 
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
 import { watchInode } from '../../../files/libc'
 import { countDelta } from '../../commit/plant-count'
 import { sampleRow } from '../../commit/sample-row'
-import { isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
+import { DONE, isDone, type Outcome, type PlantWrite, type Write } from '../../commit/write'
 import { distrustPageCache, watchFiles } from '../file/database-file'
 import { type StorageFailure, toFailure } from '../file/errors'
 import { SCHEMA_VERSION, schemaVersion } from '../file/migrations'
@@ -44,37 +44,75 @@ export function openCommitter(
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
   return prepareOrClose(db, () => {
-    const { commit, rehearse } = prepareCommits(db, path, mayKeepChangeLog)
+    const batches = new Batches(db, path, mayKeepChangeLog)
     const { afterCommit, stop } = createCheckpointer(db, report)
-    function close(): void {
-      stop()
-      closeDatabase(db)
+    return {
+      commit: (batch) => batches.commit(batch),
+      rehearse: (changes) => batches.rehearse(changes),
+      afterCommit,
+      close() {
+        stop()
+        closeDatabase(db)
+      },
     }
-    return { commit, rehearse, afterCommit, close }
   })
 }
 
-function prepareCommits(
-  db: Database,
-  path: string,
-  mayKeepChangeLog: boolean,
-): Pick<Committer, 'commit' | 'rehearse'> {
-  const changeLog = prepareChangeLogWriter(db)
-  const apply = prepareWrites(db, changeLog.remove)
-  const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
-  const begin = db.query('BEGIN IMMEDIATE')
-  const commitBatch = db.query('COMMIT')
-  // SQLite creates the WAL at the first read: it must exist to be watched.
-  schemaVersion(db)
-  const isMoved = watchFiles(path)
-  // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
-  db.run('PRAGMA busy_timeout = 0')
+/** The transactions of a connection: each is committed, or rolled back. */
+class Transactions {
+  readonly #db: Database
+  readonly #begin: Statement
+  readonly #commit: Statement
 
-  function beginImmediate(): void {
+  constructor(db: Database) {
+    this.#db = db
+    this.#begin = db.query('BEGIN IMMEDIATE')
+    this.#commit = db.query('COMMIT')
+    // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
+    db.run('PRAGMA busy_timeout = 0')
+  }
+
+  /** Begins a transaction; throws unless it can write. */
+  begin(): void {
+    this.#beginImmediate()
+    // A newer daemon may have started beside a command.
+    if (schemaVersion(this.#db) !== SCHEMA_VERSION)
+      throw new Error('a newer plantstore has migrated it')
+  }
+
+  commit(): void {
+    this.#commit.run()
+  }
+
+  rollback(): void {
+    try {
+      if (this.#db.inTransaction) this.#db.run('ROLLBACK')
+    } catch {
+      // SQLite has already rolled back, or does so when the connection closes.
+    }
+  }
+
+  /**
+   * True if a failed COMMIT was undone. It may leave its frames in the WAL, complete but not synced. A commit that overwrites
+   * them, synced or not, keeps the next reader of the WAL from treating them as committed.
+   */
+  overwriteFailedCommit(): boolean {
+    try {
+      this.#begin.run()
+      probe(this.#db)
+      this.#commit.run()
+      return true
+    } catch {
+      this.rollback()
+      return false
+    }
+  }
+
+  #beginImmediate(): void {
     const deadline = performance.now() + BUSY_MS
     for (;;) {
       try {
-        begin.run()
+        this.#begin.run()
         return
       } catch (error) {
         if (toFailure(error).kind !== 'busy' || performance.now() > deadline) throw error
@@ -82,37 +120,15 @@ function prepareCommits(
       }
     }
   }
+}
 
-  function rollback(): void {
-    try {
-      if (db.inTransaction) db.run('ROLLBACK')
-    } catch {
-      // SQLite has already rolled back, or does so when the connection closes.
-    }
-  }
+/** Returns the function that applies a batch within a transaction, its count of plants and its entries included. */
+function prepareBatch(db: Database, mayKeepChangeLog: boolean) {
+  const changeLog = prepareChangeLogWriter(db)
+  const apply = prepareWrites(db, changeLog.remove)
+  const count = db.query<never, [number]>('UPDATE plant_count SET plants = plants + ?')
 
-  // A failed COMMIT may leave its frames in the WAL, complete but not synced. A commit that overwrites them, synced or not,
-  // keeps the next reader of the WAL from treating them as committed.
-  function overwriteFailedCommit(): boolean {
-    try {
-      begin.run()
-      probe(db)
-      commitBatch.run()
-      return true
-    } catch {
-      rollback()
-      return false
-    }
-  }
-
-  // Begins a transaction; throws unless it can write.
-  function beginBatch(): void {
-    beginImmediate()
-    // A newer daemon may have started beside a command.
-    if (schemaVersion(db) !== SCHEMA_VERSION) throw new Error('a newer plantstore has migrated it')
-  }
-
-  function applyBatch(batch: readonly Write[]) {
+  return (batch: readonly Write[]) => {
     const entries: NewEntry[] | undefined = mayKeepChangeLog ? [] : undefined
     let growth = 0
     const outcomes = batch.map((write) => {
@@ -123,56 +139,72 @@ function prepareCommits(
     if (growth !== 0) count.run(growth)
     return { outcomes, lastEntry: entries ? changeLog.add(entries) : null }
   }
+}
 
-  /**
-   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten by the
-   * next one (https://sqlite.org/fileformat2.html#walindexformat).
-   */
-  function rehearse(changes: readonly PlantWrite[]): CommitReply {
-    try {
-      if (isMoved()) return { failure: moved }
-      db.run('PRAGMA cache_size = 0')
-      beginBatch()
-      const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }
-      const [created = null] = applyBatch([sample, ...changes]).outcomes
-      if (isDone(created)) return 'done'
-      const detail = created.detail ?? `a create is refused with ${created.error}`
-      return { failure: { kind: 'altered', detail } }
-    } catch (error) {
-      return { failure: toFailure(error) }
-    } finally {
-      rollback()
-      db.run(CACHE)
-    }
+/** Commits the batches of one database file, as long as that is at its path. */
+class Batches {
+  readonly #db: Database
+  readonly #transactions: Transactions
+  readonly #apply: ReturnType<typeof prepareBatch>
+  readonly #isMoved: () => boolean
+
+  constructor(db: Database, path: string, mayKeepChangeLog: boolean) {
+    this.#db = db
+    this.#apply = prepareBatch(db, mayKeepChangeLog)
+    // SQLite creates the WAL at the first read: it must exist to be watched.
+    schemaVersion(db)
+    this.#isMoved = watchFiles(path)
+    this.#transactions = new Transactions(db)
   }
 
   /**
    * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
    * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
    */
-  function commit(batch: readonly Write[]): CommitReply {
+  commit(batch: readonly Write[]): CommitReply {
     let outcomes: readonly Outcome[] | undefined
     let lastEntry: LastEntry | null = null
     let isCommitted = false
     try {
-      if (isMoved()) return { failure: moved }
-      beginBatch()
-      const applied = applyBatch(batch)
+      if (this.#isMoved()) return { failure: moved }
+      this.#transactions.begin()
+      const applied = this.#apply(batch)
       lastEntry = applied.lastEntry
       outcomes = applied.outcomes
-      commitBatch.run()
+      this.#transactions.commit()
       isCommitted = true
-      if (isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
-      return outcomes.every((outcome) => outcome === null) ? 'done' : { outcomes }
+      if (this.#isMoved()) return { failure: moved, inDoubt: outcomes, lastEntry }
+      return outcomes.every((outcome) => outcome === DONE) ? DONE : { outcomes }
     } catch (error) {
-      rollback()
+      this.#transactions.rollback()
       const failure = toFailure(error)
       if (!outcomes) return { failure }
       // On a full disk the last frame is missing, without which there is no commit.
-      const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
+      const isUndone =
+        !isCommitted && (failure.kind !== 'failed' || this.#transactions.overwriteFailedCommit())
       return isUndone ? { failure } : { failure, inDoubt: outcomes, lastEntry }
     }
   }
 
-  return { commit, rehearse }
+  /**
+   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten by the
+   * next one (https://sqlite.org/fileformat2.html#walindexformat).
+   */
+  rehearse(changes: readonly PlantWrite[]): CommitReply {
+    try {
+      if (this.#isMoved()) return { failure: moved }
+      this.#db.run('PRAGMA cache_size = 0')
+      this.#transactions.begin()
+      const sample: PlantWrite = { kind: 'create', row: sampleRow(), origin: null }
+      const [created = DONE] = this.#apply([sample, ...changes]).outcomes
+      if (isDone(created)) return DONE
+      const detail = created.detail ?? `a create is refused with ${created.error}`
+      return { failure: { kind: 'altered', detail } }
+    } catch (error) {
+      return { failure: toFailure(error) }
+    } finally {
+      this.#transactions.rollback()
+      this.#db.run(CACHE)
+    }
+  }
 }

@@ -1,6 +1,6 @@
 // The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
-import type { Outcome, PlantWrite, Write } from '../../commit/write'
+import type { DONE, Outcome, PlantWrite, Write } from '../../commit/write'
 import type { StorageFailure } from '../file/errors'
 import type { LastEntry } from '../reading/change-log'
 
@@ -20,12 +20,12 @@ export type Request =
   | { readonly close: true }
 
 /**
- * How a request ended. `done`: completely, every write included. `outcomes`: committed, with refusals or rows. `failure`:
+ * How a request ended. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows. `failure`:
  * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
  * `lastEntry`: that of the batch in the change log, if it has any.
  */
 export type CommitReply =
-  | 'done'
+  | typeof DONE
   | { readonly outcomes: readonly Outcome[] }
   | { readonly failure: StorageFailure }
   | {

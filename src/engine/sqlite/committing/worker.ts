@@ -1,5 +1,6 @@
 // The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: loading it starts it.
 
+import { DONE } from '../../commit/write'
 import { toFailure } from '../file/errors'
 import { type Committer, openCommitter } from './committer'
 import type { CommitReply, Reply, Request } from './worker-protocol'
@@ -13,12 +14,12 @@ const reply = (message: Reply) => self.postMessage(JSON.stringify(message))
 function answer(request: Request): CommitReply {
   if ('open' in request) {
     committer = openCommitter(request.open, request.isDistrusted, reply)
-    return 'done'
+    return DONE
   }
   if ('close' in request) {
     committer?.close()
     committer = undefined
-    return 'done'
+    return DONE
   }
   if (!committer) return { failure: { kind: 'failed', detail: 'the database is not open' } }
   return 'rehearse' in request

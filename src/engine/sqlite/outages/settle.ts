@@ -1,7 +1,7 @@
 // Settles a batch in doubt: finds out whether the disk holds it, once the disk can be read again.
 
 import { isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
-import { isDone, type Outcome, type Write } from '../../commit/write'
+import { DONE, isDone, type Outcome, type Write } from '../../commit/write'
 import type { LastEntry } from '../reading/change-log'
 import type { ServingConnection } from '../reading/connection'
 
@@ -31,7 +31,7 @@ export function netEffect(
         for (const row of write.rows) rows.set(row[0], row)
         break
       case 'patch':
-        if (outcome) rows.set(write.id, outcome.row)
+        if (outcome !== DONE) rows.set(write.id, outcome.row)
         break
       case 'delete':
         rows.set(write.id, null)

@@ -1,0 +1,97 @@
+// The command lines that an import proposes: for the same file with other options, and for the rows that it refused.
+
+import { withoutPassword } from '../../engine/database-url'
+import type { Columns } from '../../formats/columns'
+import type { Guess } from '../../formats/guess'
+import { ofColumnOptions, optionOf } from '../../formats/header'
+import type { RefusedWriter } from '../../formats/refused'
+import { optionWords, type Words } from '../../formats/words'
+import { OPTIONAL_TEXTS } from '../../plant/plant'
+import { quote } from '../../program'
+import type { Config } from '../config'
+import { type OptionName, toFlag } from '../options'
+
+/** The options of `import` that say how a file is read, as they were given. */
+export const READING = [
+  'format',
+  'sheet',
+  'list',
+  'header',
+  'headerRow',
+  'delimiter',
+  'encoding',
+] as const
+export const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
+
+/** Options as words of a command line, without those that have their default. */
+function wordsOf(values: Partial<Record<OptionName, unknown>>): string[] {
+  return Object.entries(values).flatMap(([key, value]) => {
+    const flag = toFlag(key as OptionName)
+    if (value === null || value === undefined || value === true) return []
+    if (Array.isArray(value)) return value.flatMap((it) => [flag, quote(it)])
+    return value === false ? [flag] : [flag, quote(value === '\t' ? 'tab' : String(value))]
+  })
+}
+
+const pick = (config: Config, names: readonly OptionName[]) =>
+  Object.fromEntries(names.map((name) => [name, config[name]]))
+
+/** The command line that imports a file with other columns. */
+export function commandLine(
+  path: string,
+  config: Config,
+  columns: Partial<Record<OptionName, unknown>>,
+): string {
+  const database =
+    config.database === 'plants.db' ? [] : ['--database', quote(withoutPassword(config.database))]
+  const words = [...wordsOf({ ...pick(config, READING), ...columns }), ...database]
+  return ['plantstore import', quote(path), ...words].join(' ')
+}
+
+/** Stands in a proposed command line for a column that only the user knows. */
+const UNKNOWN = 'COLUMN'
+
+const usual = (column: string | null, name: string) => (column === name ? null : column)
+
+/** The options of a guess, where the user has not said otherwise. */
+export function guessed(guess: Guess, config: Config): Partial<Record<OptionName, unknown>> {
+  const nameColumn = config.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
+  const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
+  const id = { idColumn: usual(guess.idColumn, 'id'), numberFrom: guess.numberFrom }
+  const { idColumn, numberFrom } = config
+  return {
+    ...(guess.headerRow === null ? {} : { headerRow: guess.headerRow }),
+    ...(guess.header ? {} : { header: false }),
+    ...(idColumn === null && numberFrom === null ? id : { idColumn, numberFrom }),
+    nameColumn: isUsual ? null : nameColumn,
+    ...ofColumnOptions((name) => config[optionOf(name)] ?? usual(guess[optionOf(name)], name)),
+  }
+}
+
+/** The words of a message about a file, with the command line that reads it. */
+export const wordsFor = (path: string, config: Config): Words => ({
+  ...optionWords,
+  encoding: (encoding) =>
+    encoding === null
+      ? optionWords.encoding(null)
+      : `try: ${commandLine(path, config, { ...pick(config, [...COLUMNS, 'numberFrom']), encoding })}`,
+})
+
+/** The command line that imports the refused rows from their file, once they are mended. */
+export function refusedLine(
+  path: string,
+  config: Config,
+  columns: Columns,
+  { idColumn: written, nameOf }: RefusedWriter,
+): string {
+  const idColumn = written ?? config.idColumn
+  const own = {
+    idColumn: idColumn === 'id' ? null : idColumn,
+    nameColumn: config.nameColumn && columns.name.map((it) => nameOf(it)),
+    ...ofColumnOptions((name) => {
+      const place = columns[name]
+      return place !== null && config[optionOf(name)] ? nameOf(place) : null
+    }),
+  }
+  return ['plantstore import', quote(path), ...wordsOf(own)].join(' ')
+}

@@ -1,0 +1,135 @@
+// The file of an import: opens it as a table, and finds the columns of a plant.
+
+import { OpenError, UsageError } from '../../errors'
+import { type Input, openInput, readInput } from '../../files/input'
+import { type Columns, ColumnsError, resolveColumns } from '../../formats/columns'
+import type { Format } from '../../formats/format'
+import { showText } from '../../formats/row'
+import type { Source } from '../../formats/source'
+import type { WorkbookReader } from '../../formats/spreadsheet'
+import { openTable, type Table } from '../../formats/table'
+import { ofOptionalTexts } from '../../plant/plant'
+import type { Config } from '../config'
+import { heedSignals } from '../terminal/interrupt'
+import { commandLine, guessed, wordsFor } from './command-line'
+import { readInThread } from './workbook-thread'
+
+const DELIMITER_NAMES: Readonly<Record<string, string>> = {
+  ',': 'comma',
+  ';': 'semicolon',
+  '\t': 'tab',
+  '|': 'bar',
+}
+
+/** A file that is being read. */
+export type ImportFile = {
+  readonly table: Table
+  readonly columns: Columns
+  /** Its length; null: not known. */
+  readonly bytes: number | null
+  /** The bytes read so far. */
+  bytesRead(): number
+}
+
+const listSheets = ({ sheets, sheet }: Table): string =>
+  sheets
+    .filter((it) => it !== sheet)
+    .map((it) => JSON.stringify(it))
+    .join(', ')
+
+/** The sheet or the list that is read, of several; null: there is only one. */
+export function explainChoice(table: Table): string | null {
+  const { sheet, sheets, list } = table
+  if (list !== null) return `reading the list ${showText(list)}`
+  if (sheets.every((it) => it === sheet)) return null
+  return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
+}
+
+/** How the columns of a table were told apart, and the option for another way. */
+function describe(table: Table): string {
+  const { delimiter } = table
+  if (delimiter !== null) {
+    const name = DELIMITER_NAMES[delimiter] ?? JSON.stringify(delimiter)
+    return ` (${name}-separated; change with --delimiter)`
+  }
+  if (table.list !== null) return ` in the list ${showText(table.list)}`
+  const choice = explainChoice(table)
+  return choice === null ? '' : ` in ${choice}`
+}
+
+function findColumns(path: string, table: Table, config: Config): Columns {
+  try {
+    return resolveColumns(table.header, table.sample, config, table.isNamed, describe(table))
+  } catch (error) {
+    if (!(error instanceof ColumnsError)) throw error
+    throw new OpenError(
+      `${error.message}; try: ${commandLine(path, config, guessed(error.guess, config))}`,
+    )
+  }
+}
+
+/** Opens a table and finds its columns. Throws an `OpenError` that names the file. */
+async function openColumns(
+  path: string,
+  format: Format,
+  source: Source,
+  config: Config,
+  signal: AbortSignal,
+) {
+  const readBook: WorkbookReader = (book, sheet) => readInThread(book, sheet, signal)
+  try {
+    const settings = { ...config, hasHeader: config.header }
+    const table = await openTable(format, source, settings, wordsFor(path, config), readBook)
+    // A file without a row has no columns either.
+    const isEmpty = table.header.length === 0
+    const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
+    return { table, columns: isEmpty ? none : findColumns(path, table, config) }
+  } catch (error) {
+    if (!(error instanceof OpenError)) throw error
+    const file = path === '-' ? 'standard input' : path
+    throw new OpenError(`${file}: ${error.message}`, error.storage)
+  }
+}
+
+/** Opens a file whose input is open. Throws an `OpenError` that names it. */
+export async function openFile(
+  path: string,
+  format: Format,
+  input: Input,
+  config: Config,
+  signal: AbortSignal,
+): Promise<ImportFile> {
+  let read = 0
+  const readFrom = (from: Input, purpose: 'look' | 'read') =>
+    heedSignals(
+      readInput(from, path, signal, (length) => {
+        if (purpose === 'read') read += length
+      }),
+    )
+  // Only a file on a disk can be read from its beginning again.
+  const source: Source =
+    input.bytes === null ? readFrom(input, 'read') : (purpose) => readFrom(openInput(path), purpose)
+  const { table, columns } = await openColumns(path, format, source, config, signal)
+  return { table, columns, bytes: input.bytes, bytesRead: () => read }
+}
+
+/** Throws a `UsageError` for options that do not go with a format, or with each other. */
+export function checkOptions(config: Config, format: Format): void {
+  const isJson = format === 'json' || format === 'ndjson'
+  if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
+  if (config.sheet && format !== 'xlsx') throw new UsageError('--sheet is for workbooks (.xlsx)')
+  if (config.encoding && format === 'xlsx') {
+    throw new UsageError('--encoding is for text, not for workbooks')
+  }
+  if (!config.header && isJson) throw new UsageError('--no-header is for CSV and workbooks')
+  if (config.headerRow !== null && isJson) {
+    throw new UsageError('--header-row is for CSV and workbooks')
+  }
+  if (config.headerRow !== null && !config.header) {
+    throw new UsageError('give --header-row or --no-header, not both')
+  }
+  if (config.list !== null && !isJson) throw new UsageError('--list is for JSON')
+  if (config.numberFrom !== null && config.idColumn !== null) {
+    throw new UsageError('give --id-column or --number-from, not both')
+  }
+}

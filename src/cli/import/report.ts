@@ -1,0 +1,102 @@
+// What a user is told of an import: its progress, the rows that it refuses, and what it has done.
+
+import { usedColumns } from '../../formats/columns'
+import { listColumns } from '../../formats/header'
+import { createRefusedWriter, type RefusedWriter } from '../../formats/refused'
+import type { Entry } from '../../formats/row'
+import { writers } from '../../formats/write'
+import type { CommandContext } from '../command'
+import type { createProgress } from '../terminal/progress'
+import { refusedLine } from './command-line'
+import { explainChoice, type ImportFile } from './file'
+import type { RefusedFile } from './refused-file'
+import { createTally, summarize, type Tally } from './tally'
+
+const PLANTS_SHOWN = 5
+
+export class Report {
+  readonly tally: Tally
+  readonly #file: ImportFile
+  readonly #refusedFile: RefusedFile | null
+  readonly #progress: ReturnType<typeof createProgress>
+  readonly #context: CommandContext
+  readonly #refusedWriter: RefusedWriter
+  readonly #notices: string[]
+  #shown = 0
+
+  constructor(
+    file: ImportFile,
+    refusedFile: RefusedFile | null,
+    progress: ReturnType<typeof createProgress>,
+    context: CommandContext,
+  ) {
+    this.#file = file
+    this.#refusedFile = refusedFile
+    this.#progress = progress
+    this.#context = context
+    this.#refusedWriter = createRefusedWriter(file.table, file.columns)
+    const choice = explainChoice(file.table)
+    this.#notices = choice === null ? [] : [choice]
+    this.tally = createTally(
+      (line) => this.#write(line),
+      (entry, problem, place) => this.#keep(entry, problem, place),
+    )
+  }
+
+  /** Notes what is to be said of the file as a whole, at the end. */
+  notice(text: string): void {
+    this.#notices.push(text)
+  }
+
+  /** Shows how far it is, and writes the rows that were refused to their file. */
+  update(): void {
+    this.#refusedFile?.flush()
+    const { bytes, bytesRead } = this.#file
+    this.#progress.update(this.tally.rows(), bytesRead(), bytes)
+  }
+
+  /** Shows the first plants of all, as they would be stored. */
+  preview(entries: readonly Entry[]): void {
+    const { out } = this.#context
+    for (const entry of entries) {
+      if (!('plant' in entry) || this.#shown === PLANTS_SHOWN) continue
+      if (this.#shown === 0) out.write('the first plants, as they would be stored:\n')
+      out.write(writers.ndjson.line(entry.plant))
+      this.#shown += 1
+    }
+  }
+
+  /** Says what was done, even of an import that fails or is interrupted. */
+  async end(): Promise<void> {
+    const { config, out } = this.#context
+    const { table, columns } = this.#file
+    this.#progress.end()
+    this.tally.end()
+    const used = usedColumns(columns)
+    const unused = [...table.header.keys()].filter((place) => !used.has(place))
+    if (table.isNamed && unused.length > 0)
+      this.#write(`columns not used: ${listColumns(table.header, unused)}`)
+    for (const text of this.#notices) this.#write(text)
+    await this.#saveRefused().finally(() => out.write(summarize(this.tally, config.dryRun)))
+  }
+
+  async #saveRefused(): Promise<void> {
+    const { config } = this.#context
+    const { refused } = config
+    if (refused === null || !(await this.#refusedFile?.end())) return
+    const line = refusedLine(refused, config, this.#file.columns, this.#refusedWriter)
+    this.#write(`the refused rows are in ${refused}; mend them, then: ${line}`)
+  }
+
+  #keep(entry: Entry, problem: string, place: bigint): void {
+    if (!this.#refusedFile || !('source' in entry)) return
+    const { row, header } = this.#refusedWriter
+    this.#refusedFile.add(row(entry.source, problem, place), header)
+  }
+
+  // Replaces the progress bar with a line.
+  #write(line: string): void {
+    this.#progress.end()
+    this.#context.err.write(`${line}\n`)
+  }
+}

@@ -1,0 +1,66 @@
+// Prepares each new connection that writes: the first one opens the schema and the change log, and each enters the lane.
+
+import { OpenError } from '../../errors'
+import type { StoreUser } from '../store-user'
+import type { Connection } from './connecting/connection'
+import { limitWrites } from './connecting/settings'
+import type { PostgresTarget } from './connecting/url'
+import { isChangeLogKept, keepChanges } from './lane/change-log-row'
+import type { Lane } from './lane/lane'
+import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
+
+// Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
+const SETTING_MS = 5000
+const STEP_MS = 15_000
+const MIGRATION_MS = 600_000
+
+/** Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one. */
+async function openSchema(it: Connection, target: PostgresTarget, role: StoreUser): Promise<void> {
+  const before = await it.within(SETTING_MS, schemaVersion(it.sql))
+  if (before === 0 && !role.makesDatabase) {
+    throw new OpenError(`no plantstore in ${target.redacted}; create it with "plantstore serve"`)
+  }
+  if (before === SCHEMA_VERSION) return
+  const from = await it.within(before > 0 ? MIGRATION_MS : STEP_MS, migrate(it.sql))
+  if (from > 0 && from < SCHEMA_VERSION) role.log('info', 'migrated', { from, to: SCHEMA_VERSION })
+}
+
+export class Preparation {
+  #isOpened = false
+  #hasChangeLog = false
+
+  constructor(
+    private readonly target: PostgresTarget,
+    private readonly role: StoreUser,
+    private readonly lane: Lane,
+  ) {}
+
+  /** True if a change log was kept when the last connection was prepared. */
+  get hasChangeLog(): boolean {
+    return this.#hasChangeLog
+  }
+
+  async prepare(connection: Connection): Promise<void> {
+    await this.#open(connection)
+    if (this.target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
+    await this.lane.enter(connection)
+    const hadChangeLog = this.#hasChangeLog
+    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares anew.
+    this.#hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
+    // Another process did.
+    if (hadChangeLog && !this.#hasChangeLog) this.role.log('warn', 'changes-ended')
+  }
+
+  async #open(connection: Connection): Promise<void> {
+    if (this.#isOpened) {
+      // Another process may have migrated the schema beyond what this one knows.
+      await connection.within(SETTING_MS, schemaVersion(connection.sql))
+      return
+    }
+    await openSchema(connection, this.target, this.role)
+    const keeping = keepChanges(connection.sql, this.role.keepChanges)
+    const entries = await connection.within(STEP_MS, keeping)
+    if (entries !== null) this.role.log('warn', 'changes-ended', { entries })
+    this.#isOpened = true
+  }
+}
