@@ -26,18 +26,31 @@ const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
 
 describeServers('%s', (started, it) => {
   testChangeLog(it.name, async () => {
-    const url = await newDatabase(await started())
+    const server = await started()
+    const url = await newDatabase(server)
+    const name = url.slice(url.lastIndexOf('/') + 1)
     let store: Store | undefined
+    const close = async () => {
+      await store?.close()
+      store = undefined
+    }
     return {
       async open(keep) {
-        await store?.close()
+        await close()
         store = await openKeeping(url, keep)
         return store
       },
       beside: () => openStore(url, storeGuest({ makesDatabase: false })),
-      async [Symbol.asyncDispose]() {
-        await store?.close()
+      async copy() {
+        await close()
+        await server.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`)
+        return async () => {
+          await close()
+          await server.query(`DROP DATABASE ${name} WITH (FORCE)`)
+          await server.query(`CREATE DATABASE ${name} TEMPLATE ${name}_copy`)
+        }
       },
+      [Symbol.asyncDispose]: close,
     }
   })
 
