@@ -132,6 +132,30 @@ test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap
   await store.close()
 })
 
+test('refuses the cursors of an older schema, and keeps its entries', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const next = await makeLogged(path)
+  const old = new Database(path)
+  old.run('ALTER TABLE changes DROP COLUMN mark')
+  old.run('ALTER TABLE change_log DROP COLUMN start_mark')
+  old.run('UPDATE change_log SET bytes = bytes - 3 * 8')
+  old.run('PRAGMA user_version = 6')
+  const row = old.query<{ log: string }, []>('SELECT log FROM change_log').get()
+  old.close(true)
+
+  const store = await openAs(path, null)
+
+  for (const after of [next, `${row?.log}-3`]) {
+    const reading = store.changeLog?.read({ after, limit: 9 })
+    await expect(reading).rejects.toHaveProperty('error', 41001)
+  }
+  await store.createPlant({ id: 9n, name: 'Oak' })
+  expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
+  await store.close()
+  expect((await checkDatabase(path)).problems).toEqual([])
+})
+
 test('a backup has the change log, and its restore begins a new one with the same entries', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')

@@ -282,6 +282,36 @@ describeServers('%s', (started, it) => {
     await first.close()
   })
 
+  test('refuses the cursors of an older schema, and keeps its entries', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    const { next = '' } = (await store.changeLog?.read({ limit: 9 })) ?? {}
+    await store.close()
+    for (const statement of [
+      'DROP TABLE change_log_start',
+      'ALTER TABLE change_log DROP COLUMN id',
+      'ALTER TABLE plant_count DROP COLUMN id',
+      'ALTER TABLE changes DROP COLUMN mark',
+      'UPDATE plantstore_schema SET version = 5',
+    ]) {
+      await server.query(statement, url)
+    }
+    const [old] = await server.query('SELECT log FROM change_log', url)
+
+    const migrated = await openKeeping(url, null)
+
+    for (const after of [next, `${old.log}-3`]) {
+      const reading = migrated.changeLog?.read({ after, limit: 9 })
+      await expect(reading).rejects.toHaveProperty('error', 41001)
+    }
+    await migrated.createPlant({ id: 9n, name: 'Oak' })
+    expect((await follow(migrated)).map(({ id }) => id)).toEqual([1n, 2n, 3n, 9n])
+    expect((await engineOf(url).check(url, NO_SECRETS)).problems).toEqual([])
+    await migrated.close()
+  })
+
   test('check finds a change log that does not tell how the plants came to be', async () => {
     const server = await started()
     const url = await newDatabase(server)
