@@ -18,9 +18,10 @@ import { Lane, type Step } from './lane/lane'
 import { Writer } from './lane/writer'
 import { createLeases, LEASE_MS } from './leases'
 import { createRehearsal } from './rehearsal'
+import { createRetention } from './retention'
 import { migrate, SCHEMA_VERSION, schemaVersion } from './schema/migrations'
 import { trialStep } from './sql/apply-writes'
-import { createChangeLogReader, removeEntries } from './sql/change-log'
+import { createChangeLogReader } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import {
   createTokenStep,
@@ -140,7 +141,8 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
         setInterval(tryChanges, REHEARSED_EVERY_MS),
       ]
     : []
-  const removeExpired = async () => hasChangeLog && (await askForPages(removeEntries))
+  const retention = createRetention(primary, role.log)
+  const removeExpired = async () => hasChangeLog && (await retention.removeExpired())
   const endRetention = role.outlivesOutages ? removeOldEntries(removeExpired) : undefined
 
   return {
@@ -170,7 +172,7 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
-      server: { ...primary.counts, ...lane.counts, ...writer.counts },
+      server: { ...primary.counts, ...lane.counts, ...writer.counts, ...retention.counts },
     }),
     async close() {
       for (const timer of timers) clearInterval(timer)

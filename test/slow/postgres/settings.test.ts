@@ -48,7 +48,7 @@ describeServers('a session of %s', (started, installation) => {
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const { sql, close } = await open(url)
-    for (const [text, ...values] of statementsOf(sql)) {
+    for (const [text, ...values] of Object.values(statementsOf(sql)).flat()) {
       const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, values)
       expect(row['QUERY PLAN'][0]).toContainAllKeys(['Plan'])
     }

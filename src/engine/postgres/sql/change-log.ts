@@ -93,13 +93,15 @@ const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC'
 /** `found`: how many there are within the limit, those that are too long together included. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
+const STATE = `
+  SELECT log, last, (SELECT min(number) FROM changes) AS first, start.mark AS start_mark,
+    (SELECT mark FROM changes WHERE number = last) AS last_mark,
+    (SELECT mark FROM changes WHERE number = $1::bigint) AS mark
+  FROM change_log, change_log_start AS start`
+
 /** The state of the change log, with the mark of an entry. */
 async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
-  const [row] = await sql<ChangeLogRow[]>`
-    SELECT log, last, (SELECT min(number) FROM changes) AS first, start.mark AS start_mark,
-      (SELECT mark FROM changes WHERE number = last) AS last_mark,
-      (SELECT mark FROM changes WHERE number = ${entry}::bigint) AS mark
-    FROM change_log, change_log_start AS start`
+  const [row] = await sql.unsafe<ChangeLogRow[]>(STATE, [entry])
   return toChangeLogState(row)
 }
 
@@ -143,7 +145,7 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
 // that commits need.
 const REMOVE = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
-  oldest AS (SELECT number, at, mark FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}),
+  oldest AS (SELECT number, at, mark FROM changes ORDER BY number LIMIT $1::bigint),
   kept AS (
     SELECT coalesce(
       min(number) FILTER (WHERE at >= ${NOW_MS} - (SELECT keep_ms FROM change_log)), max(number) + 1
@@ -158,7 +160,15 @@ const REMOVE = `
 
 /** Removes a few of the entries that are older than is kept. Resolves to whether there may be more. */
 export const removeEntries = async (sql: SQL): Promise<boolean> =>
-  (await sql.unsafe<unknown[]>(REMOVE)).length > 0
+  (await sql.unsafe<unknown[]>(REMOVE, [REMOVED_AT_ONCE])).length > 0
+
+/** The statements that read the change log, and the one that removes entries, with nothing to do. */
+export const reads: readonly Statement[] = [
+  [STATE, null],
+  [AFTER, 0, 0, ''],
+  [HISTORY, 0, 0, 0],
+]
+export const removal: Statement = [REMOVE, 0]
 
 const LINKS = `
   SELECT number, plant, before, after, ${TEXT_FIELDS} FROM (
