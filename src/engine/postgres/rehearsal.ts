@@ -15,15 +15,12 @@ import { rehearsal as tokens } from './sql/tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 
-/**
- * Every kind of statement that plantstore sends, by the connection that sends those of requests. None changes anything or writes to
- * the disk.
- */
+/** Every kind of statement that plantstore sends, by connection. None changes anything or writes to the disk. */
 export const statementsOf = (sql: SQL) => ({
   points: [...plants(sql), ...lanes],
   pages: [PAGE, ...reads],
   tokens,
-  /** No request needs them. */
+  /** On the connection for pages; no request needs it. */
   retention: [removal],
 })
 
