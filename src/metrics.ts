@@ -102,6 +102,8 @@ const FAMILIES = {
   plantstore_server_failovers_total: 'counter Times that another database server took over.',
   plantstore_acknowledged_commits_lost_total:
     'counter Acknowledged commits that the database server has lost.',
+  plantstore_changes_removal_failures_total:
+    'counter Failed attempts to remove old entries of the change log.',
   plantstore_changes_kept: 'gauge Entries in the change log.',
   plantstore_changes_oldest_timestamp_seconds:
     'gauge Time of the oldest entry in the change log, in seconds since 1970; 0 if it is empty.',
@@ -243,6 +245,7 @@ function valuesOf(
     plantstore_server_reconnects_total: server?.reconnects,
     plantstore_server_failovers_total: server?.failovers,
     plantstore_acknowledged_commits_lost_total: server?.lostCommits,
+    plantstore_changes_removal_failures_total: server?.removalFailures,
     plantstore_changes_kept: changeLog?.entries,
     plantstore_changes_oldest_timestamp_seconds: changeLog && (changeLog.oldestAt ?? 0) / 1000,
     plantstore_changes_bytes: changeLog?.bytes,

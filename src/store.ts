@@ -51,6 +51,8 @@ export type ServerStats = {
   readonly reconnects: number
   /** Times that a different host was found. */
   readonly failovers: number
+  /** Attempts to remove old entries of the change log that the server refused. */
+  readonly removalFailures: number
   /** Commits that the server had confirmed and then lost: there should never be any. */
   readonly lostCommits: number
 }

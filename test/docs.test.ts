@@ -259,6 +259,7 @@ describe('docs/monitoring.md', () => {
       inDoubtNotMade: 0,
       reconnects: 0,
       failovers: 0,
+      removalFailures: 0,
       lostCommits: 0,
     }
     const stats = {

@@ -35,7 +35,7 @@ export type ChangeLogStats = {
   readonly bytes: number
 }
 
-/** The form of a cursor: the name of its change log, and a number. Clients take cursors from answers, and do not read them. */
+/** The form of a cursor: the mark of a place, and its number. Clients take cursors from answers, and do not read them. */
 export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 
 /** The cursor that stands for the end of the change log. */
@@ -45,8 +45,8 @@ export const NOW = 'now'
  * The change log of a store: the changes that took effect, in the order of their commits. Users know it as the change log. A
  * change is in it from the moment it is durable, exactly once; no new entry appears before one that was read.
  *
- * A cursor names a change log and a place in it. 40002: it is malformed. 41001: it is of another change log, or its place was
- * removed. 40403: another process has ended the change log.
+ * A cursor names a place in a change log, and the commit that led to it. 40002: it is malformed. 41001: it is of another change
+ * log or another history of this one, or its place was removed. 40403: another process has ended the change log.
  */
 export interface ChangeLog {
   /**

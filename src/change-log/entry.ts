@@ -31,9 +31,12 @@ export type EntryRow = {
   readonly token: string | null
   readonly address: string | null
   readonly request: string | null
+  /** Random bits of the commit that added it. 0: an older plantstore did. */
+  readonly mark: bigint
 }
 
-export const ENTRY_COLUMNS = 'number, at, action, plant, before, after, token, address, request'
+export const ENTRY_COLUMNS =
+  'number, at, action, plant, before, after, token, address, request, mark'
 
 const rowToJson = (row: PlantRow | null): string | null => row && JSON.stringify(fieldsOf(row))
 const fromJson = (text: string | null) => (text === null ? null : JSON.parse(text))
@@ -57,66 +60,97 @@ export const entryTexts = ({ action, before, after, origin }: NewEntry): EntryTe
   origin?.request ?? null,
 ]
 
-/** A change log and the numbers of its oldest and its last entry. If it is empty, `first` is `last` + 1. */
+/** The random bits of a commit, as databases store them: signed. */
+export const newMark = (): bigint => crypto.getRandomValues(new BigInt64Array(1))[0] ?? 0n
+
+/** A place in a change log: after the entry with a number, and the mark of that entry. */
+type Place = { readonly number: number; readonly mark: bigint }
+
+/** A change log, and the places before its oldest and after its last entry: the same place if it is empty. */
 export type ChangeLogState = {
   readonly name: string
-  readonly first: number
-  readonly last: number
+  readonly start: Place
+  readonly last: Place
+  /** The mark of the entry that was asked for; null: there is none. */
+  readonly mark: bigint | null
 }
 
-/** The name of the change log, null if none is kept, and the numbers of its entries; `first` is null if it is empty. */
+/** The name of the change log, null if none is kept, and its places. */
 export type ChangeLogRow = {
   readonly log: string | null
+  /** The number of the oldest entry; null: there is none. */
   readonly first: bigint | null
   readonly last: bigint
+  /** The mark of the last entry that was removed. */
+  readonly start_mark: bigint
+  /** The mark of the last entry; null: it was removed. */
+  readonly last_mark: bigint | null
+  /** The mark of the entry that was asked for; null: there is none. */
+  readonly mark: bigint | null
 }
 
 /** The change log that a row says is kept; 40403 if none is. */
 export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLogState {
   if (!row || row.log === null) throw new ApiError(40403)
-  const last = Number(row.last)
-  return { name: row.log, first: row.first === null ? last + 1 : Number(row.first), last }
+  const { log: name, mark } = row
+  const last = { number: Number(row.last), mark: row.last_mark ?? row.start_mark }
+  const before = row.first === null ? last.number : Number(row.first) - 1
+  return { name, start: { number: before, mark: row.start_mark }, last, mark }
 }
 
 /** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
 export const MAX_ENTRIES = 500
 
-/** A random name for a new change log. */
+/** A random name for a new change log: 64 bits. */
 export const newChangeLogName = (): string => crypto.randomUUID().replaceAll('-', '').slice(16)
 
-const toCursor = (changeLog: string, number: number | bigint): string => `${changeLog}-${number}`
-
-/** The number that a cursor names; 40002, or 41001 if it is of another change log or beyond the end of this one. */
-function numberOf(cursor: string, { name, last }: ChangeLogState, orElse = ''): number {
-  const [, changeLog, digits] = CURSOR.exec(cursor) ?? []
-  if (digits === undefined) throw new ApiError(40002, `after: expected a cursor${orElse}`)
-  const number = Number(digits)
-  if (changeLog !== name || number > last) throw expired(name, last)
-  return number
+// The cursors of a change log that got another name are all refused, whatever the marks of its entries.
+function toCursor(
+  changeLog: string,
+  { number, mark }: { readonly number: number | bigint; readonly mark: bigint },
+): string {
+  const named = BigInt(`0x${changeLog}`) ^ BigInt.asUintN(64, mark)
+  return `${named.toString(16).padStart(16, '0')}-${number}`
 }
 
-const expired = (changeLog: string, last: number) =>
+/** The number in a cursor; null for no cursor and {@link NOW}. 40002: it is malformed. */
+export function numberIn(after: string | undefined, orElse = ''): number | null {
+  if (after === undefined || (after === NOW && orElse)) return null
+  const [, , digits] = CURSOR.exec(after) ?? []
+  if (digits === undefined) throw new ApiError(40002, `after: expected a cursor${orElse}`)
+  return Number(digits)
+}
+
+/** The words of 40002 where {@link NOW} is accepted. */
+export const OR_NOW = ', or "now"'
+
+const expired = ({ name, last }: ChangeLogState) =>
   new ApiError(
     41001,
-    `this cursor has expired; list the plants again, then follow from ${toCursor(changeLog, last)}`,
+    `this cursor has expired; list the plants again, then follow from ${toCursor(name, last)}`,
   )
 
-/** The number after which a read begins. */
-export function placeOf(after: string | undefined, state: ChangeLogState): number {
-  const { name, first, last } = state
-  if (after === undefined) return first - 1
-  if (after === NOW) return last
-  const number = numberOf(after, state, ', or "now"')
-  if (number < first - 1) throw expired(name, last)
-  return number
+/** The place after which a read begins. The state has the mark of the entry that the cursor names. */
+export function placeOf(after: string | undefined, state: ChangeLogState): Place {
+  const { name, start, last } = state
+  const number = numberIn(after, OR_NOW)
+  if (number === null) return after === NOW ? last : start
+  const mark = number === start.number ? start.mark : state.mark
+  const place = mark !== null && number <= last.number && { number, mark }
+  if (!place || toCursor(name, place) !== after) throw expired(state)
+  return place
 }
 
 /** The number before which a page of a history ends. What was removed meanwhile is not missed. */
-export const endOf = (after: string | undefined, state: ChangeLogState): number =>
-  after === undefined ? state.last + 1 : numberOf(after, state)
+export function endOf(after: string | undefined, state: ChangeLogState): number {
+  const number = numberIn(after)
+  if (number === null) return state.last.number + 1
+  if (number >= state.start.number) placeOf(after, state)
+  return number
+}
 
 export const toChangeLogEntry = (changeLog: string, row: EntryRow): ChangeLogEntry => ({
-  cursor: toCursor(changeLog, row.number),
+  cursor: toCursor(changeLog, row),
   at: new Date(Number(row.at)).toISOString(),
   action: row.action,
   id: row.plant,
@@ -129,13 +163,14 @@ export const toChangeLogEntry = (changeLog: string, row: EntryRow): ChangeLogEnt
 
 /** The page of the rows that were found after a place. 41001 if there is a gap: the entries between were removed meanwhile. */
 export function pageAfter(
-  place: number,
+  place: Place,
   rows: readonly EntryRow[],
-  { name, last }: ChangeLogState,
+  state: ChangeLogState,
   after: string | undefined,
 ): ChangeLogPage {
-  const end = rows.at(-1)?.number ?? place
-  if (after !== undefined && Number(end) !== place + rows.length) throw expired(name, last)
+  const end = rows.at(-1) ?? place
+  if (after !== undefined && Number(end.number) !== place.number + rows.length) throw expired(state)
+  const { name } = state
   return { entries: rows.map((row) => toChangeLogEntry(name, row)), next: toCursor(name, end) }
 }
 

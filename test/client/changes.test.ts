@@ -1,5 +1,6 @@
 // Following the change log with the client: over kills, cut connections and a log that begins anew.
 import { expect, test } from 'bun:test'
+import { copyFileSync } from 'node:fs'
 import {
   type Change,
   ClientError,
@@ -145,6 +146,36 @@ test('a copy begins again when its place in the log is gone', async () => {
   expect(copy.resets()).toBe(2)
   await copy.end()
   await again.kill()
+})
+
+test('a copy begins again when an older file takes the place of the database', async () => {
+  const database = folder.file('copied.db')
+  const first = await startDaemon({ args: KEEP, database })
+  const { port } = first
+  const restart = () => startDaemon({ args: [...KEEP, '--port', String(port)], database })
+  const other = createClient({ url: first.url, token: TOKEN })
+  await other.createPlant({ id: 1n, name: 'a' })
+  await first.stop()
+  copyFileSync(database, `${database}.older`)
+  const second = await restart()
+  const copy = keepCopy((signal) => other.follow({ signal }))
+  await other.createPlant({ id: 2n, name: 'b' })
+  await until('the copy to be exact', () => isSame(copy, other))
+
+  await second.stop()
+  copyFileSync(`${database}.older`, database)
+  // Before the copy can connect again.
+  const unseen = await startDaemon({ args: KEEP, database })
+  const writer = createClient({ url: unseen.url, token: TOKEN })
+  await writer.createPlants([3n, 4n, 5n].map((id) => ({ id, name: 'c' })))
+  await unseen.stop()
+  const third = await restart()
+
+  await until('the copy to be exact', () => isSame(copy, other))
+  expect(copy.sorted().map(({ id }) => id)).toEqual([1n, 3n, 4n, 5n])
+  expect(copy.resets()).toBe(2)
+  await copy.end()
+  await third.kill()
 })
 
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } }

@@ -13,6 +13,8 @@ export type ChangeLogDatabase = AsyncDisposable & {
   open(keep: KeepChanges): Promise<Store>
   /** Opens a store as a command beside the daemon does. */
   beside(): Promise<Store>
+  /** Closes the store and copies the database. Returns a function that puts the copy in its place, once the store is closed. */
+  copy(): Promise<() => Promise<void>>
 }
 
 const DAY_MS = 86_400_000
@@ -73,6 +75,7 @@ export function testChangeLog(name: string, make: () => Promise<ChangeLogDatabas
     setDefaultTimeout(PATIENCE_MS)
     testEntries(make)
     testCursors(make)
+    testHistories(make)
     testProcesses(make)
     testRetention(make)
   })
@@ -260,6 +263,53 @@ function testCursors(make: () => Promise<ChangeLogDatabase>): void {
     const page = await changeLogOf(store).history(1n, { limit: 1000 })
     expect(page.entries).toHaveLength(1)
     expect(page.next).toBe(page.entries[0]?.cursor ?? '')
+  })
+}
+
+function testHistories(make: () => Promise<ChangeLogDatabase>): void {
+  test('refuses a cursor of changes that an older copy of the database lacks, and goes on after one that it has', async () => {
+    await using database = await make()
+    let store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 2))
+    const common = await end(store)
+    const putBack = await database.copy()
+    store = await database.open(null)
+    await store.createPlants(range(3, 2))
+    const [third] = await follow(store, common)
+    const lost = await end(store)
+    await putBack()
+    store = await database.open(null)
+    for (const id of [5n, 6n, 7n]) await store.createPlant({ id, name: 'n' })
+
+    for (const after of [lost, third?.cursor ?? '']) {
+      const message = await expectRefusal(41001, () => changeLogOf(store).read({ after, limit: 9 }))
+      expect(message).toEndWith(`follow from ${await end(store)}`)
+      await expectRefusal(41001, () => changeLogOf(store).history(1n, { after, limit: 9 }))
+    }
+    expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
+  })
+
+  test('refuses such a cursor when both have removed the entry', async () => {
+    await using database = await make()
+    const untilEmpty = async (log: ChangeLog) => {
+      while ((await log.stats()).entries > 0) await Bun.sleep(50)
+    }
+    let store = await database.open(1000)
+    await store.createPlant({ id: 1n, name: 'n' })
+    const putBack = await database.copy()
+    store = await database.open(null)
+    await store.createPlant({ id: 2n, name: 'n' })
+    const lost = await end(store)
+    await untilEmpty(changeLogOf(store))
+    expect(await follow(store, lost)).toEqual([])
+    await putBack()
+    store = await database.open(null)
+    await store.createPlant({ id: 3n, name: 'n' })
+    const own = await end(store)
+    await untilEmpty(changeLogOf(store))
+
+    await expectRefusal(41001, () => changeLogOf(store).read({ after: lost, limit: 9 }))
+    expect(await follow(store, own)).toEqual([])
   })
 }
 

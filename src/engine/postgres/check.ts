@@ -4,15 +4,15 @@ import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../commit/plant-count'
-import { type Ask, connect } from './connecting/connection'
+import type { Ask, Connection } from './connecting/connection'
 import { indexNamed, sqlStateOf } from './connecting/errors'
-import { sendAll, texts } from './connecting/statements'
+import { rollBack, sendAll, texts } from './connecting/statements'
 import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
 import { SCHEMA_VERSION, steps } from './schema/migrations'
 import { changeLogProblems } from './sql/change-log'
 import { countPlants } from './sql/plants'
-import { allPlants, readSnapshot } from './sql/snapshot'
+import { allPlants, beginSnapshot, readAlone, requireSchema } from './sql/snapshot'
 
 const DEADLINE_MS = 15_000
 // A broken change log could have as many problems as entries.
@@ -55,30 +55,24 @@ const readParts = (sql: SQL, tables: readonly string[]) =>
 const SELECT_TEMPORARY = `
   SELECT relname AS name FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r'`
 
-/** Makes the schema in temporary tables, which are never committed. Resolves to the names of its tables, and its parts. */
+/** Makes the schema in temporary tables, which are rolled back. Resolves to the names of its tables, and its parts. */
 async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; parts: Part[] }> {
-  await sendAll(sql, ['BEGIN', ['SET LOCAL search_path = pg_temp'], ...steps])
-  const names = await sql.unsafe<{ name: string }[]>(SELECT_TEMPORARY)
-  const tables = names.map(({ name }) => name)
-  return { tables, parts: await readParts(sql, tables) }
-}
-
-/** Asks on a connection of its own, whose transaction is not committed. */
-async function askAside<T>(target: PostgresTarget, query: (sql: SQL) => Promise<T>): Promise<T> {
-  const { sql, within, close } = await connect(target)
   try {
-    return await within(DEADLINE_MS, query(sql))
+    await sendAll(sql, ['BEGIN', ['SET LOCAL search_path = pg_temp'], ...steps])
+    const names = await sql.unsafe<{ name: string }[]>(SELECT_TEMPORARY)
+    const tables = names.map(({ name }) => name)
+    return { tables, parts: await readParts(sql, tables) }
   } finally {
-    await close()
+    await rollBack(sql)
   }
 }
 
 /** What another program has changed of the schema. */
-async function checkSchema(ask: Ask, target: PostgresTarget): Promise<string[]> {
-  const { tables, parts } = await askAside(target, expectedSchema).catch((error) => {
+async function checkSchema({ sql, within }: Connection): Promise<string[]> {
+  const { tables, parts } = await within(DEADLINE_MS, expectedSchema(sql)).catch((error) => {
     throw sqlStateOf(error) === '42501' ? new OpenError(NO_TEMPORARY) : error
   })
-  const found = await ask((sql) => readParts(sql, tables))
+  const found = await within(DEADLINE_MS, readParts(sql, tables))
   const isNamed = (kind: string, name: string) => (it: Part) => it.kind === kind && it.name === name
   const faulty = parts.flatMap(({ kind, name, detail }) => {
     const same = found.find(isNamed(kind, name))
@@ -97,9 +91,11 @@ async function checkSchema(ask: Ask, target: PostgresTarget): Promise<string[]> 
 }
 
 /** What the server refuses of the statements that plantstore sends, without a change of anything. */
-async function checkStatements(target: PostgresTarget): Promise<string[]> {
-  const answers = await askAside(target, (sql) =>
-    Promise.allSettled(statementsOf(sql).map((it) => sendAll(sql, [it]))),
+async function checkStatements({ sql, within }: Connection): Promise<string[]> {
+  const statements = Object.values(statementsOf(sql)).flat()
+  const answers = await within(
+    DEADLINE_MS,
+    Promise.allSettled(statements.map((it) => sendAll(sql, [it]))),
   )
   const problems = answers.flatMap((it) =>
     it.status === 'rejected' ? [`${messageOf(it.reason)} (${sqlStateOf(it.reason)})`] : [],
@@ -132,16 +128,24 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
   }
 }
 
-/** Reads a server's whole database, as of one moment. Rejects with an `OpenError` if it cannot be opened. */
+/** What keeps this program from working with a database of its schema version. */
+async function checkUse(connection: Connection): Promise<string[]> {
+  const schema = await checkSchema(connection)
+  return schema.length > 0 ? schema : checkStatements(connection)
+}
+
+/**
+ * Reads a server's whole database, as of one moment, on one connection. Rejects with an `OpenError` if it cannot be opened.
+ */
 export function checkServer(target: PostgresTarget): Promise<Findings> {
-  return readSnapshot(target, async (ask, version) => {
+  return readAlone(target, async (ask, connection) => {
+    const schemaVersion = await requireSchema(ask, target)
     // An older schema differs; the daemon migrates it.
-    const isCurrent = version === SCHEMA_VERSION
-    const schema = isCurrent ? await checkSchema(ask, target) : []
-    const found = isCurrent && schema.length === 0 ? await checkStatements(target) : schema
-    if (found.length > 0) {
-      return { schemaVersion: version, plants: 0, tokens: 0, problems: found }
-    }
+    const isCurrent = schemaVersion === SCHEMA_VERSION
+    // First, as neither is possible in a read-only snapshot.
+    const found = isCurrent ? await checkUse(connection) : []
+    if (found.length > 0) return { schemaVersion, plants: 0, tokens: 0, problems: found }
+    await beginSnapshot(ask)
     const { plants, problems } = await readAll(ask)
     if (isCurrent && problems.length === 0) {
       problems.push(...countProblems(await ask(countPlants), plants))
@@ -150,6 +154,6 @@ export function checkServer(target: PostgresTarget): Promise<Findings> {
       if (problems.push(problem) > MAX_PROBLEMS) break
     }
     const [row] = await ask((sql) => sql<{ count: bigint }[]>`SELECT count(*) FROM tokens`)
-    return { schemaVersion: version, plants, tokens: Number(row?.count), problems }
+    return { schemaVersion, plants, tokens: Number(row?.count), problems }
   })
 }

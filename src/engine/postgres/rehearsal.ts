@@ -1,5 +1,5 @@
-// A rehearsal sends every kind of statement with nothing to do, so that a missing privilege, table or column is found before a
-// client meets it. It also finds reading connections that do not answer.
+// A rehearsal sends every kind of statement that requests need with nothing to do, so that a missing privilege, table or column
+// is found before a client meets it. It also finds reading connections that do not answer.
 
 import type { SQL } from 'bun'
 import type { Connection } from './connecting/connection'
@@ -11,16 +11,19 @@ import { type Statement, sendAll } from './connecting/statements'
 import { rehearsal as lanes } from './lane/lane-row'
 import type { Writer } from './lane/writer'
 import { rehearsal as plants, trialStep } from './sql/apply-writes'
+import { reads, removal } from './sql/change-log'
 import { rehearsal as tokens } from './sql/tokens'
 
 const PAGE: Statement = ['SELECT id FROM plants WHERE id = $1', 0]
 
-/** Every kind of statement that plantstore sends. None changes anything or writes to the disk. */
-export const statementsOf = (sql: SQL): readonly Statement[] => [
-  ...plants(sql),
-  ...lanes,
-  ...tokens,
-]
+/** Every kind of statement that plantstore sends, by connection. None changes anything or writes to the disk. */
+export const statementsOf = (sql: SQL) => ({
+  points: [...plants(sql), ...lanes],
+  pages: [PAGE, ...reads],
+  tokens,
+  /** On the connection for pages; no request needs it. */
+  retention: [removal],
+})
 
 // `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
@@ -30,10 +33,11 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
     within(READER_SILENT_MS, sendAll(sql, statements))
+  const statements = statementsOf(connections.points.sql)
   const asked = await Promise.allSettled([
-    ask(connections.points, [...plants(connections.points.sql), ...lanes]),
-    ask(connections.pages, [PAGE]),
-    ask(connections.tokens, tokens),
+    ask(connections.points, statements.points),
+    ask(connections.pages, statements.pages),
+    ask(connections.tokens, statements.tokens),
   ])
   const errors = asked.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []))
   const fatal = errors.find((error) => isInDoubt(error) || isReadOnlyServer(error))

@@ -15,7 +15,8 @@ import { Lane } from './lane/lane'
 import { Writer } from './lane/writer'
 import { Preparation } from './preparation'
 import { createRehearsal, createTrial } from './rehearsal'
-import { createChangeLogReader, removeEntries } from './sql/change-log'
+import { createRetention } from './retention'
+import { createChangeLogReader } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import { createTokens } from './tokens'
 
@@ -80,7 +81,8 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
         setInterval(createTrial(writer, refusals), REHEARSED_EVERY_MS),
       ]
     : []
-  const removeExpired = async () => preparation.hasChangeLog && (await askForPages(removeEntries))
+  const retention = createRetention(primary, role.log)
+  const removeExpired = async () => preparation.hasChangeLog && (await retention.removeExpired())
   const endRetention = role.outlivesOutages ? removeOldEntries(removeExpired) : undefined
 
   return {
@@ -102,7 +104,7 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
-      server: { ...primary.counts, ...lane.counts, ...writer.counts },
+      server: { ...primary.counts, ...lane.counts, ...writer.counts, ...retention.counts },
     }),
     async close() {
       for (const timer of timers) clearInterval(timer)

@@ -31,6 +31,16 @@ testChangeLog('SQLite', async () => {
       return store
     },
     beside: () => openStore(path, storeGuest({ makesDatabase: false })),
+    async copy() {
+      await store?.close()
+      store = undefined
+      copyFileSync(path, folder.file('copy.db'))
+      return async () => {
+        await store?.close()
+        store = undefined
+        copyFileSync(folder.file('copy.db'), path)
+      }
+    },
     async [Symbol.asyncDispose]() {
       await store?.close()
       folder[Symbol.dispose]()
@@ -122,6 +132,30 @@ test('refuses a cursor whose next entry was removed meanwhile, and leaves no gap
   await store.close()
 })
 
+test('refuses the cursors of an older schema, and keeps its entries', async () => {
+  using folder = temporaryFolder()
+  const path = folder.file('plants.db')
+  const next = await makeLogged(path)
+  const old = new Database(path)
+  old.run('ALTER TABLE changes DROP COLUMN mark')
+  old.run('ALTER TABLE change_log DROP COLUMN start_mark')
+  old.run('UPDATE change_log SET bytes = bytes - 3 * 8')
+  old.run('PRAGMA user_version = 6')
+  const row = old.query<{ log: string }, []>('SELECT log FROM change_log').get()
+  old.close(true)
+
+  const store = await openAs(path, null)
+
+  for (const after of [next, `${row?.log}-3`]) {
+    const reading = store.changeLog?.read({ after, limit: 9 })
+    await expect(reading).rejects.toHaveProperty('error', 41001)
+  }
+  await store.createPlant({ id: 9n, name: 'Oak' })
+  expect((await store.changeLog?.read({ limit: 9 }))?.entries).toHaveLength(4)
+  await store.close()
+  expect((await checkDatabase(path)).problems).toEqual([])
+})
+
 test('a backup has the change log, and its restore begins a new one with the same entries', async () => {
   using folder = temporaryFolder()
   const path = folder.file('plants.db')
@@ -149,7 +183,7 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
     () => false,
     () => {},
   )
-  const [last] = db.query<{ at: bigint }, []>('SELECT at FROM changes WHERE number = 3').all()
+  const [last] = db.query<{ mark: bigint }, []>('SELECT mark FROM changes WHERE number = 3').all()
   const batch: Write[] = [
     { kind: 'create', row: [9, 'a', null], origin: null },
     { kind: 'delete', id: 9, precondition: null, origin: null },
@@ -157,12 +191,11 @@ test('a batch in doubt that leaves no plant was made if its last entry is in the
   const settled = (lastEntry: LastEntry | null) =>
     settle({ batch, outcomes: [DONE, DONE], lastEntry }, connection)
 
-  const made = { number: 3, at: Number(last?.at), plant: '1' }
+  const made = { number: 3, mark: String(last?.mark) }
   expect(settled(made)).toEqual([DONE, DONE])
   for (const other of [
     { ...made, number: 4 },
-    { ...made, at: 1 },
-    { ...made, plant: '9' },
+    { ...made, mark: '1' },
   ]) {
     expect(settled(other)).toEqual([{ error: 50302 }, { error: 50302 }])
   }

@@ -27,18 +27,31 @@ const openKeeping = (url: string, keep: KeepChanges): Promise<Store> =>
 
 describeServers('%s', (started, it) => {
   testChangeLog(it.name, async () => {
-    const url = await newDatabase(await started())
+    const server = await started()
+    const url = await newDatabase(server)
+    const name = url.slice(url.lastIndexOf('/') + 1)
     let store: Store | undefined
+    const close = async () => {
+      await store?.close()
+      store = undefined
+    }
     return {
       async open(keep) {
-        await store?.close()
+        await close()
         store = await openKeeping(url, keep)
         return store
       },
       beside: () => openStore(url, storeGuest({ makesDatabase: false })),
-      async [Symbol.asyncDispose]() {
-        await store?.close()
+      async copy() {
+        await close()
+        await server.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`)
+        return async () => {
+          await close()
+          await server.query(`DROP DATABASE ${name} WITH (FORCE)`)
+          await server.query(`CREATE DATABASE ${name} TEMPLATE ${name}_copy`)
+        }
       },
+      [Symbol.asyncDispose]: close,
     }
   })
 
@@ -268,6 +281,36 @@ describeServers('%s', (started, it) => {
       41001,
     )
     await first.close()
+  })
+
+  test('refuses the cursors of an older schema, and keeps its entries', async () => {
+    const server = await started()
+    const url = await newDatabase(server)
+    const store = await openKeeping(url, 1e9)
+    await store.createPlants(range(1, 3))
+    const { next = '' } = (await store.changeLog?.read({ limit: 9 })) ?? {}
+    await store.close()
+    for (const statement of [
+      'DROP TABLE change_log_start',
+      'ALTER TABLE change_log DROP COLUMN id',
+      'ALTER TABLE plant_count DROP COLUMN id',
+      'ALTER TABLE changes DROP COLUMN mark',
+      'UPDATE plantstore_schema SET version = 5',
+    ]) {
+      await server.query(statement, url)
+    }
+    const [old] = await server.query('SELECT log FROM change_log', url)
+
+    const migrated = await openKeeping(url, null)
+
+    for (const after of [next, `${old.log}-3`]) {
+      const reading = migrated.changeLog?.read({ after, limit: 9 })
+      await expect(reading).rejects.toHaveProperty('error', 41001)
+    }
+    await migrated.createPlant({ id: 9n, name: 'Oak' })
+    expect((await follow(migrated)).map(({ id }) => id)).toEqual([1n, 2n, 3n, 9n])
+    expect((await engineOf(url).check(url, NO_SECRETS)).problems).toEqual([])
+    await migrated.close()
   })
 
   test('check finds a change log that does not tell how the plants came to be', async () => {

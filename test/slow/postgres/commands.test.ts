@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { SCHEMA_VERSION } from '../../../src/engine/postgres/schema/migrations'
 import { freePort, PASSWORD } from '../../../tools/postgres/server'
 import {
   builtProgram,
@@ -61,7 +62,7 @@ describeServers('the commands with %s', (started) => {
       `created 0, skipped ${hardPlants.length}, replaced 0, refused 0; ${hardPlants.length} rows read\n`,
     )
     expect((await runWith(server, ['check'])).out).toBe(
-      `ok: ${hardPlants.length} plants, 0 tokens, schema version 5\n`,
+      `ok: ${hardPlants.length} plants, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
     )
   })
 
@@ -317,7 +318,7 @@ describeServers('the commands with %s', (started) => {
     }
 
     expect((await runProgram(['check'], { program, env })).out).toBe(
-      'ok: 1 plants, 0 tokens, schema version 5\n',
+      `ok: 1 plants, 0 tokens, schema version ${SCHEMA_VERSION}\n`,
     )
   })
 })

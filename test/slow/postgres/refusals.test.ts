@@ -1,5 +1,6 @@
 // A server that is there and refuses what plantstore asks: health, log, metric, what a client gets, and what heals it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { KeepChanges } from '../../../src/change-log/change-log'
 import { checkServer } from '../../../src/engine/postgres/check'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
@@ -24,7 +25,7 @@ async function timeUntil(what: string, find: () => Promise<unknown>): Promise<nu
 let roles = 0
 
 /** A store whose role is no superuser, as in production. */
-async function openPlain(server: PostgresServer, port = server.port) {
+async function openPlain(server: PostgresServer, port = server.port, keep: KeepChanges = null) {
   const admin = await newDatabase(server)
   const database = admin.slice(admin.lastIndexOf('/') + 1)
   roles += 1
@@ -33,7 +34,7 @@ async function openPlain(server: PostgresServer, port = server.port) {
   await query(`CREATE ROLE $role LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO $role`)
   const url = `postgres://${role}:secret@127.0.0.1:${port}/${database}`
   const events: Logged[] = []
-  const store = await openAt(url, events)
+  const store = await openAt(url, events, keep)
   await store.createPlant({ id: 1n, name: 'one' })
   return {
     store,
@@ -64,6 +65,13 @@ const refusals = [
     false,
   ],
   ['lanes', 'REVOKE UPDATE ON lanes FROM $role', 'GRANT UPDATE ON lanes TO $role', '42501', false],
+  [
+    'the start of the change log',
+    'REVOKE SELECT ON change_log_start FROM $role',
+    'GRANT SELECT ON change_log_start TO $role',
+    '42501',
+    false,
+  ],
   [
     'tokens',
     'REVOKE SELECT ON tokens FROM $role',
@@ -141,6 +149,40 @@ describeServers('what %s refuses', (started) => {
       expect(await allPlants(it.store)).toHaveLength(2)
     },
   )
+
+  test('to the removal of old changes is an event and a metric, and no outage; check finds it', async () => {
+    const server = await started()
+    await using it = await openPlain(server, server.port, 1000)
+    await it.query('REVOKE DELETE ON changes FROM $role')
+    const failures = () => it.store.stats().server?.removalFailures ?? 0
+    await until('removal to fail twice', () => failures() > 1)
+
+    expect(await it.isHealthy()).toBeTrue()
+    expect(it.store.stats().isWritable).toBeTrue()
+    const told = it.events.filter(({ event }) => event === 'changes-not-removed')
+    expect(told).toEqual([
+      { event: 'changes-not-removed', sqlstate: '42501', detail: expect.any(String) },
+    ])
+    expect(it.events.some(({ event }) => event === 'statement-refused')).toBeFalse()
+    expect(await it.check()).toEqual(['permission denied for table changes (42501)'])
+    await it.query('GRANT DELETE ON changes TO $role')
+    await until(
+      'entries to be removed',
+      async () => (await it.store.changeLog?.stats())?.entries === 0,
+    )
+    expect(await it.check()).toEqual([])
+  })
+
+  test('to a role with one connection is not what check needs', async () => {
+    await using it = await openPlain(await started())
+    await it.store.close()
+    await it.query('ALTER ROLE $role CONNECTION LIMIT 1')
+    // The server may not have ended the connections of the store yet.
+    const sessions = `SELECT FROM pg_stat_activity WHERE usename = '$role'`
+    await until('sessions to end', async () => (await it.query(sessions)).length === 0)
+
+    expect(await it.check()).toEqual([])
+  })
 
   test('to a role that lost a privilege heals with the first write that needs it', async () => {
     await using it = await openPlain(await started())

@@ -5,7 +5,8 @@ import { statementsOf } from '../../../src/engine/postgres/rehearsal'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { allPlants } from '../../harness/tested-store'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -18,6 +19,11 @@ const careless = {
   idle_in_transaction_session_timeout: '100ms',
   idle_session_timeout: '100ms',
   default_transaction_isolation: 'serializable',
+  client_encoding: 'LATIN1',
+  array_nulls: 'off',
+  standard_conforming_strings: 'off',
+  transform_null_equals: 'on',
+  exit_on_error: 'on',
 }
 
 /** A database whose sessions have these settings, and one session of before. */
@@ -42,7 +48,7 @@ describeServers('a session of %s', (started, installation) => {
     const url = await newDatabase(server)
     await (await openAt(url)).close()
     const { sql, close } = await open(url)
-    for (const [text, ...values] of statementsOf(sql)) {
+    for (const [text, ...values] of Object.values(statementsOf(sql)).flat()) {
       const [row] = await sql.unsafe(`EXPLAIN (FORMAT JSON) ${text}`, values)
       expect(row['QUERY PLAN'][0]).toContainAllKeys(['Plan'])
     }
@@ -67,8 +73,32 @@ describeServers('a session of %s', (started, installation) => {
         ...Object.fromEntries(names.map((name) => [name, '0'])),
         synchronous_commit: 'on',
         default_transaction_isolation: 'read committed',
+        client_encoding: 'UTF8',
+        array_nulls: 'on',
+        standard_conforming_strings: 'on',
+        transform_null_equals: 'off',
+        exit_on_error: 'off',
       },
     ])
+  })
+
+  test('stores and reads plants exactly with such settings', async () => {
+    await using it = await databaseOf(await started(), careless)
+    const store = await openAt(it.url, [], 1e9)
+    const plants = [
+      { id: 1n, name: 'without a tag' },
+      { id: 2n, name: 'NULL', tag: 'NULL' },
+      { id: 3n, name: `\\'"{},🌵é`, tag: '' },
+    ]
+    await store.createPlants(plants)
+    await store.createPlant({ id: 4n, name: 'alone' })
+    await store.replacePlant({ id: 4n, name: '\\x41' })
+    expect(await errorOf(store.createPlants(plants))).toBe(40901)
+
+    expect(await allPlants(store)).toEqual([...plants, { id: 4n, name: '\\x41' }])
+    const [entry] = (await store.changeLog?.read({ limit: 1 }))?.entries ?? []
+    expect(entry).toMatchObject({ before: null, after: { name: 'without a tag' }, token: null })
+    await store.close()
   })
 
   test('without prepare=false takes those of the role where they will do, and refuses others', async () => {
@@ -80,6 +110,8 @@ describeServers('a session of %s', (started, installation) => {
       ['synchronous_commit', 'remote_apply', false],
       ['statement_timeout', '1min', true],
       ['default_transaction_isolation', 'serializable', true],
+      ['array_nulls', 'off', true],
+      ['transform_null_equals', 'on', true],
       ['lock_timeout', '1s', false],
     ] as const) {
       await using it = await databaseOf(server, { [setting]: value })

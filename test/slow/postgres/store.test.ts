@@ -88,7 +88,9 @@ describeServers('%s', (started, it) => {
     await older.createPlants(range(0, 5))
     await query('ALTER TABLE lanes DROP CONSTRAINT lanes_pkey, ADD PRIMARY KEY (lane)')
     await query('ALTER TABLE lanes DROP COLUMN added')
-    await query('DROP TABLE plant_count')
+    await query('DROP TABLE plant_count, change_log_start')
+    await query('ALTER TABLE change_log DROP COLUMN id')
+    await query('ALTER TABLE changes DROP COLUMN mark')
     await query('UPDATE plantstore_schema SET version = 3')
 
     const store = await openAt(url)

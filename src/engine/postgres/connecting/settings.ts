@@ -8,12 +8,19 @@ import type { PostgresTarget } from './url'
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
 
-// Durability depends on these: the value that is set, and others that are accepted. A commit that a timeout cancels while it
-// waits for the standby would be confirmed.
+// The value that is set, and others that are accepted.
 const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  // A commit that a timeout cancels while it waits for the standby would be confirmed.
   synchronous_commit: ['on', 'remote_apply'],
   statement_timeout: ['0'],
   default_transaction_isolation: ['read committed'],
+  // The meaning of texts, parameters and literals. A plant without a tag is a NULL in an array.
+  client_encoding: ['UTF8'],
+  array_nulls: ['on'],
+  standard_conforming_strings: ['on'],
+  transform_null_equals: ['off'],
+  // An error, such as a plant whose id is taken, must not end the session.
+  exit_on_error: ['off'],
 }
 
 // plantstore has its own deadlines; an export or an index may take as long as it needs.

@@ -11,8 +11,16 @@ import noPlantsByName from './migrations/0002_no_plants_by_name.sql' with { type
 import changeLog from './migrations/0003_change_log.sql' with { type: 'text' }
 import plantCount from './migrations/0004_plant_count.sql' with { type: 'text' }
 import lanesBySeq from './migrations/0005_lanes_by_seq.sql' with { type: 'text' }
+import marksAndKeys from './migrations/0006_marks_and_keys.sql' with { type: 'text' }
 
-const migrations = [plantsTokensAndLanes, noPlantsByName, changeLog, plantCount, lanesBySeq]
+const migrations = [
+  plantsTokensAndLanes,
+  noPlantsByName,
+  changeLog,
+  plantCount,
+  lanesBySeq,
+  marksAndKeys,
+]
 
 /** The steps from one schema version to the next, of several statements each. */
 export const steps: readonly Statement[] = migrations.map((text) => [text])

@@ -18,7 +18,7 @@ import {
 } from '../connecting/statements'
 import type { Step } from '../lane/lane'
 import { addPlants, beginStep, type LaneStep } from '../lane/lane-row'
-import { addEntries, advanceAndAdd, entriesFrom, entryColumns } from './change-log'
+import { addEntries, advanceAndAdd, entryColumns } from './change-log'
 import { type Net, netOf, overlay, type Rows } from './overlay'
 import { lockRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
@@ -50,7 +50,7 @@ const CREATE = createStatement(false, '', '')
 
 const CREATE_WITH_ENTRIES = createStatement(
   true,
-  `, ${advanceAndAdd(MADE, `${entriesFrom(4 + TEXT_FIELDS.length)} JOIN made ON plant = id`)}`,
+  `, ${advanceAndAdd(MADE, 4 + TEXT_FIELDS.length, 'JOIN made ON plant = id')}`,
   `, 1 / ((SELECT count(*) FROM added) = ${MADE})::int`,
 )
 

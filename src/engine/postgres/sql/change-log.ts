@@ -17,6 +17,9 @@ import {
   type Link,
   MAX_ENTRIES,
   type NewEntry,
+  newMark,
+  numberIn,
+  OR_NOW,
   pageAfter,
   placeOf,
   toChangeLogEntry,
@@ -38,29 +41,33 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const ENTRY_TEXTS = ['action', 'before', 'after', 'token', 'address', 'request'] as const
 
 /** The entries that are parameters from `first` on, as rows named `e`; their order is `place`. */
-export const entriesFrom = (first: number): string =>
+const entriesFrom = (first: number): string =>
   `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
 
-/** The entries as parameters. */
+/** The entries as parameters, and last the mark of their commit. */
 export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
   const rows = entries.map((it) => [it.plant, ...entryTexts(it)] as const)
-  return columnsOf(sql, ENTRY_TEXTS, rows)
+  return [...columnsOf(sql, ENTRY_TEXTS, rows), newMark()]
 }
 
-/** Two queries to follow WITH: advance the last number by `count`, then insert the entries that `from` selects (`added`). */
-export const advanceAndAdd = (count: string, from: string): string => `
+/**
+ * Two queries to follow WITH: advance the last number by `count`, then insert the entries (`added`), which are parameters from
+ * `first` on. `only` limits them.
+ */
+export const advanceAndAdd = (count: string, first: number, only = ''): string => `
   advanced AS (
     UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last
   ), added AS (
-    INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS})
-    SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS}
-    FROM advanced, ${from}
+    INSERT INTO changes (number, at, plant, ${ENTRY_TEXTS}, mark)
+    SELECT last - ${count} + row_number() OVER (ORDER BY place), ${NOW_MS}, plant, ${ENTRY_TEXTS},
+      $${first + 1 + ENTRY_TEXTS.length}::bigint
+    FROM advanced, ${entriesFrom(first)} ${only}
     RETURNING number
   )`
 
 const COUNT = 'cardinality($1::bigint[])'
 // If the row is gone, the division fails, and the transaction with it.
-const ADD = `WITH ${advanceAndAdd(COUNT, entriesFrom(1))}
+const ADD = `WITH ${advanceAndAdd(COUNT, 1)}
   SELECT 1 / (count(*) = ${COUNT})::int FROM added`
 
 /** Adds entries; the last statement of a transaction. */
@@ -86,9 +93,15 @@ const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC'
 /** `found`: how many there are within the limit, those that are too long together included. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
-async function stateOf(sql: SQL): Promise<ChangeLogState> {
-  const [row] = await sql<ChangeLogRow[]>`
-    SELECT log, last, (SELECT min(number) FROM changes) AS first FROM change_log`
+const STATE = `
+  SELECT log, last, (SELECT min(number) FROM changes) AS first, start.mark AS start_mark,
+    (SELECT mark FROM changes WHERE number = last) AS last_mark,
+    (SELECT mark FROM changes WHERE number = $1::bigint) AS mark
+  FROM change_log, change_log_start AS start`
+
+/** The state of the change log, with the mark of an entry. */
+async function stateOf(sql: SQL, entry: number | null): Promise<ChangeLogState> {
+  const [row] = await sql.unsafe<ChangeLogRow[]>(STATE, [entry])
   return toChangeLogState(row)
 }
 
@@ -96,14 +109,16 @@ async function stateOf(sql: SQL): Promise<ChangeLogState> {
 export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
   return {
     async read({ after, limit }) {
-      const state = await ask(stateOf)
+      const entry = numberIn(after, OR_NOW)
+      const state = await ask((sql) => stateOf(sql, entry))
       const place = placeOf(after, state)
       const most = Math.min(limit, MAX_ENTRIES)
-      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place, most, state.name])
+      const find = (sql: SQL) => sql.unsafe<FoundRow[]>(AFTER, [place.number, most, state.name])
       return pageAfter(place, most > 0 ? await ask(find) : [], state, after)
     },
     async history(id, { after, limit }) {
-      const state = await ask(stateOf)
+      const entry = numberIn(after)
+      const state = await ask((sql) => stateOf(sql, entry))
       const most = Math.min(limit, MAX_ENTRIES)
       const end = endOf(after, state)
       // One more than fits shows whether there is a next page.
@@ -114,14 +129,14 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       return hasMore ? { entries, next: last.cursor } : { entries }
     },
     async stats(): Promise<ChangeLogStats> {
-      const { first, last } = await ask(stateOf)
+      const { start, last } = await ask((sql) => stateOf(sql, null))
       const [row] = await ask(
         (sql) => sql<{ at: bigint | null; bytes: bigint }[]>`
           SELECT (SELECT at FROM changes ORDER BY number LIMIT 1) AS at,
             pg_total_relation_size('changes') AS bytes`,
       )
       const oldestAt = row?.at == null ? null : Number(row.at)
-      return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
+      return { entries: last.number - start.number, oldestAt, bytes: Number(row?.bytes) }
     },
   }
 }
@@ -130,17 +145,30 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
 // that commits need.
 const REMOVE = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
-  oldest AS (SELECT number, at FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}),
+  oldest AS (SELECT number, at, mark FROM changes ORDER BY number LIMIT $1::bigint),
   kept AS (
     SELECT coalesce(
       min(number) FILTER (WHERE at >= ${NOW_MS} - (SELECT keep_ms FROM change_log)), max(number) + 1
     ) AS first FROM oldest
+  ),
+  newest AS (SELECT number, mark FROM oldest, kept WHERE number < first ORDER BY number DESC LIMIT 1),
+  moved AS (
+    UPDATE change_log_start AS start SET number = newest.number, mark = newest.mark
+    FROM newest, quick WHERE commits = 'off' AND start.number < newest.number
   )
   DELETE FROM changes USING quick, kept WHERE commits = 'off' AND number < first RETURNING number`
 
 /** Removes a few of the entries that are older than is kept. Resolves to whether there may be more. */
 export const removeEntries = async (sql: SQL): Promise<boolean> =>
-  (await sql.unsafe<unknown[]>(REMOVE)).length > 0
+  (await sql.unsafe<unknown[]>(REMOVE, [REMOVED_AT_ONCE])).length > 0
+
+/** The statements that read the change log, and the one that removes entries, with nothing to do. */
+export const reads: readonly Statement[] = [
+  [STATE, null],
+  [AFTER, 0, 0, ''],
+  [HISTORY, 0, 0, 0],
+]
+export const removal: Statement = [REMOVE, 0]
 
 const LINKS = `
   SELECT number, plant, before, after, ${TEXT_FIELDS} FROM (
@@ -158,12 +186,15 @@ const LINKS = `
 export async function* changeLogProblems(ask: Ask): AsyncGenerator<string> {
   const states = await ask(
     (sql) => sql<FoundNumbers[]>`
-      SELECT last, min(number) AS first, max(number) AS top, count(number) AS count
-      FROM change_log LEFT JOIN changes ON true GROUP BY last`,
+      SELECT last, min(changes.number) AS first, max(changes.number) AS top,
+        count(changes.number) AS count
+      FROM change_log CROSS JOIN change_log_start AS start LEFT JOIN changes ON true
+      GROUP BY last, start.id`,
   )
   const [state] = states
-  if (!state || states.length > 1) yield 'table change_log must have one row'
-  else if (!isWhole(state)) yield LACKS_ENTRIES
+  if (!state || states.length > 1) {
+    yield 'tables change_log and change_log_start must have one row each'
+  } else if (!isWhole(state)) yield LACKS_ENTRIES
   const { see, end } = createLinkCheck()
   let last: Link | undefined
   for (;;) {

@@ -60,7 +60,8 @@ function explainFailedRead(error: unknown, { host }: Connection): unknown {
   )
 }
 
-async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
+/** The schema version. Rejects with an `OpenError` if there is no plantstore. */
+export async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<number> {
   const version = await ask(schemaVersion)
   if (version > 0) return version
   throw new OpenError(
@@ -68,10 +69,10 @@ async function requireSchema(ask: Ask, { redacted }: PostgresTarget): Promise<nu
   )
 }
 
-/** Runs `read` in a read-only snapshot, with the schema version. Rejects with an `OpenError` if the database cannot be read. */
-export async function readSnapshot<T>(
+/** Reads on a connection of its own. Rejects with an `OpenError` if the database cannot be read. */
+export async function readAlone<T>(
   target: PostgresTarget,
-  read: (ask: Ask, version: number) => Promise<T>,
+  read: (ask: Ask, connection: Connection) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(target)
   const ask: Ask = async (query) => {
@@ -82,9 +83,24 @@ export async function readSnapshot<T>(
     }
   }
   try {
-    await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
-    return await read(ask, await requireSchema(ask, target))
+    return await read(ask, connection)
   } finally {
     await connection.close()
   }
 }
+
+/** Begins a read-only snapshot, which lasts until the connection is closed. */
+export async function beginSnapshot(ask: Ask): Promise<void> {
+  await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
+}
+
+/** Runs `read` in a read-only snapshot. Rejects with an `OpenError` if the database cannot be read. */
+export const readSnapshot = <T>(
+  target: PostgresTarget,
+  read: (ask: Ask) => Promise<T>,
+): Promise<T> =>
+  readAlone(target, async (ask) => {
+    await beginSnapshot(ask)
+    await requireSchema(ask, target)
+    return read(ask)
+  })

@@ -8,6 +8,7 @@ import lastUseOfTokens from './migrations/0003_last_use_of_tokens.sql' with { ty
 import noPlantsByName from './migrations/0004_no_plants_by_name.sql' with { type: 'text' }
 import changeLog from './migrations/0005_change_log.sql' with { type: 'text' }
 import plantCount from './migrations/0006_plant_count.sql' with { type: 'text' }
+import marksOfChanges from './migrations/0007_marks_of_changes.sql' with { type: 'text' }
 
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
@@ -20,6 +21,7 @@ const migrations = [
   noPlantsByName,
   changeLog,
   plantCount,
+  marksOfChanges,
 ]
 
 /** The newest schema version that this program reads. */

@@ -25,6 +25,9 @@ import {
   MAX_ENTRIES,
   type NewEntry,
   newChangeLogName,
+  newMark,
+  numberIn,
+  OR_NOW,
   pageAfter,
   placeOf,
   toChangeLogEntry,
@@ -39,12 +42,12 @@ const REMOVED_AT_ONCE = 200
 const MAX_REMOVED_AT_ONCE = 2000
 
 // The bytes of an entry in SQL, numbers included.
-const BYTES = `40 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
+const BYTES = `48 + octet_length(action) + ${['before', 'after', 'token', 'address', 'request']
   .map((name) => `ifnull(octet_length(${name}), 0)`)
   .join(' + ')}`
 
-/** The last entry that a batch adds: shows whether the batch was made. */
-export type LastEntry = { readonly number: number; readonly at: number; readonly plant: string }
+/** The last entry that a batch adds: shows whether the batch was made. Its mark is in digits, as messages are JSON. */
+export type LastEntry = { readonly number: number; readonly mark: string }
 
 /** Writes the change log, within a transaction that is open. */
 export type ChangeLogWriter = {
@@ -59,52 +62,54 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
   const select = db.query<{ last: bigint }, []>('SELECT last FROM change_log WHERE log IS NOT NULL')
   const insert = db.query<
     never,
-    [number: number, at: number, plant: number | bigint, ...EntryTexts]
-  >(`INSERT INTO changes (number, at, plant, action, before, after, token, address, request)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    [number: number, at: number, mark: bigint, plant: number | bigint, ...EntryTexts]
+  >(`INSERT INTO changes (number, at, mark, plant, action, before, after, token, address, request)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const advance = db.query<never, [number, number]>(
     `UPDATE change_log SET last = ?1,
        bytes = bytes + (SELECT total(${BYTES}) FROM changes WHERE number > ?2)`,
   )
-  const oldest = db.query<{ number: bigint; at: bigint; bytes: bigint }, [number]>(
-    `SELECT number, at, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
+  const oldest = db.query<{ number: bigint; at: bigint; mark: bigint; bytes: bigint }, [number]>(
+    `SELECT number, at, mark, ${BYTES} AS bytes FROM changes ORDER BY number LIMIT ?`,
   )
   const removeUpTo = db.query<never, [bigint]>('DELETE FROM changes WHERE number <= ?')
-  const shrink = db.query<never, [bigint]>('UPDATE change_log SET bytes = bytes - ?')
+  const shrink = db.query<never, [bigint, bigint]>(
+    'UPDATE change_log SET start_mark = ?, bytes = bytes - ?',
+  )
   // The last number when entries were last removed.
   let removedAt: number | undefined
 
   return {
     add(entries) {
-      const [final] = entries.slice(-1)
-      const state = final && select.get()
+      const state = entries.length > 0 ? select.get() : null
       if (!state) return null
       const before = Number(state.last)
       const at = Date.now()
+      const mark = newMark()
       let number = before
       for (const entry of entries) {
         number += 1
         // A number is cheaper than a bigint.
         const plant = typeof entry.plant === 'number' ? entry.plant : BigInt(entry.plant)
-        insert.run(number, at, plant, ...entryTexts(entry))
+        insert.run(number, at, mark, plant, ...entryTexts(entry))
       }
       advance.run(number, before)
-      return { number, at, plant: String(final.plant) }
+      return { number, mark: String(mark) }
     },
     remove(time) {
       const last = Number(select.get()?.last ?? 0)
       const most = Math.min(REMOVED_AT_ONCE + last - (removedAt ?? last), MAX_REMOVED_AT_ONCE)
       removedAt = last
-      let upTo: bigint | undefined
+      let newest: { number: bigint; mark: bigint } | undefined
       let bytes = 0n
       for (const entry of oldest.all(most)) {
         if (Number(entry.at) >= time) break
-        upTo = entry.number
+        newest = entry
         bytes += entry.bytes
       }
-      if (upTo === undefined) return
-      removeUpTo.run(upTo)
-      shrink.run(bytes)
+      if (!newest) return
+      removeUpTo.run(newest.number)
+      shrink.run(newest.mark, bytes)
     },
   }
 }
@@ -130,9 +135,11 @@ export type ChangeLogReader = {
 
 /** Prepares the statements that read the change log. */
 export function prepareChangeLogReader(db: Database): ChangeLogReader {
-  const select = db.query<StateRow, []>(
-    `SELECT log, keep_ms, last, bytes, number AS first, at FROM change_log
-     LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
+  const select = db.query<StateRow, [entry: number | null]>(
+    `SELECT log, keep_ms, last, bytes, number AS first, at, start_mark,
+       (SELECT mark FROM changes WHERE number = last) AS last_mark,
+       (SELECT mark FROM changes WHERE number = ?) AS mark
+     FROM change_log LEFT JOIN (SELECT number, at FROM changes ORDER BY number LIMIT 1)`,
   )
   const after = db.query<EntryRow, [number, number]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
@@ -140,18 +147,16 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   const before = db.query<EntryRow, [bigint, number, number]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3`,
   )
-  const one = db.query<{ at: bigint; plant: bigint }, [number]>(
-    'SELECT at, plant FROM changes WHERE number = ?',
-  )
+  const markOf = db.query<{ mark: bigint }, [number]>('SELECT mark FROM changes WHERE number = ?')
 
   return {
-    isKept: () => select.get()?.log != null,
+    isKept: () => select.get(null)?.log != null,
     read({ after: cursor, limit }) {
-      const found = toChangeLogState(select.get())
+      const found = toChangeLogState(select.get(numberIn(cursor, OR_NOW)))
       const place = placeOf(cursor, found)
       const rows: EntryRow[] = []
       let length = 0
-      for (const row of after.iterate(place, Math.min(limit, MAX_ENTRIES))) {
+      for (const row of after.iterate(place.number, Math.min(limit, MAX_ENTRIES))) {
         rows.push(row)
         length += entryLength(row)
         if (length > PAGE_LENGTH) break
@@ -159,7 +164,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       return pageAfter(place, rows, found, cursor)
     },
     history(id, { after: cursor, limit }) {
-      const found = toChangeLogState(select.get())
+      const found = toChangeLogState(select.get(numberIn(cursor)))
       const most = Math.min(limit, MAX_ENTRIES)
       const entries: ChangeLogEntry[] = []
       let length = 0
@@ -175,21 +180,18 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       return { entries }
     },
     stats() {
-      const row = select.get()
-      const { first, last } = toChangeLogState(row)
+      const row = select.get(null)
+      const { start, last } = toChangeLogState(row)
       const oldestAt = row?.at == null ? null : Number(row.at)
-      return { entries: last - first + 1, oldestAt, bytes: Number(row?.bytes) }
+      return { entries: last.number - start.number, oldestAt, bytes: Number(row?.bytes) }
     },
     expired(now) {
-      const { keep_ms, at } = select.get() ?? {}
+      const { keep_ms, at } = select.get(null) ?? {}
       if (keep_ms == null || at == null) return null
       const time = now - Number(keep_ms)
       return Number(at) < time ? time : null
     },
-    has({ number, at, plant }) {
-      const found = one.get(number)
-      return Number(found?.at) === at && String(found?.plant) === plant
-    },
+    has: ({ number, mark }) => String(markOf.get(number)?.mark) === mark,
   }
 }
 

@@ -1,0 +1,143 @@
+// Databases that are put back, copied or replicated with PostgreSQL's own tools, and cursors of their other history.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Store } from '../../../src/store'
+import { installations, startPostgres } from '../../../tools/postgres/server'
+import { follow } from '../../engine/change-log-contract'
+import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { errorOf, newDatabase, openAt } from '../../harness/postgres-store'
+import { allPlants, range } from '../../harness/tested-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const openKeeping = (url: string): Promise<Store> => openAt(url, [], 1e9)
+
+const endOf = async ({ changeLog }: Store): Promise<string> =>
+  (await changeLog?.read({ after: 'now', limit: 1 }))?.next ?? ''
+
+const readAfter = (store: Store, after: string) =>
+  errorOf(store.changeLog?.read({ after, limit: 9 }) ?? Promise.reject(new Error('no change log')))
+
+/** Opens a store for some writes, as a daemon that is then stopped. Resolves to where its change log ends. */
+async function write(url: string, ids: readonly bigint[]): Promise<string> {
+  const store = await openKeeping(url)
+  for (const id of ids) await store.createPlant({ id, name: 'n' })
+  const end = await endOf(store)
+  await store.close()
+  return end
+}
+
+async function expectOtherHistory(url: string, common: string, lost: string): Promise<void> {
+  const store = await openKeeping(url)
+  for (const id of [5n, 6n, 7n]) await store.createPlant({ id, name: 'n' })
+  expect(await readAfter(store, lost)).toBe(41001)
+  expect((await follow(store, common)).map(({ id }) => id)).toEqual([5n, 6n, 7n])
+  await store.close()
+}
+
+describeServers('%s', (started, { bin }) => {
+  // The clients of one version only are installed.
+  const isWithClients = bin === installations[0]?.bin
+
+  async function run(...argv: readonly string[]): Promise<void> {
+    const [name = '', ...args] = argv
+    const { exited, stderr } = Bun.spawn([join(bin, name), ...args], { stderr: 'pipe' })
+    if ((await exited) !== 0) throw new Error(await new Response(stderr).text())
+  }
+
+  test.skipIf(!isWithClients)(
+    'pg_restore --clean: cursors from after the dump are refused',
+    async () => {
+      using folder = temporaryFolder()
+      const dump = folder.file('dump')
+      const url = await newDatabase(await started())
+      const common = await write(url, [1n, 2n])
+      await run('pg_dump', '--format=custom', '--file', dump, url)
+      const lost = await write(url, [3n, 4n])
+
+      await run('pg_restore', '--clean', '--dbname', url, dump)
+
+      await expectOtherHistory(url, common, lost)
+    },
+  )
+
+  test.skipIf(!isWithClients)(
+    'two databases of one dump refuse the cursors of each other',
+    async () => {
+      using folder = temporaryFolder()
+      const dump = folder.file('dump')
+      const server = await started()
+      const url = await newDatabase(server)
+      const other = await newDatabase(server)
+      const common = await write(url, [1n, 2n])
+      await run('pg_dump', '--format=custom', '--file', dump, url)
+      await run('pg_restore', '--dbname', other, dump)
+      const [lost, foreign] = [await write(url, [3n]), await write(other, [4n])]
+
+      await expectOtherHistory(other, foreign, lost)
+      const store = await openKeeping(url)
+      expect(await readAfter(store, foreign)).toBe(41001)
+      expect((await follow(store, common)).map(({ id }) => id)).toEqual([3n])
+      await store.close()
+    },
+  )
+
+  test('a base backup that takes the place of the data refuses later cursors', async () => {
+    await using server = await startPostgres({ name: '', bin })
+    const data = join(server.socket, '../data')
+    const url = await server.createDatabase('plants')
+    const common = await write(url, [1n, 2n])
+    await server.stop()
+    cpSync(data, `${data}.backup`, { recursive: true, preserveTimestamps: true })
+    await Bun.$`chown -R --reference ${data} ${data}.backup`.quiet()
+    await server.restart()
+    const lost = await write(url, [3n, 4n])
+    await server.stop()
+    rmSync(data, { recursive: true })
+    renameSync(`${data}.backup`, data)
+    await server.restart()
+
+    await expectOtherHistory(url, common, lost)
+  })
+
+  test('a publication for all tables, and a subscriber that has the plants', async () => {
+    await using publisher = await startPostgres(
+      { name: '', bin },
+      { settings: { wal_level: 'logical' } },
+    )
+    await using subscriber = await startPostgres({ name: '', bin })
+    const url = await publisher.createDatabase('plants')
+    // Before the tables, as a publication of the whole database may be.
+    await publisher.query('CREATE PUBLICATION everything FOR ALL TABLES', url)
+    const store = await openKeeping(url)
+    await store.createPlants(range(1, 3))
+    await store.replacePlant({ id: 1n, name: 'Oak', tag: 'tree' })
+    await store.deletePlant(2n)
+    expect(await errorOf(store.probe())).toBeNull()
+
+    const copy = await subscriber.createDatabase('plants')
+    await (await openAt(copy)).close()
+    const tables = 'plants, tokens, lanes, changes, change_log, change_log_start, plant_count'
+    await subscriber.query(`TRUNCATE ${tables}, plantstore_schema`, copy)
+    await subscriber.query(
+      `CREATE SUBSCRIPTION all_plants CONNECTION '${url}' PUBLICATION everything`,
+      copy,
+    )
+    await store.patchPlant(3n, { tag: 'herb' })
+    await store.deletePlant(1n)
+    const plants = await allPlants(store)
+    await store.close()
+    // A start with the publication in place.
+    await (await openAt(url)).close()
+
+    const replica = () => subscriber.query('SELECT id, name, tag FROM plants ORDER BY id', copy)
+    const expected = plants.map(({ id, name, tag = null }) => ({ id: String(id), name, tag }))
+    const end = performance.now() + 30_000
+    const text = (it: unknown) => JSON.stringify(it)
+    while (text(await replica()) !== text(expected) && performance.now() < end) await Bun.sleep(100)
+    expect(text(await replica())).toBe(text(expected))
+    await subscriber.query('ALTER SUBSCRIPTION all_plants DISABLE', copy)
+  })
+})
