@@ -1,4 +1,4 @@
-// Checks a server's database: settings, schema, privileges, and that every plant can be read.
+// Checks a server's database: settings, schema, privileges, and every plant.
 
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
@@ -30,7 +30,7 @@ type Part = {
   readonly refuses: boolean
 }
 
-// Those of the search_path. Not information_schema, which leaves out what the user has no privileges for.
+// The tables in the search_path. information_schema omits those for which the user has no privileges.
 const OURS = '(SELECT to_regclass(it) FROM unnest($1::text[]) AS it)'
 const SELECT_PARTS = `
   SELECT 'column' AS kind, relname || '.' || attname AS name,
@@ -55,7 +55,7 @@ const readParts = (sql: SQL, tables: readonly string[]) =>
 const SELECT_TEMPORARY = `
   SELECT relname AS name FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r'`
 
-/** Makes the schema in temporary tables, which are never committed. Resolves to the names of its tables, and its parts. */
+/** Makes the schema in temporary tables, never committed. Resolves to the names of its tables, and its parts. */
 async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; parts: Part[] }> {
   await sendAll(sql, ['BEGIN', ['SET LOCAL search_path = pg_temp'], ...steps])
   const names = await sql.unsafe<{ name: string }[]>(SELECT_TEMPORARY)
@@ -63,7 +63,7 @@ async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; pa
   return { tables, parts: await readParts(sql, tables) }
 }
 
-/** Asks on a connection of its own, whose transaction is not committed. */
+/** Queries on a separate connection, whose transaction is not committed. */
 async function askAside<T>(target: PostgresTarget, query: (sql: SQL) => Promise<T>): Promise<T> {
   const { sql, within, close } = await connect(target)
   try {
@@ -73,7 +73,7 @@ async function askAside<T>(target: PostgresTarget, query: (sql: SQL) => Promise<
   }
 }
 
-/** What another program has changed of the schema. */
+/** Changes of the schema made by another program. */
 async function checkSchema(ask: Ask, target: PostgresTarget): Promise<string[]> {
   const { tables, parts } = await askAside(target, expectedSchema).catch((error) => {
     throw sqlStateOf(error) === '42501' ? new OpenError(NO_TEMPORARY) : error
@@ -96,7 +96,7 @@ async function checkSchema(ask: Ask, target: PostgresTarget): Promise<string[]> 
   return [...faulty, ...foreign]
 }
 
-/** What the server refuses of the statements that plantstore sends, without a change of anything. */
+/** Statements of plantstore that the server refuses. Changes nothing. */
 async function checkStatements(target: PostgresTarget): Promise<string[]> {
   const answers = await askAside(target, (sql) =>
     Promise.allSettled(statementsOf(sql).map((it) => sendAll(sql, [it]))),
@@ -115,7 +115,7 @@ async function preferIndexes(ask: Ask, isPreferred: boolean): Promise<void> {
   }
 }
 
-/** Reads all plants by the index and counts the rows without it. Resolves to the number of plants, and what is wrong. */
+/** Reads all plants by the index and counts the rows without it. Resolves to the number of plants, and the problems. */
 async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }> {
   let plants = 0
   try {
@@ -132,7 +132,7 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
   }
 }
 
-/** Reads a server's whole database, as of one moment. Rejects with an `OpenError` if it cannot be opened. */
+/** Checks a server's whole database as of one moment. Rejects with an `OpenError` if it cannot be opened. */
 export function checkServer(target: PostgresTarget): Promise<Findings> {
   return readSnapshot(target, async (ask, version) => {
     // An older schema differs; the daemon migrates it.

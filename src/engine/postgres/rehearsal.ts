@@ -1,5 +1,5 @@
-// A rehearsal sends every kind of statement with nothing to do, so that a missing privilege, table or column is found before a
-// client meets it. It also finds reading connections that do not answer.
+// A rehearsal sends every kind of statement with empty data, so that a missing privilege, table or column is found
+// before a client meets it. It also finds unresponsive reading connections.
 
 import type { SQL } from 'bun'
 import type { Connection } from './connecting/connection'
@@ -24,7 +24,7 @@ export const statementsOf = (sql: SQL): readonly Statement[] => [
 // `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
 
-/** Rehearses on the current connections. What fails is a refusal, or loses the connections. */
+/** Rehearses on the current connections. A failure is a refusal, or loses the connections. */
 async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
@@ -40,7 +40,7 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   else refusals.rehearsed(errors)
 }
 
-/** Returns a function that rehearses, unless it has just done so. It resolves when the last rehearsal has ended. */
+/** Returns a function that rehearses, unless a rehearsal has just ended. Resolves when the last one has ended. */
 export function createRehearsal(primary: Primary, refusals: Refusals): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()

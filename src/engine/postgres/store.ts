@@ -30,21 +30,25 @@ import {
   revokeTokenStep,
 } from './sql/tokens'
 
-// A server that confirms nothing for so long is unhealthy.
+// A server that confirms nothing for this long is unhealthy.
 const STALLED_MS = 3000
-// How often privileges, tables, columns and reading connections are tried, and how long a probe waits for that.
+// Interval of the rehearsals, and the maximum wait of a probe for one.
 const REHEARSED_EVERY_MS = 2000
 const REHEARSAL_PATIENCE_MS = 1000
-// Deadlines of a start. A step may wait for other processes and for the standby; a migration also counts the plants.
+// Deadlines during the start. A step may wait for other processes and for the standby; a migration also counts the
+// plants.
 const SETTING_MS = 5000
 const STEP_MS = 15_000
 const MIGRATION_MS = 600_000
-// Other processes remove a lane that was not used for 30 days.
+// Other processes remove a lane unused for 30 days.
 const TOUCH_EVERY_MS = 3_600_000
-// A kind of statement, beside those of plants: see refusals.ts.
+// A kind of statement, besides those of plants: see refusals.ts.
 const TOKEN_CHANGE = 'token change'
 
-/** Creates or migrates the schema. Rejects with an `OpenError` if there is none and the role makes none, or a newer one. */
+/**
+ * Creates or migrates the schema. Rejects with an `OpenError` if it is newer, or if it is missing and this process may
+ * not create it.
+ */
 async function openSchema(it: Connection, target: PostgresTarget, role: StoreUser): Promise<void> {
   const before = await it.within(SETTING_MS, schemaVersion(it.sql))
   if (before === 0 && !role.makesDatabase) {
@@ -63,7 +67,7 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
   let hasChangeLog = false
   async function prepare(connection: Connection): Promise<void> {
     if (isOpened) {
-      // Another process may have migrated the schema beyond what this one knows.
+      // Another process may have migrated the schema to a newer version.
       await connection.within(SETTING_MS, schemaVersion(connection.sql))
     } else {
       await openSchema(connection, target, role)
@@ -75,9 +79,10 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
     if (target.prepare) await connection.within(SETTING_MS, limitWrites(connection.sql))
     await lane.enter(connection)
     const hadChangeLog = hasChangeLog
-    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares anew.
+    // Last: if another process begins or ends the change log later, the next step finds its lane changed, and prepares
+    // again.
     hasChangeLog = await connection.within(SETTING_MS, isChangeLogKept(connection.sql))
-    // Another process did.
+    // Another process ended the change log.
     if (hadChangeLog && !hasChangeLog) role.log('warn', 'changes-ended')
   }
   const primary = new Primary(
@@ -175,10 +180,10 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
     async close() {
       for (const timer of timers) clearInterval(timer)
       endRetention?.()
-      // In an outage there may be no end to wait for.
+      // During an outage the queue may never drain.
       if (!primary.problem()) await writes.drained()
       const reason = writer.isBusy() ? primary.problem() : null
-      // If that fails, another process removes the row later.
+      // If this fails, another process removes the row later.
       if (!primary.problem()) {
         const left = primary.ready(0).then((it) => lane.leave(it.writer))
         await left.catch(() => {})

@@ -1,5 +1,5 @@
-// The SQL of the change log. Each commit advances the one row of `change_log` last, and holds it until it is durable: so the
-// numbers follow the order of commits, whichever process makes them, and have no gaps. A sequence would not do.
+// The SQL of the change log. Each commit advances the one row of `change_log` last, and locks it until it is durable:
+// so the numbers follow the order of commits of all processes, without gaps. A sequence would not.
 
 import type { SQL } from 'bun'
 import type { ChangeLog, ChangeLogStats } from '../../../change-log/change-log'
@@ -28,7 +28,7 @@ import type { Ask } from '../connecting/connection'
 import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
 
 const REMOVED_AT_ONCE = 500
-// Parts of a check.
+// Limits of one query of a check.
 const LINKS_AT_ONCE = 1000
 const LINKS_BYTES = 4_000_000
 
@@ -37,7 +37,7 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 const ENTRY_TEXTS = ['action', 'before', 'after', 'token', 'address', 'request'] as const
 
-/** The entries that are parameters from `first` on, as rows named `e`; their order is `place`. */
+/** The entries in the parameters from `first` on, as rows named `e`; `place` is their order. */
 export const entriesFrom = (first: number): string =>
   `${columnsFrom(first, ENTRY_TEXTS)} WITH ORDINALITY AS e (plant, ${ENTRY_TEXTS}, place)`
 
@@ -47,7 +47,9 @@ export const entryColumns = (sql: SQL, entries: readonly NewEntry[]) => {
   return columnsOf(sql, ENTRY_TEXTS, rows)
 }
 
-/** Two queries to follow WITH: advance the last number by `count`, then insert the entries that `from` selects (`added`). */
+/**
+ * Two queries to follow WITH: advance the last number by `count`, then insert the entries selected by `from` (`added`).
+ */
 export const advanceAndAdd = (count: string, from: string): string => `
   advanced AS (
     UPDATE change_log SET last = last + ${count} WHERE log IS NOT NULL AND ${count} > 0 RETURNING last
@@ -71,7 +73,7 @@ export const addEntries = (sql: SQL, entries: readonly NewEntry[]): Statement =>
 
 const LENGTH = 'coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)'
 
-// The server cuts what is too long.
+// The server limits the length of a page.
 const page = (where: string, order: string) => `
   SELECT ${ENTRY_COLUMNS}, found FROM (
     SELECT ${ENTRY_COLUMNS}, count(*) OVER () AS found, sum(${LENGTH}) OVER (
@@ -79,11 +81,11 @@ const page = (where: string, order: string) => `
     FROM (SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${where} ORDER BY ${order} LIMIT $2::bigint) AS read
   ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
 
-// No entries of another change log that was begun meanwhile.
+// Excludes entries of another change log begun in the meantime.
 const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
 const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
-/** `found`: how many there are within the limit, those that are too long together included. */
+/** `found`: the number of entries within the limit, including those beyond the page length. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
 async function stateOf(sql: SQL): Promise<ChangeLogState> {
@@ -106,7 +108,7 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       const state = await ask(stateOf)
       const most = Math.min(limit, MAX_ENTRIES)
       const end = endOf(after, state)
-      // One more than fits shows whether there is a next page.
+      // One extra row shows whether there is a next page.
       const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
       const entries = rows.slice(0, most).map((row) => toChangeLogEntry(state.name, row))
       const last = entries.at(-1)
@@ -126,8 +128,8 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
   }
 }
 
-// In a transaction that waits for neither the disk nor a standby: an entry that comes back is removed again. It locks nothing
-// that commits need.
+// A transaction that waits for neither the disk nor a standby: an entry restored by a crash is removed again. It takes
+// no lock that commits need.
 const REMOVE = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
   oldest AS (SELECT number, at FROM changes ORDER BY number LIMIT ${REMOVED_AT_ONCE}),
@@ -138,7 +140,7 @@ const REMOVE = `
   )
   DELETE FROM changes USING quick, kept WHERE commits = 'off' AND number < first RETURNING number`
 
-/** Removes a few of the entries that are older than is kept. Resolves to whether there may be more. */
+/** Removes a few of the entries older than the retention period. Resolves to true if there may be more. */
 export const removeEntries = async (sql: SQL): Promise<boolean> =>
   (await sql.unsafe<unknown[]>(REMOVE)).length > 0
 
@@ -154,7 +156,7 @@ const LINKS = `
   ) AS measured LEFT JOIN plants ON id = plant
   WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
 
-/** What is wrong with the change log: entries are missing, or do not lead to the stored plants. */
+/** Problems of the change log: missing entries, or entries that do not lead to the stored plants. */
 export async function* changeLogProblems(ask: Ask): AsyncGenerator<string> {
   const states = await ask(
     (sql) => sql<FoundNumbers[]>`

@@ -1,4 +1,4 @@
-// BEGIN … COMMIT: makes a batch durable, and notices if the file was moved or replaced.
+// BEGIN … COMMIT: makes a batch durable, and detects that the file was moved or replaced.
 
 import type { Database } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
@@ -15,7 +15,7 @@ import { prepareWrites, probe } from './apply-write'
 import { createCheckpointer } from './checkpoint'
 import type { CheckpointReport, CommitReply, DatabaseToOpen } from './worker-protocol'
 
-// How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
+// Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
 
 const moved: StorageFailure = {
@@ -23,12 +23,12 @@ const moved: StorageFailure = {
   detail: 'the database was moved, replaced or deleted',
 }
 
-/** A connection that commits batches, one at a time. Its calls block until the disk has answered. */
+/** A connection that commits batches, one at a time. Its calls block until the disk has confirmed. */
 export type Committer = {
   commit(batch: readonly Write[]): CommitReply
-  /** Writes what a create and these changes take, as a commit does, and stores nothing. */
+  /** Writes the pages of a create and these changes, as a commit does, and rolls back. */
   rehearse(changes: readonly PlantWrite[]): CommitReply
-  /** Checkpoints, if that is due. Called once the commit has been answered. */
+  /** Checkpoints, if one is due. Called once the commit has been answered. */
   afterCommit(): void
   close(): void
 }
@@ -39,7 +39,7 @@ export function openCommitter(
   isDistrusted: boolean,
   report: (report: CheckpointReport) => void,
 ): Committer {
-  // Another file at the path is another store.
+  // Another file at the path is a different store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
@@ -67,7 +67,7 @@ function prepareCommits(
   // SQLite creates the WAL at the first read: it must exist to be watched.
   schemaVersion(db)
   const isMoved = watchFiles(path)
-  // SQLite waits in steps of up to 100 ms: too coarse beside an import, which yields for some milliseconds.
+  // SQLite polls at intervals of up to 100 ms: too coarse beside an import, which yields for a few milliseconds.
   db.run('PRAGMA busy_timeout = 0')
 
   function beginImmediate(): void {
@@ -87,11 +87,11 @@ function prepareCommits(
     try {
       if (db.inTransaction) db.run('ROLLBACK')
     } catch {
-      // SQLite has already rolled back, or does so when the connection closes.
+      // SQLite has already rolled back, or will when the connection closes.
     }
   }
 
-  // A failed COMMIT may leave its frames in the WAL, complete but not synced. A commit that overwrites them, synced or not,
+  // A failed COMMIT may leave complete but unsynced frames in the WAL. A commit that overwrites them, synced or not,
   // keeps the next reader of the WAL from treating them as committed.
   function overwriteFailedCommit(): boolean {
     try {
@@ -108,7 +108,7 @@ function prepareCommits(
   // Begins a transaction; throws unless it can write.
   function beginBatch(): void {
     beginImmediate()
-    // A newer daemon may have started beside a command.
+    // A newer daemon may have started beside this command.
     if (schemaVersion(db) !== SCHEMA_VERSION) throw new Error('a newer plantstore has migrated it')
   }
 
@@ -125,8 +125,8 @@ function prepareCommits(
   }
 
   /**
-   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. Rolled back, they are overwritten by the
-   * next one (https://sqlite.org/fileformat2.html#walindexformat).
+   * Without a cache, SQLite writes pages to the WAL before the end of a transaction. After a rollback, the next
+   * transaction overwrites them (https://sqlite.org/fileformat2.html#walindexformat).
    */
   function rehearse(changes: readonly PlantWrite[]): CommitReply {
     try {
@@ -147,8 +147,8 @@ function prepareCommits(
   }
 
   /**
-   * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
-   * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
+   * Makes a batch durable, in order. It is in doubt, with its prospective outcomes, if COMMIT and the overwrite both
+   * failed, or if the file was moved in the meantime, and may come back together with its WAL.
    */
   function commit(batch: readonly Write[]): CommitReply {
     let outcomes: readonly Outcome[] | undefined
@@ -168,7 +168,7 @@ function prepareCommits(
       rollback()
       const failure = toFailure(error)
       if (!outcomes) return { failure }
-      // On a full disk the last frame is missing, without which there is no commit.
+      // On a full disk the last frame is missing; without it there is no commit.
       const isUndone = !isCommitted && (failure.kind !== 'failed' || overwriteFailedCommit())
       return isUndone ? { failure } : { failure, inDoubt: outcomes, lastEntry }
     }
