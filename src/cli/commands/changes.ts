@@ -26,7 +26,7 @@ export const changes: Command = {
     try {
       using signal = watchInterrupt()
       let after = config.after ?? undefined
-      // What happens meanwhile is not printed: there may be no end of it.
+      // Later changes are not printed: there may be no end of them.
       const { next: lastCursor } = await source.page('now')
       if (config.follow) {
         for await (const change of source.follow(after, signal)) {

@@ -1,4 +1,4 @@
-// plantstore health: asks the daemon whether it is healthy, for containers and supervisors.
+// plantstore health: queries the health of the daemon, for containers and supervisors.
 
 import { localAddress } from '../../address'
 import { safeMessage } from '../../errors'

@@ -40,11 +40,11 @@ const DELIMITER_NAMES: Readonly<Record<string, string>> = {
   '|': 'bar',
 }
 
-/** The options of `import` that say how a file is read, as they were given. */
+/** The options of `import` about the format of the file, as given. */
 const READING = ['format', 'sheet', 'list', 'header', 'headerRow', 'delimiter', 'encoding'] as const
 const COLUMNS = ['idColumn', 'nameColumn', ...OPTIONAL_TEXTS.map(optionOf)] as const
 
-/** Options as words of a command line, without those that have their default. */
+/** Options as words of a command line, without defaults. */
 function wordsOf(values: Partial<Record<OptionName, unknown>>): string[] {
   return Object.entries(values).flatMap(([key, value]) => {
     const flag = toFlag(key as OptionName)
@@ -69,12 +69,12 @@ function commandLine(
   return ['plantstore import', quote(path), ...words].join(' ')
 }
 
-/** Stands in a proposed command line for a column that only the user knows. */
+/** Placeholder in a proposed command line for a column that only the user knows. */
 const UNKNOWN = 'COLUMN'
 
 const usual = (column: string | null, name: string) => (column === name ? null : column)
 
-/** The options of a guess, where the user has not said otherwise. */
+/** The options of a guess, unless the user has set others. */
 function guessed(guess: Guess, config: Config): Partial<Record<OptionName, unknown>> {
   const nameColumn = config.nameColumn ?? guess.nameColumn ?? [UNKNOWN]
   const isUsual = nameColumn.length === 1 && nameColumn[0] === 'name'
@@ -95,7 +95,7 @@ const listSheets = ({ sheets, sheet }: Table): string =>
     .map((it) => JSON.stringify(it))
     .join(', ')
 
-/** The sheet or the list that is read, of several; null: there is only one. */
+/** A note about the chosen sheet or list; null if there is only one. */
 function explainChoice(table: Table): string | null {
   const { sheet, sheets, list } = table
   if (list !== null) return `reading the list ${showText(list)}`
@@ -103,7 +103,7 @@ function explainChoice(table: Table): string | null {
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
 }
 
-/** How the columns of a table were told apart, and the option for another way. */
+/** A description of how the columns were separated, with the option to change it. */
 function describe(table: Table): string {
   const { delimiter } = table
   if (delimiter !== null) {
@@ -147,7 +147,7 @@ async function open(
   try {
     const settings = { ...config, hasHeader: config.header }
     const table = await openTable(format, source, settings, wordsFor(path, config), readBook)
-    // A file without a row has no columns either.
+    // A file without rows has no columns.
     const isEmpty = table.header.length === 0
     const none: Columns = { id: null, numberFrom: null, name: [0], ...ofOptionalTexts(() => null) }
     return { table, columns: isEmpty ? none : findColumns(path, table, config) }
@@ -158,7 +158,7 @@ async function open(
   }
 }
 
-/** Throws a `UsageError` for options that do not go with a format, or with each other. */
+/** Throws a `UsageError` for options that contradict the format or each other. */
 function checkOptions(config: Config, format: Format): void {
   const isJson = format === 'json' || format === 'ndjson'
   if (config.delimiter && format !== 'csv') throw new UsageError('--delimiter is for CSV')
@@ -192,7 +192,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
   const input = openInput(path)
   using signal = watchInterrupt()
   const progress = createProgress(err, inPlants)
-  // Replaces the progress bar with a line.
+  // Replaces the progress bar by a line.
   const report = (line: string) => {
     progress.end()
     err.write(`${line}\n`)
@@ -204,7 +204,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
         if (purpose === 'read') read += length
       }),
     )
-  // Only a file on a disk can be read from its beginning again.
+  // Only a regular file can be read again from its start.
   const source: Source =
     input.bytes === null ? readFrom(input, 'read') : (purpose) => readFrom(openInput(path), purpose)
   const { table, columns } = await open(path, format, source, config, signal)
@@ -219,7 +219,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
     refusedFile.add(refusedWriter.row(entry.source, problem, place), refusedWriter.header)
   })
 
-  /** Says what was done, even of an import that fails or is interrupted. */
+  /** Prints the summary, even if the import failed or was interrupted. */
   async function end(): Promise<void> {
     progress.end()
     tally.end()

@@ -33,8 +33,8 @@ function readPem(parameter: string, path: string): string {
   }
 }
 
-// Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the check of
-// certificates.
+// Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the
+// check of certificates.
 function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   if (sslmode === 'disable' || isSocket(host)) return 'disable'
   const own = client && {
