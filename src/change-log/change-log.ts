@@ -49,8 +49,8 @@ export const NOW = 'now'
  */
 export interface ChangeLog {
   /**
-   * The entries after a cursor, the oldest first: at most `limit`, and fewer if they are long. Without `after`: from the
-   * oldest that is kept; {@link NOW}: none. `next` is the cursor of the last one; of where it began, if there is none.
+   * At most `limit` entries after a cursor, oldest first; fewer if they are long. Without `after`, from the oldest
+   * entry; with {@link NOW}, none. `next` is the cursor of the last entry, or of the start if there is none.
    */
   read(options: ReadOptions): Promise<ChangeLogPage>
   /**

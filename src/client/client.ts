@@ -38,13 +38,13 @@ export type ClientOptions = {
   readonly token: string
   /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined
-  /** How often a request may be sent again; default: 3; 0 for never. */
+  /** Maximum number of retries; default: 3; 0 for never. */
   readonly retries?: number | undefined
 }
 
 export type Client = ReturnType<typeof createClient>
 
-/** Makes a client. Throws a TypeError for an address or a token that no request can have. Its methods never throw: they reject. */
+/** Makes a client. Throws a TypeError for an invalid address or token. Its methods never throw: they reject. */
 export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) {
   if (!(retries >= 0)) throw new TypeError('retries must be a number from 0 on')
   const sender: Sender = {
@@ -73,7 +73,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   const listChanges = async (query: ChangesQuery = {}, options: CallOptions = {}) =>
     call('GET', 'plants/changes', { query: searchOf(query), read: toChangePage, ...options })
 
-  /** Reads a plant, with its `etag`; null if it still has the one in `ifNoneMatch`. */
+  /** Reads a plant, with its `etag`; null if it still matches `ifNoneMatch`. */
   function readPlant(
     id: bigint,
     options?: CallOptions & { readonly ifNoneMatch?: never },
@@ -88,7 +88,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   }
 
   return {
-    /** Creates a plant. It is sent again if no answer came; 40901 then means that the first attempt was stored. */
+    /** Creates a plant. Retried if there was no answer; 40901 then means that the first attempt was stored. */
     createPlant: async (plant: NewPlant, options: CallOptions = {}) => {
       const again = { isRepeatable: true, landed: toPlant(plant) }
       return call('POST', 'plants', { body: plantText(plant), read: toPlant, ...again, ...options })
@@ -111,7 +111,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
 
     readPlant,
 
-    /** A page of plants, in ascending order of ids if not asked otherwise. */
+    /** A page of plants, in ascending order of ids by default. */
     listPlants,
 
     /** Every plant, page by page; `limit` is the size of a page. Throws a {@link ClientError}. */
@@ -128,7 +128,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
       }
     },
 
-    /** A page of the change log, the oldest first. */
+    /** A page of the change log, oldest first. */
     listChanges,
 
     /**
@@ -137,7 +137,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
      */
     changes: (query: FollowQuery = {}) => changesAfter(sender, query),
 
-    /** A page of the changes of one plant, the newest first; of a deleted plant too. */
+    /** A page of the changes of one plant, newest first, also for deleted plants. */
     history: async (id: bigint, query: ChangesQuery = {}, options: CallOptions = {}) =>
       call('GET', `plants/${digitsOf(id)}/history`, {
         query: searchOf(query),
@@ -145,7 +145,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         ...options,
       }),
 
-    /** Every plant, then every change, for ever: what keeps a copy exact. Throws and ends like `changes`. */
+    /** Every plant, then every change, without end: keeps a copy exact. Throws and ends like `changes`. */
     follow: (options: CallOptions = {}) =>
       copyOf(
         {
@@ -156,13 +156,13 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
         options,
       ),
 
-    /** Replaces all fields of a plant: an optional text that is not given is removed. */
+    /** Replaces all fields of a plant: an omitted optional text is removed. */
     replacePlant: async (plant: NewPlant, options: ChangeOptions = {}) => {
       const body = plantText(plant)
       return call('PUT', `plants/${digitsOf(plant.id)}`, { body, read: toNewPlant, ...options })
     },
 
-    /** Changes the fields that are given; null removes an optional text. */
+    /** Changes the given fields; null removes an optional text. */
     patchPlant: async (id: bigint, change: PlantChange, options: ChangeOptions = {}) => {
       const body = changeText(change)
       return call('PATCH', `plants/${digitsOf(id)}`, { body, read: toNewPlant, ...options })
@@ -185,7 +185,7 @@ export function createClient({ url, token, fetch, retries = 3 }: ClientOptions) 
   }
 }
 
-// With a slash at its end, so that relative URLs are resolved below it, not beside it.
+// Adds a slash to the end, so that relative URLs are resolved below the path, not beside it.
 function folderOf(url: string | URL): URL {
   const folder = new URL(url)
   const { protocol, username, password } = folder

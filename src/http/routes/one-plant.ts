@@ -30,7 +30,7 @@ function requireSameId(sent: Int64 | undefined, id: Int64): void {
     throw new ApiError(40002, 'id: expected the id in the path, or none')
 }
 
-// Only the fields of the schema that were sent.
+// Only the schema's fields that were sent.
 const toPatch = (patch: PlantPatch): ChangedTexts =>
   Object.fromEntries(
     TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),

@@ -33,7 +33,7 @@ type ColouredProps = {
   readonly scrolls: boolean
 }
 
-/** Coloured JSON with its digits unchanged; any other text as it is, unwrapped if it scrolls. */
+/** Coloured JSON with its digits unchanged; any other text unchanged, without line wrap if it scrolls. */
 function Coloured({ text, tokens, scrolls }: ColouredProps) {
   if (!tokens) return <pre class={scrolls ? 'text lines' : 'text'}>{text}</pre>
   return (
@@ -65,7 +65,7 @@ export function Code({ text, label, scrolls = false }: Props) {
   return (
     <div class="code">
       {scrolls ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach scrollable content.
         <section class="scroll" aria-label={label} tabIndex={0}>
           {coloured}
         </section>
