@@ -43,7 +43,8 @@ const routes = plants({
   optionsOf: ({ request: { signal } }) => ({ signal }),
 })
 
-// What a create needs of a request and its answer, without Elysia: its headers, its bytes, whether its client has gone.
+// The parts of a request and its answer that a create uses, without Elysia: headers, bytes, and the client's
+// disconnect.
 async function echo(request: Request): Promise<Response> {
   const { signal } = request
   const { authorization } = request.headers.toJSON()

@@ -54,8 +54,9 @@ export function allowedMethods(app: AnyElysia): Map<string, string> {
 type BodyContext = { readonly request: Request; readonly headers: SentHeaders; body: unknown }
 
 /**
- * The options of a route whose body `read` reads. Elysia itself would read it before the hooks that check the credentials;
- * with `parse: 'none'` it neither reads nor validates it, and the schema is for types and the description alone.
+ * The options of a route whose body `read` reads. Elysia itself would read it before the hooks that check the
+ * credentials; with `parse: 'none'` it neither reads nor validates it, and the schema only provides types and the
+ * description.
  */
 export const bodyOf = <Schema extends TSchema>(
   body: Schema,

@@ -1,4 +1,4 @@
-// What createAll says of each plant, and how few requests it takes.
+// The results of createAll for each plant, and the number of its requests.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createClient, type Fetch, type NewPlant, type Plants } from '../../src/client/client'

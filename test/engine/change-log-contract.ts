@@ -53,7 +53,7 @@ async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): P
   return reason instanceof ApiError ? reason.message : ''
 }
 
-/** What entries make of no plants; each must begin with what the one before it left. */
+/** The plants that entries make of an empty store; each must start from the result of the previous one. */
 export function replay(entries: readonly ChangeLogEntry[]): Plant[] {
   const plants = new Map<bigint, PlantFields>()
   for (const { id, before, after } of entries) {
@@ -324,7 +324,7 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
     store = await database.open(null)
     while ((await changeLogOf(store).stats()).entries > 0) await Bun.sleep(50)
 
-    // What is removed is no longer told, but the change log goes on.
+    // Removed entries are not returned, but the change log continues.
     await store.createPlant({ id: 9n, name: 'Oak' })
     expect((await follow(store)).map(({ id }) => id)).toEqual([9n])
   })

@@ -1,4 +1,4 @@
-// What files of plants say, as commands and the console read and write them.
+// Files of plants, as commands and the console read and write them.
 import { describe, expect, test } from 'bun:test'
 import { getSchemaValidator } from 'elysia'
 import fc from 'fast-check'

@@ -20,7 +20,7 @@ const serve = (tls?: { cert: string; key: string }) =>
     fetch: () => Response.json({ changes: [], next: 'x' }),
   })
 
-/** Why there is no answer. */
+/** The explanation of a missing answer. */
 const reason = (url: string, proxies = NONE, seconds = 30): Promise<string> =>
   createSendRequest(proxies)(url, { whom: 'daemon', seconds }).then(
     ({ status }) => `answered ${status}`,

@@ -31,7 +31,7 @@ function expectNoSecret(text: string): void {
   for (const secret of SECRETS) expect(text).not.toContain(secret)
 }
 
-/** What a server sends to its client: at each of its messages, or as soon as it is there. */
+/** The output of a server: at each message of its client, or as soon as it connects. */
 type Behavior = {
   readonly data?: (socket: Socket) => void
   readonly open?: (socket: Socket) => void
@@ -102,7 +102,7 @@ const failures: [name: string, reason: string, Behavior][] = [
   ['a redirect to another scheme', BAD_REDIRECT, to('ftp://x/OtherSecret')],
 ]
 
-/** Why there is no answer. */
+/** The explanation of a missing answer. */
 const reason = (url: string, proxies = NO_PROXIES, seconds = 20): Promise<string> => {
   const headers = { authorization: `Bearer ${TOKEN}` }
   return createSendRequest(proxies)(url, { whom: 'daemon', seconds, headers }).then(

@@ -17,7 +17,7 @@ setDefaultTimeout(PATIENCE_MS)
 // An empty variable is none.
 const env = { PLANTSTORE_TOKEN: '' }
 
-/** What a daemon has printed, once that matches; it listens before it prints its token. */
+/** The output of a daemon, once it matches; it listens before it prints its token. */
 async function printed(daemon: Daemon, pattern: RegExp): Promise<string> {
   for (;;) {
     const match = pattern.exec(daemon.out())
@@ -130,7 +130,7 @@ test('prints the address of the console, which opens in a browser as it is', asy
 describe('a link that opens the console with the first token', () => {
   const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
 
-  /** What a start prints on a terminal. */
+  /** The output of a start on a terminal. */
   async function onTerminal(database: string): Promise<string> {
     const words = [...program, 'serve', '--port', '0', '--database', database]
     const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`

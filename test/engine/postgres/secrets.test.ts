@@ -28,7 +28,7 @@ function message(type: string, ...parts: readonly (string | number)[]): Buffer {
 const errorOf = (code: string, text: string): Buffer =>
   message('E', `SFATAL\0VFATAL\0${code ? `C${code}\0` : ''}M${text}\0\0`)
 
-/** What a server sends for each thing that it receives, in turn. */
+/** The answers of a server to the messages that it receives, in turn. */
 type Script = readonly ((received: Buffer) => Buffer)[]
 
 async function serve(script: Script) {

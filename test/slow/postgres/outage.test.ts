@@ -1,4 +1,4 @@
-// What a store does while its server hangs, is away, or refuses every write.
+// A store while its server hangs, is down, or refuses every write.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket } from 'node:net'

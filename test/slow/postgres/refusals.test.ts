@@ -10,7 +10,7 @@ import { allPlants, range } from '../../harness/tested-store'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-/** What docs/scaling.md promises of health and of the metric, in both directions. */
+/** The promise of docs/scaling.md for health and the metric, in both directions. */
 const LAGS_AT_MOST_MS = 10_000
 
 async function until(holds: () => Promise<boolean>): Promise<number> {
@@ -45,7 +45,7 @@ async function openPlain(server: PostgresServer, port = server.port) {
 
 const forced = 'ALTER TABLE plants FORCE ROW LEVEL SECURITY; ALTER TABLE plants'
 
-/** What was lost, how, how it is healed, the SQLSTATE, and whether only a write shows it. */
+/** The lost privilege or object, its loss and its repair, the SQLSTATE, and true if only a write shows it. */
 const refusals = [
   [
     'INSERT',
@@ -93,7 +93,7 @@ const refusals = [
   ],
 ] as const
 
-/** What keeps a new session from being used, how it is healed, and the reason in the log. */
+/** The obstacle to a new session, its repair, and the reason in the log. */
 const closed = [
   ['a password', `ALTER ROLE $role PASSWORD 'x'`, `ALTER ROLE $role PASSWORD 'secret'`, 'password'],
   [

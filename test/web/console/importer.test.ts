@@ -48,7 +48,7 @@ async function until<T>(find: () => T | null | undefined | false): Promise<T> {
   throw new Error('it did not come')
 }
 
-/** What is asked about a file, once it was read whole. */
+/** The preview of a file, once it was read whole. */
 async function previewOf(importer: Importer): Promise<Preview> {
   const form = await until(() => importer.form.value)
   const { preview } = form.props as unknown as { preview: Preview }
@@ -56,7 +56,7 @@ async function previewOf(importer: Importer): Promise<Preview> {
   return preview
 }
 
-/** What a preview shows of a file. */
+/** The visible parts of a file's preview. */
 function shown({ findings, choice, settings, opened }: Preview) {
   const { id, name, tag, numberFrom } = choice.value
   const header = opened.value?.table.header ?? []

@@ -1,4 +1,4 @@
-// What the API reference sends and shows: requests, commands of curl, JSON with all its digits.
+// The requests of the API reference: sent, shown as curl commands, and with all digits of JSON.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
