@@ -108,7 +108,7 @@ const FAMILIES = {
   plantstore_changes_bytes: 'gauge Size of the change log.',
   plantstore_changes_followers: 'gauge Clients that follow the change log.',
   plantstore_log_lines_dropped_total:
-    'counter Log lines dropped because nobody read them or the disk was full.',
+    'counter Log lines dropped because stderr was not read or the disk was full.',
   plantstore_tls_certificate_expiry_timestamp_seconds:
     'gauge Expiry of the TLS certificate, in seconds since 1970.',
   plantstore_backup_last_success_timestamp_seconds:

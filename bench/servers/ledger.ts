@@ -49,7 +49,7 @@ async function echo(request: Request): Promise<Response> {
   const { signal } = request
   const { authorization } = request.headers.toJSON()
   const plant = parseBody(await request.bytes()) as Plant
-  if (signal.aborted || authorization === undefined) throw new Error('the client has gone')
+  if (signal.aborted || authorization === undefined) throw new Error('the client disconnected')
   return new Response(JSON.stringify({ ...plant, id: undefined }), { headers: jsonHeaders })
 }
 

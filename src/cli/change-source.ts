@@ -43,7 +43,7 @@ function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
   const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
-    const options = { whom: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
+    const options = { target: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
     return (to, init) => ask(to, { ...init, ...options })
   }
   const client = createClient({ url, token, fetch: send(false) })

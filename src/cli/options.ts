@@ -179,7 +179,7 @@ const ofOneRun = {
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
   output: optional(nonEmpty, 'FILE', 'write the token to this new file, with mode 0600'),
   json: flag('print a JSON array'),
-  olderThan: optional(duration(), 'DURATION', 'only tokens that ended at least this long ago'),
+  olderThan: optional(duration(), 'DURATION', 'only tokens inactive for at least this long'),
   format: optional(
     oneOf(formats),
     'FORMAT',
@@ -204,7 +204,7 @@ const ofOneRun = {
   encoding: optional(encoding, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
   refused: optional(nonEmpty, 'FILE', 'write refused rows to this file, with the reason'),
-  escapeFormulas: flag("write a name such as =A1 as '=A1, for spreadsheets"),
+  escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
   replace: flag('replace stored plants that differ'),
   after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
@@ -213,7 +213,7 @@ const ofOneRun = {
 
 const ofFollowers = {
   url: optional(url, 'URL', 'read from the daemon at this address'),
-  cursorFile: optional(nonEmpty, 'FILE', 'remember here the last change that was delivered'),
+  cursorFile: optional(nonEmpty, 'FILE', 'save the cursor of the last delivered change here'),
   secretFile: optional(nonEmpty, 'FILE', 'the signing secrets, one per line'),
 }
 

@@ -84,7 +84,7 @@ ${openedConsole(started, text)}Create a plant:
 `)
   if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
   await store.revokeToken(NAME, Date.now())
-  log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
+  log('warn', 'token-not-shown', { detail: 'it could not be printed, so it was revoked' })
 }
 
 /** Logs that the daemon is listening, and prints instructions. A store without tokens gets its first one. */

@@ -20,7 +20,7 @@ export function parseDatabase(text: string): string | undefined {
   if (isPostgresUrl(text) || !LOOKALIKE.test(text)) return text || undefined
   // The value is not shown, as it may contain a password.
   throw new UsageError(
-    'the database looks like a server, but is not postgres://USER@HOST/NAME; to name a file so, begin with ./',
+    'the database looks like a server, but is not postgres://USER@HOST/NAME; prefix a file name with ./',
   )
 }
 

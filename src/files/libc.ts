@@ -143,7 +143,8 @@ export function watchInode(path: string): () => string | null {
       return `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
     }
     // There is no file, or an error: errno does not survive an FFI call.
-    if (statSync(path, { throwIfNoEntry: false })) throw new Error(`${path} came and went`)
+    if (statSync(path, { throwIfNoEntry: false }))
+      throw new Error(`${path} changed while it was being checked`)
     return null
   }
 }

@@ -6,7 +6,7 @@ export type Asked = {
   readonly url: URL
   readonly unix: string | undefined
   readonly proxy: URL | null
-  readonly whom: string
+  readonly target: string
   readonly seconds: number
   /** Secrets that no message may show, besides all parts of the URLs but their origins. */
   readonly secrets: readonly string[]
@@ -25,8 +25,8 @@ const UNKNOWN_CA = [
 // The address without user and password.
 const addressOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
-const NO_HTTP = 'it does not speak valid HTTP'
-const DAMAGED = 'its answer is compressed and damaged'
+const NO_HTTP = 'malformed HTTP'
+const DAMAGED = 'its compressed answer is damaged'
 const BAD_REDIRECT = 'it redirects to an invalid URL'
 
 // Texts for the codes of Bun's errors, whose messages show the whole URL.
@@ -105,7 +105,7 @@ async function explainProxy(error: unknown, proxy: URL, asked: Asked): Promise<s
   const { STATUS_CODES } = await import('node:http')
   const answered = status ? `${status} ${STATUS_CODES[status] ?? ''}`.trim() : ''
   const reason = answered || reasons[codeOf(error)] || reasonOf(error, asked)
-  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to do without it, add ${asked.url.hostname} to NO_PROXY`
+  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to bypass it, add ${asked.url.hostname} to NO_PROXY`
 }
 
 /** The reason that a certificate was refused; null if it was not. */
@@ -121,7 +121,7 @@ function explainCertificate(code: string, { origin, hostname }: URL): string | n
 
 /** One line about a request without an answer. Of URLs, it shows only the origin: the path may be a secret. */
 export async function explainNoAnswer(error: unknown, asked: Asked): Promise<string> {
-  const { url, unix, proxy, whom, seconds } = asked
+  const { url, unix, proxy, target, seconds } = asked
   const at = unix ?? url.origin
   if (error instanceof Error && error.name === 'TimeoutError') {
     const by = proxy === null ? '' : ` through the proxy at ${addressOf(proxy)}`
@@ -132,7 +132,7 @@ export async function explainNoAnswer(error: unknown, asked: Asked): Promise<str
   const certificate = explainCertificate(code, proxy === null || isTls ? url : proxy)
   if (certificate !== null) return certificate
   if (proxy !== null) return explainProxy(error, proxy, asked)
-  if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${whom} running?`
+  if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${target} running?`
   if (code === 'ENOTFOUND') return `cannot resolve host ${url.hostname}`
   const other = otherScheme(url)
   if (unix === undefined && ['ECONNRESET', 'EPROTO'].includes(code) && (await answers(other))) {

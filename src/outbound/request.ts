@@ -6,7 +6,7 @@ import { type Proxies, proxyFor } from './proxies'
 
 export type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
   /** The kind of server, for messages. */
-  readonly whom: 'daemon' | 'receiver'
+  readonly target: 'daemon' | 'receiver'
   /** Time limit of the answer; of a stream, until it begins. */
   readonly seconds: number
   /** True if the caller reads the body as it arrives. */
@@ -41,7 +41,7 @@ function secretsIn(headers: SendOptions['headers']): string[] {
 /** Returns the function that sends every request. */
 export const createSendRequest =
   (proxies: Proxies): SendRequest =>
-  async (to, { whom, seconds, isStream = false, isLocal = false, signal, ...init }) => {
+  async (to, { target, seconds, isStream = false, isLocal = false, signal, ...init }) => {
     const url = new URL(to)
     const isDirect = isLocal || init.unix !== undefined
     const late = new AbortController()
@@ -65,7 +65,7 @@ export const createSendRequest =
       if (signal?.aborted) throw signal.reason
       if (error instanceof OpenError) throw error
       const secrets = secretsIn(init.headers)
-      const asked = { url, unix: init.unix, proxy, whom, seconds, secrets }
+      const asked = { url, unix: init.unix, proxy, target, seconds, secrets }
       throw new OpenError(await explainNoAnswer(error, asked))
     } finally {
       clearTimeout(timer)

@@ -72,7 +72,7 @@ async function attempt(
       method: 'POST',
       redirect: 'manual',
       signal,
-      whom: 'receiver',
+      target: 'receiver',
       seconds: PATIENCE_SECONDS,
       isStream: true,
       decompress: false,

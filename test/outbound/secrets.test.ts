@@ -68,9 +68,9 @@ async function behave({ data, open }: Behavior) {
 const tls = (pair: { cert: string; key: string }) =>
   Bun.serve({ port: 0, hostname: '127.0.0.1', tls: pair, fetch: () => new Response('x') })
 
-const NO_HTTP = 'it does not speak valid HTTP'
+const NO_HTTP = 'malformed HTTP'
 const CLOSED = 'it closed the connection'
-const DAMAGED = 'its answer is compressed and damaged'
+const DAMAGED = 'its compressed answer is damaged'
 const BAD_REDIRECT = 'it redirects to an invalid URL'
 
 const failures: [name: string, reason: string, Behavior][] = [
@@ -105,7 +105,7 @@ const failures: [name: string, reason: string, Behavior][] = [
 /** The explanation of a missing answer. */
 const reason = (url: string, proxies = NO_PROXIES, seconds = 20): Promise<string> => {
   const headers = { authorization: `Bearer ${TOKEN}` }
-  return createSendRequest(proxies)(url, { whom: 'daemon', seconds, headers }).then(
+  return createSendRequest(proxies)(url, { target: 'daemon', seconds, headers }).then(
     ({ status }) => `answered ${status}`,
     (error: Error) => error.message,
   )

@@ -119,7 +119,7 @@ export const completion: Command = {
   name: 'completion',
   usage: 'bash | zsh | fish',
   summary: 'print a completion script for a shell',
-  help: `To keep it:
+  help: `To install it:
 
   plantstore completion bash > \\
     ~/.local/share/bash-completion/completions/plantstore

@@ -92,10 +92,9 @@ export const exportPlants: Command = {
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON or CSV, by the file's name or --format; by default NDJSON to standard output. The export is a snapshot
 of one moment, with exact ids; "plantstore import" recreates the store from it. The file appears under its name once it is
-complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
-formula begins with an apostrophe, which stays if the file is imported, and the file begins with a byte order mark, without
-which Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to
-the database.`,
+complete, and replaces any file of that name. --escape-formulas makes a CSV safe to open in a spreadsheet: it prefixes
+formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which Excel misreads letters beyond
+ASCII. Works while the daemon runs, and writes nothing to the database.`,
   options: [...databaseOptions, 'format', 'escapeFormulas'],
   wording: {
     format: { help: 'ndjson or csv; default: by the file name', choices: writtenFormats },

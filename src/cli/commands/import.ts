@@ -243,7 +243,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
         }),
       }
       const line = ['plantstore import', quote(refused), ...wordsOf(own)].join(' ')
-      report(`the refused rows are in ${refused}; mend them, then: ${line}`)
+      report(`refused rows saved to ${refused}; fix them, then run: ${line}`)
     }
   }
 
@@ -254,7 +254,7 @@ async function importFile({ config, args, out, err }: CommandContext): Promise<n
       if (signal.aborted) break
       for (const entry of group) {
         if (!('plant' in entry) || shown === PLANTS_SHOWN) continue
-        if (shown === 0) out.write('the first plants, as they would be stored:\n')
+        if (shown === 0) out.write('preview:\n')
         out.write(writers.ndjson.line(entry.plant))
         shown += 1
       }

@@ -59,7 +59,9 @@ export function createTally(
 /** The result in one line; `isDry`: of a dry run. */
 export function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
   const { created, skipped, replaced, refused } = counts
-  const done = `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+  const done = isDry
+    ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
+    : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
-  return `${isDry ? 'nothing stored; it would be: ' : ''}${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
+  return `${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
 }

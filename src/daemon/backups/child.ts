@@ -41,8 +41,8 @@ export function startChild(
   const end = async () => {
     const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()])
     if (code === 0) return null
-    const said = text.trim().replace(/^plantstore: /, '')
-    return said || `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
+    const reason = text.trim().replace(/^plantstore: /, '')
+    return reason || `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
   }
   return {
     pid: child.pid,

@@ -33,7 +33,7 @@ function readCertificate(certFile: string, keyFile: string) {
   const [cert, leaf] = parse(certFile, 'valid certificates', parseChain)
   const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
   if (!leaf.checkPrivateKey(privateKey)) {
-    throw new OpenError(`the key ${keyFile} does not belong to the certificate ${certFile}`)
+    throw new OpenError(`the key ${keyFile} does not match the certificate ${certFile}`)
   }
   const isSelfSigned = leaf.checkIssued(leaf)
   return {

@@ -42,7 +42,7 @@ export function createSharedPort() {
 
   function setOption(fd: number, name: number, value: Uint8Array): void {
     if (setsockopt(fd, SOL_SOCKET, name, value, value.length) === 0) return
-    throw new Error('this system cannot hand the port over; restart to use the new certificate')
+    throw new Error('this kernel does not support port sharing; restart to use the new certificate')
   }
 
   function directToNewest(): void {

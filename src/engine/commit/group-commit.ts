@@ -72,7 +72,7 @@ function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
   if (!signal?.aborted) return true
-  reject(new ApiError(50301, 'the client has gone'))
+  reject(new ApiError(50301, 'the client disconnected'))
   return false
 }
 

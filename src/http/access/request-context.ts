@@ -13,13 +13,13 @@ export type RequestContext = {
 }
 
 // `token` is set by the hook that checks the credentials.
-const nobody: { token: Token | null } & Pick<RequestContext, 'entry'> = {
+const anonymous: { token: Token | null } & Pick<RequestContext, 'entry'> = {
   token: null,
   entry: undefined,
 }
 
 /** Provides `token` and `entry` to routes; hooks of the app set them. */
-export const requestContext = () => new Elysia({ name: 'caller' }).decorate(nobody)
+export const requestContext = () => new Elysia({ name: 'caller' }).decorate(anonymous)
 
 export type OptionsOf = (caller: RequestContext) => CreateOptions
 

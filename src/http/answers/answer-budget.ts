@@ -18,7 +18,7 @@ export const UNREAD_SECONDS = 20
 const UNMEASURED_CHANGES = 8
 // Memory of such a change until it is answered, as a multiple of the plant's length (`memory-unread-patches`).
 const COPIES = 4
-const TOO_MANY = 'busy: too many long answers wait for their clients; retry shortly'
+const TOO_MANY = 'busy: too many large responses are still unread; retry shortly'
 
 export type AnswerBudget = {
   /** Bytes of long answers that are unread or in the making. */

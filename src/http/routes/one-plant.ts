@@ -27,7 +27,7 @@ const tagged = { example: storedExample, headers: { etag } }
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id)
-    throw new ApiError(40002, 'id: expected the id in the path, or none')
+    throw new ApiError(40002, 'id: must match the id in the path, or be left out')
 }
 
 // Only the schema's fields that were sent.

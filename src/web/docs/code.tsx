@@ -6,23 +6,23 @@ type CopyProps = { readonly text: string; readonly label: string }
 
 // Over plain HTTP, browsers allow the clipboard only on localhost.
 function Copy({ text, label }: CopyProps) {
-  const said = useSignal('Copy')
+  const status = useSignal('Copy')
   if (!navigator.clipboard) return null
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => {
-        said.value = 'Copied'
+        status.value = 'Copied'
         setTimeout(() => {
-          said.value = 'Copy'
+          status.value = 'Copy'
         }, 1500)
       },
       () => {
-        said.value = 'Cannot copy'
+        status.value = 'Cannot copy'
       },
     )
   return (
     <button type="button" class="copy" aria-label={`Copy: ${label}`} onClick={copy}>
-      {said}
+      {status}
     </button>
   )
 }

@@ -56,9 +56,8 @@ const always =
   (answer: Buffer | string): (() => Buffer) =>
   () =>
     Buffer.from(answer)
-const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the host and the port'
-const METHOD =
-  'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
+const NO_POSTGRES = 'not a PostgreSQL server; check the host and the port'
+const METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.conf'
 const TLS = '&sslmode=verify-full'
 const HANDSHAKE = 'the TLS handshake failed'
 

@@ -74,7 +74,7 @@ describeServers('an outage of %s', (started, it) => {
     await store.close()
   })
 
-  test('is not risked at an address that leads to two servers', async () => {
+  test('is not risked at an address that resolves to two servers', async () => {
     const url = await newDatabase(await started())
     await using other = await startPostgres(it)
     await (await openAt(await other.createDatabase(url.slice(url.lastIndexOf('/') + 1)))).close()
@@ -89,7 +89,7 @@ describeServers('an outage of %s', (started, it) => {
     const { port } = address.address() as AddressInfo
 
     await expect(openAt(url.replace(/:\d+\//, `:${port}/`))).rejects.toThrow(
-      'its address leads to two servers',
+      'its address resolves to two servers',
     )
     address.close()
   })

@@ -67,9 +67,8 @@ const UNTRUSTED =
   /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
 
 const CLOSED = 'the server closed the connection'
-const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the host and the port'
-const OTHER_METHOD =
-  'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
+const NO_POSTGRES = 'not a PostgreSQL server; check the host and the port'
+const OTHER_METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.conf'
 
 // Texts for the codes of Bun's own errors.
 const REASONS: Readonly<Record<string, string>> = {

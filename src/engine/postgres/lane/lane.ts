@@ -33,7 +33,7 @@ const DEADLINE_MS = 5000
 const GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
 const TWO_SERVERS =
-  'its address leads to two servers, and one lacks what was written to the other; name each host in the URL'
+  'its address resolves to two servers, and one lacks writes made to the other; list each host in the URL'
 
 /** The lane of one process. At most one step is under way. */
 export class Lane {

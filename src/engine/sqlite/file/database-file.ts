@@ -87,7 +87,7 @@ function checkHeader(fd: number, path: string): number {
   // With a WAL, a file may lack pages that the WAL still holds.
   if (missing > 0 && !existsSync(`${path}-journal`) && fileSize(`${path}-wal`) === 0) {
     throw new OpenError(
-      `${path} is damaged: ${missing} bytes are missing at its end; put back a backup with "plantstore restore"`,
+      `${path} is damaged: ${missing} bytes are missing at its end; restore a backup with "plantstore restore"`,
       true,
     )
   }

@@ -115,7 +115,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
     case 'SQLITE_NOTADB':
       return new OpenError(`${path} is not a plantstore database; name another with --database`)
     case 'SQLITE_CORRUPT':
-      return new OpenError(`${path} is damaged; put back a backup with "plantstore restore"`, true)
+      return new OpenError(`${path} is damaged; restore a backup with "plantstore restore"`, true)
     case 'SQLITE_BUSY':
     case 'SQLITE_BUSY_RECOVERY':
     case 'SQLITE_BUSY_SNAPSHOT':

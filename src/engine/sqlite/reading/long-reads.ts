@@ -60,7 +60,7 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
       return Promise.reject(new ApiError(50301, TOO_MANY_READS))
     return new Promise((resolve, reject) => {
       const run = () => {
-        if (signal?.aborted) reject(new ApiError(50301, 'the client has gone'))
+        if (signal?.aborted) reject(new ApiError(50301, 'the client disconnected'))
         else read().then(resolve, reject)
       }
       waiting.push({ signal, run })
