@@ -154,7 +154,7 @@ test('a copy begins again when its place in the log is gone', async () => {
 
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } }
 
-test('goes on where a connection was cut, in the middle of an event too', async () => {
+test('resumes after a lost connection, even in the middle of an event', async () => {
   let cuts = 0
   // Passes on so many bytes of an answer, then cuts it.
   await using proxy = Bun.serve({

@@ -191,7 +191,7 @@ test('ends with what refuses to say which plants are stored', async () => {
   await expect(all).rejects.toMatchObject({ failure: { error: 50701 } })
 })
 
-test('refuses an object that is no plant like any other plant, and goes on', async () => {
+test('refuses an object that is not a plant like any other, and continues', async () => {
   const circle: unknown[] = []
   circle.push(circle)
   const wrong: readonly unknown[] = [

@@ -188,7 +188,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testCursors(make: () => Promise<ChangeLogDatabase>): void {
-  test('goes on after a cursor, and over a restart without the option', async () => {
+  test('continues after a cursor, and after a restart without the option', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 3))
@@ -313,7 +313,7 @@ function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testRetention(make: () => Promise<ChangeLogDatabase>): void {
-  test('keeps entries for as long as it was last told, over restarts without the option', async () => {
+  test('keeps its retention period over restarts without the option', async () => {
     await using database = await make()
     await (await database.open(DAY_MS)).createPlants(range(1, 3))
     let store = await database.open(null)

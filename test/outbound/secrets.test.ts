@@ -150,7 +150,7 @@ describe('a message about a request shows no secret of its URL', () => {
     expectNoSecret(said)
   })
 
-  test('TLS that is none, and TLS instead of plain HTTP', async () => {
+  test('malformed TLS, and TLS instead of plain HTTP', async () => {
     using garbage = await behave({ data: send('garbage garbage garbage') })
     // A fatal alert: protocol_version.
     using old = await behave({ data: send(Buffer.from('15030300020246', 'hex')) })

@@ -101,7 +101,7 @@ test('completes only flags that the action takes', async () => {
   expect(await completed('plantstore token --database x ')).toEqual(Object.keys(own))
 })
 
-test('completes the tokens that can be revoked, and leaves the database as it is', async () => {
+test('completes the tokens that can be revoked, and leaves the database unchanged', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const line = (file: string) => `plantstore token revoke --database ${file} `

@@ -59,7 +59,7 @@ test.skipIf(!hasIpv6)(
   },
 )
 
-test('serves if standard output cannot be written, and revokes the token that nobody saw', async () => {
+test('serves if standard output cannot be written, and revokes the token that was not shown', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" > /dev/full']
@@ -116,7 +116,7 @@ test('says at every start how to make another token, by a command that works as 
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })
 
-test('prints the address of the console, which opens in a browser as it is', async () => {
+test('prints the address of the console, which opens in a browser unchanged', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const address = await printed(daemon, /^console: (.*)\n/m)

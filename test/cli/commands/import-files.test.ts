@@ -426,7 +426,7 @@ test('every file of test/real-world has its test here', () => {
 })
 
 describe('a dry run', () => {
-  test('stores nothing, and says what would be stored', async () => {
+  test('stores nothing, and prints what would be stored', async () => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
     await Bun.write(
@@ -457,7 +457,7 @@ describe('a dry run', () => {
 })
 
 describe('--refused', () => {
-  test('writes the refused rows as they were, which can be mended and imported alone', async () => {
+  test('writes the refused rows unchanged, ready to fix and import again', async () => {
     using folder = temporaryFolder()
     const [database, refused] = [folder.file('plants.db'), folder.file('refused.csv')]
     await Bun.write(

@@ -125,7 +125,7 @@ describe('many at once', () => {
   })
 })
 
-describe('what somebody else did meanwhile', () => {
+describe('changes by another user meanwhile', () => {
   test('before the table was read again is told at once, and the rest is deleted', async () => {
     await using console = await openWith(3)
     const { page, ids, bar } = console

@@ -234,7 +234,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     expect(await it.query('SELECT timeline FROM change_log')).toEqual([before])
   })
 
-  test('goes on in a new lane if its own is gone, without an alarm of lost commits', async () => {
+  test('continues in a new lane if its own is gone, without an alarm of lost commits', async () => {
     await using it = await openCuttable(await started(), keep)
     const before = await endOf(it.store)
     await it.query('DELETE FROM lanes')

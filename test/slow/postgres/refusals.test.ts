@@ -212,7 +212,7 @@ describeServers('what %s refuses', (started) => {
     ])
   })
 
-  test('because it became read-only is in the metric though nobody writes', async () => {
+  test('because it became read-only is in the metric even without writes', async () => {
     const server = await started()
     await using it = await openPlain(server)
     const reload = async (change: string) => {
@@ -356,7 +356,7 @@ describeServers('what %s refuses', (started) => {
     await until(it.isHealthy)
   })
 
-  test('is nothing at all on connections that are half open, which health finds while nobody reads', async () => {
+  test('is nothing at all on half-open connections, which health finds without any reads', async () => {
     const server = await started()
     using proxy = startProxy(server.port)
     await using it = await openPlain(server, proxy.port)
