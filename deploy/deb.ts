@@ -41,7 +41,7 @@ ${options.homepage === null ? '' : `Homepage: ${options.homepage}\n`}Description
 
 const inRepository = (pattern: string): string[] => [...new Bun.Glob(pattern).scanSync(repository)]
 
-// What changed stands in CHANGELOG.md; Debian wants to know which release this is.
+// The changes are in CHANGELOG.md; Debian requires an entry that names the release.
 const changelog = ({ version, maintainer, epoch }: DebOptions): string => {
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000')
   return `plantstore (${version}) unstable; urgency=medium
@@ -71,14 +71,14 @@ async function copyright(): Promise<string> {
   return `${head}Copyright: ${holder}\nLicense: Expat\n${indented(license)}\n`
 }
 
-// Where Debian's shells look for the completions of packages.
+// The folders in which Debian's shells look for packaged completions.
 const completions = {
   bash: 'usr/share/bash-completion/completions/plantstore',
   zsh: 'usr/share/zsh/vendor-completions/_plantstore',
   fish: 'usr/share/fish/vendor_completions.d/plantstore.fish',
 }
 
-/** What a command of the program prints. */
+/** The output of a command of the program. */
 const print = (...args: string[]) =>
   run([process.execPath, join(repository, 'src/main.ts'), ...args])
 

@@ -1,11 +1,11 @@
-// What an executable is made of: Bun, what Bun is made of, and the npm packages that a build read.
+// The parts of an executable: Bun, the libraries in Bun, and the npm packages of the build.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dir, '..')
 const folder = join(import.meta.dir, 'licenses/parts')
 
-/** What Bun is compatible with, is compiled by, or has on Windows only. */
+/** Names in `process.versions` that are not parts: compatible versions, compilers, and libraries for Windows only. */
 const NOT_PARTS = 'bun node openssl v8 uv napi modules unicode typescript zig'.split(' ')
 
 export type Part = {
@@ -14,7 +14,7 @@ export type Part = {
   readonly version?: string | undefined
   /** Its SPDX identifier, or `LicenseRef-…`. */
   readonly license: string
-  /** Where its source is, at the version in the executable if that is known. */
+  /** The URL of its source, at the version in the executable if that is known. */
   readonly source: string
   readonly terms: string
   readonly purl: string
@@ -44,7 +44,7 @@ function nativePart(key: string): Part {
   }
 }
 
-/** What Bun is made of. Throws if it has a part whose license is not known. */
+/** The libraries in Bun. Throws if the license of one is not known. */
 function nativeParts(): Part[] {
   const files = partFiles()
   const unknown = Object.keys(process.versions).filter(

@@ -1,6 +1,6 @@
-// Where a daemon listens, and where a client on the same machine reaches it.
+// The addresses of a daemon: those that it listens on, and the one for a client on the same machine.
 
-// The addresses that mean all interfaces, and the ones that a client uses instead.
+// The wildcard addresses, and the addresses that a client uses instead.
 const wildcards = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
@@ -9,17 +9,17 @@ const wildcards = new Map([
 /** True if a daemon with this `--host` listens on all interfaces. */
 export const isWildcard = (host: string): boolean => wildcards.has(host)
 
-/** Where a client on the same machine finds the daemon. */
+/** The address of the daemon for a client on the same machine. */
 export type LocalAddress = {
   readonly url: string
-  /** The path of the unix socket to ask; null: none. */
+  /** The path of the unix socket; null if there is none. */
   readonly unix: string | null
 }
 
-/** The host at which a client on the same machine reaches a daemon with this `--host`. */
+/** The host of a daemon with this `--host`, for a client on the same machine. */
 export const localHost = (host: string): string => wildcards.get(host) ?? host
 
-/** What a configuration says of where its daemon listens. */
+/** The settings that determine the address of a daemon. */
 type Listening = {
   readonly host: string
   readonly port: number
@@ -27,7 +27,7 @@ type Listening = {
   readonly tlsCert: string | null
 }
 
-/** Where a client on the same machine finds the daemon of a configuration. */
+/** The address of the daemon with a configuration, for a client on the same machine. */
 export function localAddress({ host, port, unix, tlsCert }: Listening): LocalAddress {
   if (unix !== null) return { url: 'http://localhost', unix }
   const scheme = tlsCert === null ? 'http' : 'https'
@@ -35,6 +35,6 @@ export function localAddress({ host, port, unix, tlsCert }: Listening): LocalAdd
   return { url: `${scheme}://${address.includes(':') ? `[${address}]` : address}:${port}`, unix }
 }
 
-/** An address; an IPv4-mapped one, as a listener on `::` sees an IPv4 client, as plain IPv4 (RFC 4291, section 2.5.5.2). */
+/** An address; an IPv4-mapped one, as listeners on `::` see IPv4 clients, as plain IPv4 (RFC 4291, section 2.5.5.2). */
 export const unmapped = (address: string): string =>
   address.includes('.') ? address.replace(/^::ffff:/i, '') : address

@@ -1,9 +1,8 @@
-// The errors of the program: why a client is refused, and why the program itself gives up.
+// The errors of the program: refusals of requests, and reasons to end a command.
 
 /**
- * Every error number that the service answers, with its default message.
- *
- * A number is the HTTP status times 100 plus a count. It is never reused and never changes its meaning.
+ * Every error number of the service, with its default message. A number is the HTTP status times 100 plus a count. It
+ * is never reused and never changes its meaning.
  */
 export const catalogue = {
   40001: 'the body is not valid JSON in UTF-8',
@@ -56,11 +55,11 @@ export class ApiError extends Error {
   }
 }
 
-/** A database, a server or a file that cannot be used: why, and how to fix it, in one line. */
+/** An error of a database, a server or a file that cannot be used: the reason and the fix, in one line. */
 export class OpenError extends Error {
   override readonly name = 'OpenError'
 
-  /** `storage`: the disk or the file's content is at fault, not the command. */
+  /** `storage`: true if the disk or the file's content is at fault, not the command. */
   constructor(
     message: string,
     readonly storage = false,
@@ -74,14 +73,14 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The code of an error of the system or of SQLite; empty if it has none. */
+/** The code of an error of the system or of SQLite; empty if there is none. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code
-  // That of a DOMException is a number.
+  // The code of a DOMException is a number.
   return typeof code === 'string' ? code : ''
 }
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
@@ -89,10 +88,10 @@ export const messageOf = (error: unknown): string =>
 const URL_IN_TEXT = /[a-z][a-z\d+.-]{0,20}:\/\/[^\s"]+/gi
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed.
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]+/g
-// Shorter ones occur in any text.
+// Shorter secrets occur in any text.
 const LEAST_SECRET = 3
 
-/** A text with each URL in it cut to scheme and host: the rest may be secret. */
+/** A text with each URL reduced to scheme and host, as the rest may be secret. */
 export const cutUrls = (text: string): string =>
   text.replace(URL_IN_TEXT, (it) => {
     const { protocol = it.slice(0, it.indexOf(':') + 1), host = '' } = URL.parse(it) ?? {}
@@ -103,8 +102,8 @@ const isOwn = (error: unknown): boolean =>
   [ApiError, OpenError, UsageError].some((it) => error instanceof it)
 
 /**
- * The message of an error, for users and logs: of this program's own errors, as it is; of the runtime or of a server, in
- * one line, without these secrets, and with its URLs cut.
+ * The message of an error, for users and logs. The program's own errors are unchanged; those of the runtime or of a
+ * server become one line, without these secrets, and with URLs reduced.
  */
 export function safeMessage(error: unknown, secrets: readonly string[] = []): string {
   if (isOwn(error)) return messageOf(error)
@@ -122,22 +121,22 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'input/output error',
 }
 
-/** The error for a file that a user named and that cannot be read. */
+/** The error of an unreadable file named by the user. */
 export function inputError(error: unknown, path: string): OpenError {
   const code = codeOf(error)
   return new OpenError(`cannot read ${path}: ${REASONS[code] ?? messageOf(error)}`, code === 'EIO')
 }
 
-/** What became of unanswered requests if the database was not closed. */
+/** The fate of unanswered requests if the database was not closed. */
 export const IN_DOUBT = 'requests that were not answered may or may not be stored'
 
 // Codes of a disk that is full or failing. Not SQLite's read errors: they are about the file being read.
 const DISK = /^(EIO|ENOSPC|EDQUOT|SQLITE_FULL|SQLITE_IOERR(?!_READ|_SHORT_READ))/
 
-/** The error for a file that cannot be written: an `OpenError` if the disk is full or failing, else the error itself. */
+/** The error of a file that cannot be written: an `OpenError` if the disk is full or failing, else the error itself. */
 export function writeError(error: unknown, path: string): unknown {
   if (!(error instanceof Error && DISK.test(codeOf(error)))) return error
-  // Leaves out the system call, whose path is often a temporary one.
+  // Omits the system call, whose path is often a temporary one.
   const reason = error.message.replace(/, \w+( '.*')?$/, '')
   return new OpenError(`cannot write ${path}: ${reason}`, true)
 }

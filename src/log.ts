@@ -1,20 +1,20 @@
-// The log of the daemon: one line for each event of its life.
+// The log of the daemon: one line per event.
 
-/** The levels of events, the least important first. */
+/** The levels of events, least important first. */
 export const levels = ['info', 'warn', 'error'] as const
 export type Level = (typeof levels)[number]
 type LogFormat = 'json' | 'text'
 type Fields = Readonly<Record<string, unknown>>
 
-/** Logs one event. Fields are data: never a token, never a header. */
+/** Logs one event. Fields are data: never a token or a header. */
 export type Log = (level: Level, event: string, fields?: Fields) => void
 
 const plain = (value: unknown): string =>
   typeof value === 'string' && /^[\w./:@%+-]+$/.test(value) ? value : JSON.stringify(value)
 
 /**
- * The line of an event: JSON (`time` in RFC 3339, UTC), or readable text for a terminal.
- * Either way a client's text cannot break the line: JSON escapes line ends.
+ * The line of an event: JSON (`time` in RFC 3339, UTC), or text for a terminal. Text from clients cannot break the
+ * line: JSON escapes line ends.
  */
 export function formatEvent(
   format: LogFormat,
@@ -29,7 +29,7 @@ export function formatEvent(
   return `${[time, level.padEnd(5), event, ...rest].join('  ')}\n`
 }
 
-/** A log that hands each line of this level or above, newline included, to `write`. `now`: milliseconds since 1970. */
+/** A log that passes each line of at least this level, with its newline, to `write`. `now`: milliseconds since 1970. */
 export function createLog(
   write: (line: string) => void,
   format: LogFormat,

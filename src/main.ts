@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-// The program: finds the command, runs it, and ends the process with its exit code.
+// The program: finds the command, runs it, and exits with its code.
 
 import packageJson from '../package.json'
 import type { Command, Output } from './cli/command'
@@ -33,11 +33,11 @@ export const loadCommands = (): Promise<readonly Command[]> =>
 const VERSION = ['version', '--version', '-V', '-v']
 const HELP = ['help', '--help', '-h']
 
-/** Says where to find help, unless the message itself suggests something. */
+/** Adds the command for help, unless the message makes a suggestion. */
 const withHint = (message: string, command: string): string =>
   message.endsWith('?') ? message : `${message}; see "plantstore ${command}--help"`
 
-/** Loads a command. `others`: what else the word could have been meant to be. */
+/** Loads a command. `others`: more words to suggest. */
 async function loadCommand(word: string, others: readonly string[] = []): Promise<Command> {
   const load = isCommand(word) ? commands[word] : undefined
   if (load) return load()
@@ -89,7 +89,7 @@ export async function runProgram(
 ): Promise<number> {
   const [name = '--help', ...rest] = argv
   try {
-    // Before any message can repeat one.
+    // Checked before any message can repeat a password.
     refusePasswords(argv)
     if (VERSION.includes(name)) {
       out.write(`plantstore ${packageJson.version}\n`)
@@ -110,7 +110,7 @@ export async function runProgram(
 }
 
 if (import.meta.main) {
-  // Databases, backups and exports are for this user alone.
+  // Databases, backups and exports are private to this user.
   process.umask(0o077)
   const code = await runProgram(Bun.argv.slice(2), standardOutput(), standardError())
   // The disk may hang, or a signal has asked for it.

@@ -1,14 +1,14 @@
-// What the daemon counts, in the Prometheus text format
+// The metrics of the daemon, in the Prometheus text format
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 import type { ChangeLogStats } from './change-log/change-log'
 import type { StoreStats } from './store'
 
-// Upper bounds of the buckets. In seconds, as Prometheus wants them; a create takes about one fsync.
+// Upper bounds of the buckets, in seconds by Prometheus's convention; a create takes about one fsync.
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096]
 
-/** What follows a metric's name, such as its labels, and a value. */
+/** The rest of a metric's line: the suffix of its name, such as labels, and a value. */
 type Sample = readonly [suffix: string, value: number]
 
 // https://prometheus.io/docs/concepts/metric_types/#histogram
@@ -42,7 +42,7 @@ function createHistogram(bounds: readonly number[]): Histogram {
   }
 }
 
-/** The answers to one method of one route. */
+/** The answers to one method of a route. */
 type Answers = { readonly statuses: Map<number, number>; readonly latency: Histogram }
 
 const createAnswers = (): Answers => ({ statuses: new Map(), latency: createHistogram(SECONDS) })
@@ -50,22 +50,22 @@ const createMethods = () => new Map<string, Answers>()
 
 /** The results of scheduled backups, updated after each. */
 type BackupStats = {
-  /** When the last backup was taken, in milliseconds since 1970; 0: there is none. */
+  /** The time of the last backup in milliseconds since 1970; 0 if there is none. */
   readonly lastAt: number
   readonly lastBytes: number
-  /** Since the start. */
+  /** Counted since the start. */
   readonly failures: number
 }
 
-/** How many files and connections are open now. */
+/** The number of open files and connections. */
 export type OpenFiles = {
   readonly open: number
-  /** null: they cannot be counted, because no more files can be opened. */
+  /** null if no more files can be opened to count them. */
   readonly connections: number | null
   readonly limit: number
 }
 
-/** What is read for each answer; null where it is not known. */
+/** Values read for each answer; null if unknown. */
 type LiveGauges = {
   readonly unsentBytes: number
   /** Clients that follow the change log. */
@@ -75,7 +75,7 @@ type LiveGauges = {
   readonly plants: number | null
 }
 
-/** Every family of metrics: its type, and what it counts. */
+/** Every family of metrics: its type and its description. */
 const FAMILIES = {
   plantstore_http_requests_total: 'counter Answered requests.',
   plantstore_http_request_duration_seconds:
@@ -110,7 +110,7 @@ const FAMILIES = {
   plantstore_changes_bytes: 'gauge Size of the change log.',
   plantstore_changes_followers: 'gauge Clients that follow the change log.',
   plantstore_log_lines_dropped_total:
-    'counter Log lines dropped because nobody read them or the disk was full.',
+    'counter Log lines dropped because stderr was not read or the disk was full.',
   plantstore_tls_certificate_expiry_timestamp_seconds:
     'gauge Expiry of the TLS certificate, in seconds since 1970.',
   plantstore_backup_last_success_timestamp_seconds:
@@ -128,7 +128,7 @@ const FAMILIES = {
 
 type Name = keyof typeof FAMILIES
 
-/** null and undefined: not known, or nothing to count. The family is left out. */
+/** null and undefined: unknown, or nothing to count. The family is left out. */
 type Value = number | null | undefined | readonly Sample[]
 
 function familyText(name: Name, value: Value): string[] {
@@ -139,28 +139,31 @@ function familyText(name: Name, value: Value): string[] {
   return [`# HELP ${name} ${help.join(' ')}`, `# TYPE ${name} ${type}`, ...lines]
 }
 
-// Object.keys() does not say which keys an object has.
+// Object.keys() returns plain strings.
 const NAMES = Object.keys(FAMILIES).filter((name): name is Name => name in FAMILIES)
 
 /** Facts about the process. */
 type About = {
-  /** Of plantstore. */
+  /** The version of plantstore. */
   readonly version: string
   readonly droppedLogLines: () => number
-  /** When the certificate for TLS expires, in milliseconds since 1970; null: there is none. */
+  /** The expiry of the TLS certificate in milliseconds since 1970; null if there is none. */
   readonly certificateExpiry: (() => number) | null
-  /** null: no backups are scheduled. */
+  /** null if no backups are scheduled. */
   readonly backups: BackupStats | null
 }
 
 /** The counters of a daemon. */
 export type Metrics = {
-  /** Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is `other`. */
+  /**
+   * Counts an answer. Clients cannot add labels: `route` is a pattern such as `/plants/:id`, a method that it lacks is
+   * `other`.
+   */
   answered(method: string, route: string, status: number, milliseconds: number): void
-  /** Counts a commit that changed something; not a probe of the disk, nor a batch that was refused entirely. */
+  /** Counts a commit that changed something, unlike a probe of the disk or a batch refused entirely. */
   committed(changes: number, milliseconds: number): void
   created(plants: number): void
-  /** Counts a token that was refused with 40102. */
+  /** Counts a token refused with 40102. */
   failedCredentials(): void
   /** All metrics in the Prometheus text format, version 0.0.4. */
   render(stats: StoreStats, kept?: Partial<LiveGauges>): string

@@ -1,4 +1,4 @@
-// The program as others see it: its exit codes, its own path, and words for a shell.
+// The program for other processes: its exit codes, its path, and quoting for a shell.
 
 /** The exit codes of every command; `storage` is EX_IOERR of sysexits.h. */
 export const exitCodes = { ok: 0, failure: 1, usage: 2, storage: 74 } as const
@@ -8,7 +8,7 @@ export const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const
 export type StopSignal = keyof typeof signalExitCodes
 export const stopSignals = Object.keys(signalExitCodes) as StopSignal[]
 
-/** This program, as it is started again: the executable, or Bun with the source. */
+/** The command that starts this program again: the executable, or Bun with the source. */
 export const ownProgram = (): readonly string[] =>
   Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
 

@@ -16,7 +16,7 @@ describe('a message of the runtime or of a server', () => {
   })
 })
 
-test('a message of the program itself is shown as it is', () => {
+test('a message of the program itself is shown unchanged', () => {
   const message = 'use https://plants.example.org/garden'
   expect(safeMessage(new OpenError(message), ['garden'])).toBe(message)
 })

@@ -1,4 +1,4 @@
-// What watches plantstore: docs/monitoring.md, the alerts for Prometheus and the dashboard for Grafana agree.
+// Monitoring: docs/monitoring.md, the alerts for Prometheus and the dashboard for Grafana agree.
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -44,7 +44,9 @@ function time(pattern: RegExp, text: string): number {
   return performance.now() - before
 }
 
-/** How many times longer a text of four times the length takes: the least of some tries, as other programs run too. */
+/**
+ * The factor of time for a text of four times the length: the smallest of several attempts, as other programs run too.
+ */
 function growth(pattern: RegExp, start: string, unit: string): number {
   const short = `${start}${unit.repeat(LENGTH)}\u0001`
   const long = `${start}${unit.repeat(LENGTH * GROWTH)}\u0001`

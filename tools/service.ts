@@ -10,7 +10,7 @@ import { issueToken, type Token } from '../src/token/token.ts'
 export const configured = (text: string): Token =>
   issueToken('configured', 'write', null, 0, text).token
 
-/** What an app is made of: nothing is logged or limited, there are no pages, and the clock is that of the machine. */
+/** The parts of an app: no log, no limit, no pages, and the machine's clock. */
 export const depsOf = (store: Store, more: Partial<AppDeps> = {}): AppDeps => ({
   store,
   metrics: createMetrics(),

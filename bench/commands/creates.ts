@@ -40,7 +40,7 @@ const chosen = (flags.only ? flags.only.split(',').map(named) : servers).filter(
   (server) => server !== reference,
 )
 
-/** Why a server has no figures, at one number of connections or at all. */
+/** The reason that a server has no figures, at one number of connections or at all. */
 type Failure = { server: Server; connections?: number; why: string }
 const failures: Failure[] = []
 const samples: Sample[] = []

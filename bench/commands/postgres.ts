@@ -120,7 +120,7 @@ await postgres.stop()
 const of = (name: string, count: number) =>
   samples.filter((it) => it.name === name && it.connections === count)
 
-/** How many times the creates of another server in the same round: [least, median, most]. */
+/** The ratio to the creates of another server in the same round: [least, median, most]. */
 function ratio(name: string, count: number, other: string) {
   const others = of(other, count)
   const ratios = of(name, count).flatMap(({ round, figures }) =>

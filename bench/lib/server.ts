@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { type Command, readLog, start, stop, temporaryFolder } from './processes.ts'
 
-/** What wrk sends for a create; '#' in the body becomes the id. */
+/** The request of a create, as wrk sends it; '#' in the body becomes the id. */
 export type Create = { path: string; token: string; body: string }
 
 export type Server = {
@@ -15,7 +15,7 @@ export type Server = {
   durable: 'yes' | 'no' | 'stores nothing'
   /** It does not sync by libc: its disk cannot be slowed down. */
   syncsByItself?: boolean
-  /** Why it cannot run here, if so. */
+  /** The reason that it cannot run here; undefined if it can. */
   unavailable?: () => string | undefined
   command: (port: number, folder: string) => Command
   create: (url: string) => Create | Promise<Create>

@@ -6,7 +6,7 @@ import { countRows, database, executable } from './plantstore.ts'
 import type { Postgres } from './postgres.ts'
 import { type Command, type Finished, run, runMeasured } from './processes.ts'
 
-/** What is measured; `prepare` is not. It throws if its result is not all of the plants. */
+/** The measured task, without `prepare`. Throws if its result is not all of the plants. */
 export type Task = {
   readonly name: string
   readonly kind: 'import' | 'export'

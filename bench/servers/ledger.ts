@@ -44,12 +44,13 @@ const routes = plants({
   optionsOf: ({ request: { signal } }) => ({ signal }),
 })
 
-// What a create needs of a request and its answer, without Elysia: its headers, its bytes, whether its client has gone.
+// The parts of a request and its answer that a create uses, without Elysia: headers, bytes, and the client's
+// disconnect.
 async function echo(request: Request): Promise<Response> {
   const { signal } = request
   const { authorization } = request.headers.toJSON()
   const plant = parseBody(await request.bytes()) as Plant
-  if (signal.aborted || authorization === undefined) throw new Error('the client has gone')
+  if (signal.aborted || authorization === undefined) throw new Error('the client disconnected')
   return new Response(JSON.stringify({ ...plant, id: undefined }), { headers: jsonHeaders })
 }
 

@@ -1,4 +1,4 @@
-// The contract of the change log of a store: its entries, pages of them, and who watches it.
+// The contract of a store's change log: entries, pages of entries, and notification of new ones.
 
 import type { Int64, PlantFields } from '../plant/plant'
 import type { Origin } from '../plant/plants'
@@ -6,11 +6,11 @@ import type { Origin } from '../plant/plants'
 export const ACTIONS = ['create', 'replace', 'patch', 'delete'] as const
 export type Action = (typeof ACTIONS)[number]
 
-/** A change that took effect. `before` of a create and `after` of a delete are null. */
+/** A change that took effect. `before` is null for a create, `after` for a delete. */
 export type ChangeLogEntry = Origin & {
-  /** Its place in the change log; see {@link ChangeLog}. */
+  /** Position in the change log; see {@link ChangeLog}. */
   readonly cursor: string
-  /** RFC 3339, in UTC. */
+  /** RFC 3339, UTC. */
   readonly at: string
   readonly action: Action
   readonly id: Int64
@@ -18,19 +18,19 @@ export type ChangeLogEntry = Origin & {
   readonly after: PlantFields | null
 }
 
-/** Which part of a change log is read. */
+/** The part of a change log to read. */
 export type ReadOptions = { readonly after?: string | undefined; readonly limit: number }
 
 export type ChangeLogPage = { readonly entries: readonly ChangeLogEntry[]; readonly next: string }
 export type HistoryPage = { readonly entries: readonly ChangeLogEntry[]; readonly next?: string }
 
-/** How long changes are kept, in milliseconds; `off`: no change log is kept; null: as the store has it. */
+/** Retention period in milliseconds; `off`: no change log; null: as in the store. */
 export type KeepChanges = number | 'off' | null
 
 /** The state of a change log, for metrics. */
 export type ChangeLogStats = {
   readonly entries: number
-  /** When the oldest change took effect, in milliseconds since 1970; null: the change log is empty. */
+  /** Time of the oldest change in milliseconds since 1970; null if the change log is empty. */
   readonly oldestAt: number | null
   readonly bytes: number
 }
@@ -38,7 +38,7 @@ export type ChangeLogStats = {
 /** The form of a cursor: the mark of a place, and its number. Clients take cursors from answers, and do not read them. */
 export const CURSOR = /^([0-9a-f]{16})-(\d{1,15})$/
 
-/** The cursor that stands for the end of the change log. */
+/** The cursor of the end of the change log. */
 export const NOW = 'now'
 
 /**
@@ -50,15 +50,18 @@ export const NOW = 'now'
  */
 export interface ChangeLog {
   /**
-   * The entries after a cursor, the oldest first: at most `limit`, and fewer if they are long. Without `after`: from the
-   * oldest that is kept; {@link NOW}: none. `next` is the cursor of the last one; of where it began, if there is none.
+   * At most `limit` entries after a cursor, oldest first; fewer if they are long. Without `after`, from the oldest
+   * entry; with {@link NOW}, none. `next` is the cursor of the last entry, or of the start if there is none.
    */
   read(options: ReadOptions): Promise<ChangeLogPage>
-  /** The entries of one plant, the newest first: those before the cursor `after`, if given. No `next`: no more follow. */
+  /**
+   * Entries of one plant, newest first: those before the cursor `after`, if given. Without `next`, the page is the
+   * last.
+   */
   history(id: Int64, options: ReadOptions): Promise<HistoryPage>
   /**
-   * Calls `listener` when there may be new entries: at once for those of this process, within half a second for others.
-   * Returns a function that ends it.
+   * Calls `listener` when there may be new entries: at once after commits of this process, within half a second after
+   * others. Returns a function that ends it.
    */
   watch(listener: () => void): () => void
   stats(): Promise<ChangeLogStats>

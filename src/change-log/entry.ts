@@ -1,16 +1,16 @@
-// The entries of the change log, and the cursors that name places in it; for every engine. The life of an entry:
-// - add: the commit that makes a change adds its entry, so that neither is ever without the other (sqlite/change-log.ts,
-//   postgres/change-log.ts).
-// - watch: listeners are told that there may be new entries (watch.ts).
+// The entries of the change log, and their cursors; for every engine. The life of an entry:
+// - add: the commit of a change adds its entry, so that neither exists without the other (sqlite/reading/change-log.ts,
+// postgres/sql/change-log.ts).
+// - watch: listeners are notified of new entries (watch.ts).
 // - read: pages of entries after a cursor, or of the history of one plant before a cursor.
-// - remove: entries that are older than is kept go, the oldest first (retention.ts). Their cursors are refused from then on.
+// - remove: entries older than the retention period are removed, oldest first (retention.ts). Their cursors expire.
 
 import { ApiError } from '../errors'
 import type { Origin } from '../plant/plants'
 import { fieldsOf, type PlantRecord, type PlantRow, type RowId, toRow } from '../plant/row'
 import { type Action, type ChangeLogEntry, type ChangeLogPage, CURSOR, NOW } from './change-log'
 
-/** An entry before it has a number. */
+/** An entry without its number. */
 export type NewEntry = {
   readonly action: Action
   readonly plant: RowId
@@ -89,7 +89,7 @@ export type ChangeLogRow = {
   readonly mark: bigint | null
 }
 
-/** The change log that a row says is kept; 40403 if none is. */
+/** The state of the change log in a row; 40403 if there is none. */
 export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLogState {
   if (!row || row.log === null) throw new ApiError(40403)
   const { log: name, mark } = row
@@ -98,7 +98,7 @@ export function toChangeLogState(row: ChangeLogRow | null | undefined): ChangeLo
   return { name, start: { number: before, mark: row.start_mark }, last, mark }
 }
 
-/** The most entries of one read, which takes a few milliseconds, in which nobody else is served. */
+/** Maximum number of entries per read, which blocks the event loop for a few milliseconds. */
 export const MAX_ENTRIES = 500
 
 /** A random name for a new change log: 64 bits. */
@@ -161,7 +161,9 @@ export const toChangeLogEntry = (changeLog: string, row: EntryRow): ChangeLogEnt
   request: row.request,
 })
 
-/** The page of the rows that were found after a place. 41001 if there is a gap: the entries between were removed meanwhile. */
+/**
+ * The page of the rows found after a number. 41001 if there is a gap: the entries in between were removed meanwhile.
+ */
 export function pageAfter(
   place: Place,
   rows: readonly EntryRow[],
@@ -174,11 +176,11 @@ export function pageAfter(
   return { entries: rows.map((row) => toChangeLogEntry(name, row)), next: toCursor(name, end) }
 }
 
-/** The characters of what an entry has of a plant. */
+/** The size of the plant fields of an entry, in characters. */
 export const entryLength = ({ before, after }: EntryRow): number =>
   (before?.length ?? 0) + (after?.length ?? 0)
 
-/** The number of the last entry, and of those that are found: the least, the greatest, and how many there are. */
+/** The number of the last entry; and the smallest, the greatest and the count of the numbers found. */
 export type FoundNumbers = {
   readonly last: bigint
   readonly first: bigint | null
@@ -186,7 +188,7 @@ export type FoundNumbers = {
   readonly count: bigint
 }
 
-/** True if the numbers of a change log have no gap up to the last. */
+/** True if the numbers of a change log are gapless up to the last. */
 export const isWhole = (it: FoundNumbers): boolean =>
   it.first === null ||
   it.top === null ||
@@ -194,11 +196,14 @@ export const isWhole = (it: FoundNumbers): boolean =>
 
 export const LACKS_ENTRIES = 'the change log lacks entries'
 
-/** An entry, and the plant that is stored now; a name of null: there is none. */
+/** An entry, and the stored plant; a name of null: there is none. */
 export type Link = Pick<EntryRow, 'number' | 'plant' | 'before' | 'after'> &
   Omit<PlantRecord, 'id' | 'name'> & { readonly name: string | null }
 
-/** Checks all entries, in the order of plants and then of numbers: each begins where the one before it on the plant ended. */
+/**
+ * Checks all entries, ordered by plant and number: each starts from the state that the previous entry of its plant
+ * left.
+ */
 export function createLinkCheck() {
   let last: Link | undefined
 

@@ -1,12 +1,12 @@
-// Tells listeners that the change log may have new entries: at once after a commit of this process, and after a look at the
-// change log for those of others.
+// Notifies listeners of new entries in the change log: at once after a commit of this process, and by polling for those
+// of others.
 
 import { type ChangeLog, NOW } from './change-log'
 
-// Only while somebody listens.
+// Polls only while there are listeners.
 const LOOK_EVERY_MS = 250
 
-/** `read`: that of the change log. Call `wake` after each commit of this process. */
+/** `read` reads the change log. Call `wake` after each commit of this process. */
 export function createChangeLogWatch(read: ChangeLog['read']) {
   const listeners = new Set<() => void>()
   let timer: Timer | undefined
@@ -17,7 +17,7 @@ export function createChangeLogWatch(read: ChangeLog['read']) {
   }
 
   async function look(): Promise<void> {
-    // If it fails, listeners are woken, and their next read reports the error.
+    // On failure, listeners are notified too: their next read reports the error.
     const { next } = await read({ after: NOW, limit: 0 }).catch(() => ({ next: '' }))
     if (next === seen) return
     seen = next

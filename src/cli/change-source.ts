@@ -1,4 +1,4 @@
-// Where a command gets changes from: a daemon, or a database.
+// The source of a command's changes: a daemon, or a database.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -29,21 +29,21 @@ export const sourceWording: Wording = {
 }
 
 type Source = {
-  /** The changes after a cursor, the oldest first; `next` is where to go on. */
+  /** The changes after a cursor, oldest first; `next` is the cursor of the following page. */
   page(after: string | undefined): Promise<ChangePage>
-  /** Every change after a cursor, and every one to come, until it is aborted. */
+  /** Every change after a cursor, past and future, until the signal is aborted. */
   follow(after: string | undefined, signal: AbortSignal): AsyncIterable<Change>
   close(): Promise<void>
 }
 
-/** What a source needs of its command: how to ask a daemon, and where to say that it does not answer. */
+/** Services that a source needs: requests to a daemon, and reports of its outages. */
 type Means = { readonly ask: SendRequest; readonly tell: (line: string) => void }
 
 function daemonAt(url: string, config: Config, { ask, tell }: Means): Source {
   const token = readTokenText(config, (path) => readFileSync(path, 'utf8'))
   if (token === null) throw new UsageError('--url needs PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE')
   const send = (isStream: boolean): Fetch => {
-    const options = { whom: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
+    const options = { target: 'daemon', seconds: PATIENCE_SECONDS, isStream } as const
     return (to, init) => ask(to, { ...init, ...options })
   }
   const client = createClient({ url, token, fetch: send(false) })
@@ -99,6 +99,6 @@ async function openDatabase(config: Config): Promise<Source> {
   return { page, follow, close: () => store.close() }
 }
 
-/** Opens what the options name: `--url`, or else `--database`. */
+/** Opens the source named by the options: `--url`, or else `--database`. */
 export const openSource = async (config: Config, means: Means): Promise<Source> =>
   config.url === null ? openDatabase(config) : daemonAt(config.url, config, means)

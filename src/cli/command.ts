@@ -1,15 +1,15 @@
-// A command of the program: its options, its help, and what it does.
+// A command of the program: its options, its help, and its action.
 
 import { UsageError } from '../errors'
 import type { Config } from './config'
 import type { OptionName, Wording } from './options'
 
-/** Where a command writes: text to a stream of the process. */
+/** An output of a command: text to a stream of the process. */
 export type Output = {
-  /** Returns false if the reader has gone. Throws an `OpenError` if it cannot be written (a full disk). */
+  /** Returns false if the reader has closed it. Throws an `OpenError` if writing fails (a full disk). */
   write(text: string): boolean
   readonly isTTY: boolean
-  /** True if nobody can read it: /dev/null, also in place of a stream that is closed. */
+  /** True if it is /dev/null, which also replaces a closed stream. */
   readonly isDiscarded: boolean
 }
 
@@ -17,7 +17,7 @@ export type CommandContext = {
   readonly config: Config
   /** The words after the command's name, without flags. */
   readonly args: readonly string[]
-  /** The variables that Kubernetes has set, and that are no settings. */
+  /** Ignored variables set by Kubernetes. */
   readonly ignoredVariables: readonly string[]
   /** Loads every command of the program. */
   readonly commands: () => Promise<readonly Command[]>
@@ -25,7 +25,7 @@ export type CommandContext = {
   readonly err: Output
 }
 
-/** The only argument of a command; `what` names it. Throws a {@link UsageError} for none, and for more. */
+/** The only argument of a command; `what` names it. Throws a {@link UsageError} for none or several. */
 export function onlyArgument([word, ...rest]: readonly string[], what: string): string {
   if (word === undefined || rest.length > 0) throw new UsageError(`give exactly one ${what}`)
   return word
@@ -38,14 +38,17 @@ export type Command = {
   readonly usage: string
   /** One line. */
   readonly summary: string
-  /** What `--help` says above the options. Paragraphs that are not indented are wrapped. */
+  /** The text of `--help` above the options. Paragraphs that are not indented are wrapped. */
   readonly help: string
   readonly options: readonly OptionName[]
-  /** What an option is for this command, where that differs from what it is for most. */
+  /** Changes to the description of an option for this command. */
   readonly wording?: Wording
-  /** The options that only one of its actions takes, with the action. */
+  /** The options accepted by only one of its actions, with the action. */
   readonly owners?: Readonly<Partial<Record<OptionName, string>>>
-  /** Finds the arguments that an action can take, with descriptions, for completion. It reads the database and writes nothing. */
+  /**
+   * Finds the possible arguments of an action, with descriptions, for completion. It reads the database and writes
+   * nothing.
+   */
   findArguments?(action: string, config: Config): Promise<readonly (readonly [string, string])[]>
   /** Resolves to the exit code. */
   run(context: CommandContext): Promise<number>

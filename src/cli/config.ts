@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** The value of every option. */
 export type Config = { readonly [Name in OptionName]: Options[Name]['default'] }
 
-/** The words of a command line: the texts of each option, by its name; `true` and `false` for one without a value. */
+/** The words of a command line: the texts of each option by name; `true` and `false` for one without a value. */
 function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   const flags = new Map(names.filter(isFlag).map((name) => [flagName(name), name]))
   const known: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } }
@@ -49,7 +49,7 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
       )
     }
     if (!takesValue && value !== undefined) throw new UsageError(`${rawName} takes no value`)
-    // A word that looks like a flag is no value; a negative number is one.
+    // A flag cannot be another flag's value; a negative number can.
     if (takesValue && (value === undefined || (!inlineValue && /^-[^\d]/.test(value)))) {
       throw new UsageError(`${rawName} needs a value`)
     }
@@ -59,14 +59,15 @@ function parseFlags(argv: readonly string[], names: readonly OptionName[]) {
   return { texts, args: positionals, help }
 }
 
-// What Kubernetes sets in every pod for a Service named plantstore: its address, which is no setting
-// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). No other option has such a name.
+// In every pod, Kubernetes sets a variable with the address of a Service named plantstore
+// (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables). No other option has such a
+// name.
 const isOfKubernetes = (name: OptionName, text: string, env: Environment): boolean =>
   name === 'port' && /^(?:tcp|udp|sctp):\/\//.test(text) && Boolean(env.PLANTSTORE_SERVICE_HOST)
 
 /**
- * Reads the options of a command, whose names are `names`: a flag wins over the environment, the environment over the
- * default. `ignoredVariables`: the variables that Kubernetes has set. Throws a {@link UsageError} for an unknown flag or a bad value.
+ * Reads the options of a command, whose names are `names`: a flag overrides the environment, the environment the
+ * default. `ignoredVariables`: those set by Kubernetes. Throws a {@link UsageError} for an unknown flag or a bad value.
  */
 export function parseConfig(
   argv: readonly string[],
@@ -82,13 +83,13 @@ export function parseConfig(
     const flag = flags?.at(-1)
     const variable = variableOf(name)
     const text = flag ?? (variable && env[variable])
-    // An empty variable counts as unset: container platforms pass unset variables on as empty ones.
+    // An empty variable counts as unset: container platforms pass unset variables as empty ones.
     if (!text && flag === undefined) return [name, it.default]
     if (flag === undefined && variable && isOfKubernetes(name, String(text), env)) {
       ignoredVariables.push(variable)
       return [name, it.default]
     }
-    // The flag of a list may be given more than once.
+    // A list's flag may be repeated.
     const parsed = (it.isList && flags ? flags : [String(text)]).map((given) => it.parse(given))
     const isValid = !parsed.includes(undefined)
     const value = isValid && it.isList ? parsed.flat() : isValid ? parsed[0] : undefined
@@ -104,7 +105,7 @@ export function parseConfig(
   return { config, args, help, ignoredVariables }
 }
 
-/** The proxies that the environment names; a name in lower case wins. */
+/** The proxies named in the environment; a lower-case name has precedence. */
 export function readProxies(env: Environment = Bun.env): Proxies {
   const read = (name: string) => env[name.toLowerCase()] || env[name] || ''
   const all = read('ALL_PROXY')

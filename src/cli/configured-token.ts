@@ -1,4 +1,4 @@
-// The token of the configuration: PLANTSTORE_TOKEN, or the file that PLANTSTORE_TOKEN_FILE names.
+// The token of the configuration: PLANTSTORE_TOKEN, or the file named by PLANTSTORE_TOKEN_FILE.
 
 import { UsageError } from '../errors'
 import type { Log } from '../log'
@@ -33,7 +33,7 @@ function readConfiguredToken(config: Config, read: ReadFile): Token | null {
   return issueToken(source, 'write', null, 0, text).token
 }
 
-/** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one stays. */
+/** The token of the configuration. `reload` reads its file again; if that has no valid token, the old one remains. */
 export function watchToken(config: Config, read: ReadFile, log: Log) {
   let token = readConfiguredToken(config, read)
   return {

@@ -31,10 +31,10 @@ function wrapParagraph(paragraph: string): string {
   return lines.join('\n')
 }
 
-/** Wraps the paragraphs of a text; lines that are indented stay as they are. */
+/** Wraps the paragraphs of a text; indented lines are unchanged. */
 const wrap = (text: string): string => text.replace(/^\S.*(\n\S.*)*$/gm, wrapParagraph)
 
-// A longer flag gets its own line.
+// A longer flag has its own line.
 const MAX_COLUMN = 24
 
 /** The options of a command, in lines of at most 80 characters. */

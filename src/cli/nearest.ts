@@ -1,6 +1,9 @@
-// Finds the name that a mistyped word was probably meant to be.
+// Finds the most likely intended name for a mistyped word.
 
-/** True if so many edits turn one word into another: a letter inserted, deleted, replaced, or swapped with its neighbour. */
+/**
+ * True if at most this many edits turn one word into another: a letter inserted, deleted, replaced, or swapped with its
+ * neighbour.
+ */
 function isNear(from: string, to: string, edits: number): boolean {
   if (edits < 0) return false
   if (from === to) return true

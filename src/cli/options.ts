@@ -10,24 +10,24 @@ import { MAX_BODY_BYTES } from '../plant/json'
 import { type Int64, parseInt64 } from '../plant/plant'
 import { parseDuration, type Scope, scopes } from '../token/token'
 
-/** What texts an option takes. */
+/** The valid texts of an option. */
 type Kind<Value> = {
-  /** The value of a text; undefined if it is not valid. */
+  /** The value of a text; undefined if it is invalid. */
   readonly parse: (text: string) => Value | undefined
-  /** The message for a text that is not valid; it follows the option's name. */
+  /** The message for an invalid text; it follows the option's name. */
   readonly rule: string
   /** The possible values, if there are only a few. */
   readonly choices?: readonly string[]
 }
 
 type Option<Value> = Kind<Value> & {
-  /** The name of its value in the help; null: it has none, or no flag. */
+  /** The name of its value in the help; null if it has no value or no flag. */
   readonly value: string | null
   readonly help: string
   readonly default: Value
   /** Set only by a variable: every user of the machine can see a command line. */
   readonly isSecret?: true
-  /** Its flag may be given more than once. */
+  /** True if its flag may be repeated. */
   readonly isList?: true
 }
 
@@ -87,7 +87,7 @@ const secret = (help: string): Option<string | null> => ({
 })
 
 const address = {
-  // An IPv6 address may have the brackets that it has in a URL (RFC 3986, section 3.2.2).
+  // An IPv6 address may have brackets, as in a URL (RFC 3986, section 3.2.2).
   parse: (text: string) => text.replace(/^\[(.*)\]$/, '$1') || undefined,
   rule: 'must be an address',
 }
@@ -179,7 +179,7 @@ const ofOneRun = {
   expires: optional(duration(), 'DURATION', 'lifetime, such as 90d, 12h or 1y; default: never'),
   output: optional(nonEmpty, 'FILE', 'write the token to this new file, with mode 0600'),
   json: flag('print a JSON array'),
-  olderThan: optional(duration(), 'DURATION', 'only tokens that ended at least this long ago'),
+  olderThan: optional(duration(), 'DURATION', 'only tokens inactive for at least this long'),
   format: optional(
     oneOf(formats),
     'FORMAT',
@@ -204,7 +204,7 @@ const ofOneRun = {
   encoding: optional(encoding, 'ENCODING', 'such as windows-1252; default: UTF-8 or UTF-16'),
   dryRun: flag('store nothing; print what would be stored'),
   refused: optional(nonEmpty, 'FILE', 'write refused rows to this file, with the reason'),
-  escapeFormulas: flag("write a name such as =A1 as '=A1, for spreadsheets"),
+  escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
   replace: flag('replace stored plants that differ'),
   after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
@@ -213,7 +213,7 @@ const ofOneRun = {
 
 const ofFollowers = {
   url: optional(url, 'URL', 'read from the daemon at this address'),
-  cursorFile: optional(nonEmpty, 'FILE', 'remember here the last change that was delivered'),
+  cursorFile: optional(nonEmpty, 'FILE', 'save the cursor of the last delivered change here'),
   secretFile: optional(nonEmpty, 'FILE', 'the signing secrets, one per line'),
 }
 
@@ -225,7 +225,7 @@ export type OptionName = keyof Options
 /** The options of the daemon, in the order of its help. */
 export const daemonOptions = Object.keys(ofDaemon) as (keyof typeof ofDaemon)[]
 
-/** What a command needs to open any database. */
+/** The options for opening any database. */
 export const databaseOptions = ['database', 'databasePasswordFile', 'databasePassword'] as const
 
 /** True if an option has a flag. */
@@ -239,22 +239,22 @@ export const flagName = (name: OptionName): string =>
 export const toFlag = (name: OptionName): string =>
   `--${options[name].default === true ? 'no-' : ''}${flagName(name)}`
 
-/** The environment variable that sets an option if no flag does; null: it has none. */
+/** The environment variable of an option, which its flag overrides; null if there is none. */
 export function variableOf(name: OptionName): string | null {
   if (name === 'databasePassword') return 'PGPASSWORD'
   if (name in ofOneRun) return null
   return `PLANTSTORE_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 }
 
-/** What options are for a command, where that differs from what they are for most. */
+/** Changes to the descriptions of options for a command. */
 export type Wording = {
   readonly [Name in OptionName]?: Partial<Pick<Option<unknown>, 'value' | 'help' | 'choices'>>
 }
 
-/** An option as help, the manual and completions show it. */
+/** An option as shown by help, the manual and completions. */
 export type Description = Pick<Option<unknown>, 'value' | 'help'> & {
   readonly choices: Option<unknown>['choices'] | undefined
-  /** What sets it: its flag with its value, or the variable of one without a flag. */
+  /** Its flag with the value, or the variable of an option without a flag. */
   readonly head: string
   readonly flag: string
   /** Its default, and its variable if it has a flag too. */

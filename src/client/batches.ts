@@ -1,4 +1,4 @@
-// Any number of plants, created in batches. If a batch is refused, the list says which of its plants are stored.
+// Creates any number of plants in batches. After a refusal, lists show which plants of the batch are stored.
 
 import { plantText } from './json.ts'
 import { ClientError, type Failure, type Result } from './result.ts'
@@ -9,30 +9,30 @@ const MAX_PLANTS = 1000
 const MAX_CHARACTERS = 300_000
 const PARTS = 10
 const LEAST_ID = -(2n ** 63n)
-// Errors because of single plants, or of their number: smaller batches find out which plants.
+// Errors caused by single plants, or by their number: smaller batches find the plants at fault.
 const OF_PLANTS: readonly number[] = [40002, 40901, 40902, 41301]
 
-/** A plant that was not created, and why. */
+/** A plant that was not created, and the reason. */
 export type Refusal<P extends NewPlant = NewPlant> = {
-  /** The object that was given. */
+  /** The object passed in. */
   readonly plant: P
   readonly failure: Failure
 }
 
-/** Plants in order, such as those of a file as it is read. */
+/** Plants in order, for example from a file while it is read. */
 export type Plants<P extends NewPlant = NewPlant> = Iterable<P> | AsyncIterable<P>
 
 /** The outcome of creating some plants. */
 export type BatchOutcome<P extends NewPlant = NewPlant> = {
   readonly created: number
-  /** Plants that were stored before, with the same fields: 40901. */
+  /** Plants already stored with the same fields: 40901. */
   readonly known: number
   readonly refused: readonly Refusal<P>[]
 }
 
 /** The requests that a run sends. */
 type Requests = {
-  /** Takes plants as JSON text. */
+  /** Creates plants from JSON text. */
   readonly createPlants: (texts: readonly string[]) => Promise<Result<Created>>
   readonly listPlants: (query: ListQuery) => Promise<Result<PlantPage>>
 }
@@ -47,7 +47,7 @@ type Entry<P extends NewPlant = NewPlant> = {
 type Run = Requests & {
   created: number
   known: number
-  /** True if any were stored of the plants looked up last. Then the next ones are looked up before they are sent. */
+  /** True if any plant of the last look-up was stored. The next plants are then looked up before they are sent. */
   areStored: boolean
 }
 
@@ -58,7 +58,7 @@ const refuse = (error: number, status: number, message: string): Failure => ({
   message,
 })
 
-// A program without types may give anything.
+// Untyped programs may pass anything.
 function entryOf<P extends NewPlant>(plant: P): Entry<P> {
   try {
     return { plant, id: plant.id, text: plantText(plant) }
@@ -68,11 +68,11 @@ function entryOf<P extends NewPlant>(plant: P): Entry<P> {
   }
 }
 
-/** True if plants fit into so many requests. */
+/** True if the plants fit into this many requests. */
 const fit = (count: number, characters: number, requests: number): boolean =>
   count <= MAX_PLANTS * requests && characters <= MAX_CHARACTERS * requests
 
-// Larger ones while plants are looked up: the more plants, the more of them are on a page, in whatever order they come.
+// Batches are larger during look-ups: the more plants, the more of them share a page, in any order.
 async function* batchesOf<P extends NewPlant>(plants: Plants<P>, run: Run) {
   let batch: Entry<P>[] = []
   let characters = 0
@@ -98,7 +98,7 @@ function partsOf(entries: readonly Entry[]): Entry[][] {
   return parts
 }
 
-/** Settles plants one way or the other. */
+/** Creates plants, after a look-up if earlier ones were stored. */
 const settle = (run: Run, entries: readonly Entry[]): Promise<void> =>
   run.areStored ? createMissing(run, entries) : create(run, entries)
 
@@ -128,7 +128,7 @@ async function createMissing(
   const { missing, unread } = await lookUp(run, entries)
   run.areStored = missing.length + unread.length < entries.length
   if (!run.areStored && !isRefused) return create(run, entries)
-  // If all are missing, what they were refused for is no longer stored, or is something else.
+  // If all are missing, the stored plant that caused the refusal is gone, or the cause is another one.
   const pieces = missing.length < entries.length ? [missing] : partsOf(missing)
   for (const piece of pieces) await create(run, piece)
   for (const part of partsOf(unread)) await settle(run, part)
@@ -136,9 +136,9 @@ async function createMissing(
 
 const isInt64 = (id: bigint): boolean => BigInt.asIntN(64, id) === id
 
-/** Settles those that are stored. Reads page by page, as long as pages reach far enough among other plants. */
+/** Separates stored plants from missing ones. Reads page after page while pages reach far enough among other plants. */
 async function lookUp(run: Run, entries: readonly Entry[]) {
-  // The list cannot start at other ids, and none of them is stored.
+  // The list cannot start at invalid ids, and none of them is stored.
   const missing = entries.filter(({ id }) => !isInt64(id))
   let unread = entries
     .filter(({ id }) => isInt64(id))
@@ -165,7 +165,7 @@ async function lookUp(run: Run, entries: readonly Entry[]) {
   }
 }
 
-/** Yields the outcome of each batch, in order. Throws a {@link ClientError} if it cannot go on; run it again to complete. */
+/** Yields the outcome of each batch, in order. Throws a {@link ClientError} on failure; run it again to complete. */
 export async function* createInBatches<P extends NewPlant>(
   requests: Requests,
   plants: Plants<P>,
@@ -174,7 +174,7 @@ export async function* createInBatches<P extends NewPlant>(
   for await (const batch of batchesOf(plants, run)) {
     run.created = 0
     run.known = 0
-    // No request may repeat an id. The first plant with it decides what becomes of the others.
+    // A request must not repeat an id. The first plant with an id decides the outcome of the others.
     const ids = new Set<bigint>()
     const firsts: Entry[] = []
     const repeats: Entry[] = []

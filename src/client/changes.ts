@@ -1,4 +1,4 @@
-// What changed: a loop that goes on over any loss of connection, and a copy of the plants that stays exact.
+// Following changes: a loop that reconnects after any loss of connection, and an exact copy of the plants.
 
 import { parseJson, toChange } from './json.ts'
 import { type CallOptions, ClientError, type Failure, type Result } from './result.ts'
@@ -9,8 +9,8 @@ const PAUSE_SECONDS = { first: 0.25, longest: 30 }
 const GONE = 41001
 
 /**
- * What `follow` yields. `reset`: drop the copy. Otherwise the plant `id` is now `after`; `list`: as it was found; else it was
- * changed.
+ * The events of `follow`. `reset`: drop the copy. Otherwise the plant `id` is now `after`: `list`, as found; other
+ * actions, as changed.
  */
 export type Followed =
   | { readonly action: 'reset' }
@@ -23,7 +23,7 @@ const isPassing = ({ status }: Failure): boolean => status === 0 || status === 4
 const rest = ({ signal }: CallOptions, tries: { count: number }, retryAfter = 0): Promise<void> =>
   pause(backOff(PAUSE_SECONDS, tries.count++, retryAfter, Math.random()), signal)
 
-/** Tries again until there is an answer, however long it takes. undefined: aborted. Throws a {@link ClientError}. */
+/** Retries until there is an answer, however long it takes. undefined: aborted. Throws a {@link ClientError}. */
 async function persist<T>(
   options: CallOptions,
   tries: { count: number },
@@ -39,7 +39,7 @@ async function persist<T>(
   return undefined
 }
 
-/** Where to begin to follow the log, and how. */
+/** The start of following the change log, and its options. */
 export type FollowQuery = CallOptions & Pick<ChangesQuery, 'after'>
 
 type Event = { readonly id: string; readonly data: string }
@@ -76,7 +76,7 @@ async function* eventsOf({ body, end }: Opened): AsyncGenerator<Event, void, voi
   }
 }
 
-/** The change of an event; undefined: none that is known here; null: it is no JSON. */
+/** The change of an event; undefined for an unknown event; null if it is not JSON. */
 function readChange(data: string): Change | null | undefined {
   try {
     return toChange(parseJson(data))
@@ -85,7 +85,7 @@ function readChange(data: string): Change | null | undefined {
   }
 }
 
-/** Yields every change after a cursor, for ever. Throws a {@link ClientError} if it cannot go on; ends if it is aborted. */
+/** Yields every change after a cursor, without end. Throws a {@link ClientError} on failure; ends when aborted. */
 export async function* changesAfter(
   sender: Sender,
   from: FollowQuery,
@@ -100,7 +100,7 @@ export async function* changesAfter(
     const opened = performance.now()
     for await (const { id, data } of eventsOf(stream)) {
       const change = data ? readChange(data) : undefined
-      // It is asked for again.
+      // The change is requested again.
       if (change === null) break
       cursor = id
       if (!change) continue
@@ -123,8 +123,8 @@ const isGone = (error: unknown): boolean =>
   error instanceof ClientError && error.failure.error === GONE
 
 /**
- * Yields what makes a copy of the plants and keeps it exact, for ever. Changes from before the list are among those after it:
- * the copy is exact once they have been applied. If its place in the log is gone, it begins again.
+ * Yields the plants, then every change, without end: they make an exact copy. The list overlaps with the first changes;
+ * the copy is exact once those are applied. If its cursor has expired, it starts again.
  */
 export async function* copyOf(
   requests: CopyRequests,

@@ -38,7 +38,7 @@ export type ClientOptions = {
   readonly token: string
   /** Replaces the platform's `fetch`. */
   readonly fetch?: Fetch | undefined
-  /** How often a request may be sent again; default: 3; 0 for never. */
+  /** Maximum number of retries; default: 3; 0 for never. */
   readonly retries?: number | undefined
 }
 
@@ -135,7 +135,7 @@ function changeLogCalls(
      */
     changes: (query: FollowQuery = {}) => changesAfter(sender, query),
 
-    /** A page of the changes of one plant, the newest first; of a deleted plant too. */
+    /** A page of the changes of one plant, newest first, also for deleted plants. */
     history: async (id: bigint, query: ChangesQuery = {}, options: CallOptions = {}) =>
       call('GET', `plants/${digitsOf(id)}/history`, {
         query: searchOf(query),
@@ -143,7 +143,7 @@ function changeLogCalls(
         ...options,
       }),
 
-    /** Every plant, then every change, for ever: what keeps a copy exact. Throws and ends like `changes`. */
+    /** Every plant, then every change, without end: keeps a copy exact. Throws and ends like `changes`. */
     follow: (options: CallOptions = {}) =>
       copyOf(
         {
@@ -180,13 +180,13 @@ function onePlantCalls(call: Send) {
 
     readPlant,
 
-    /** Replaces all fields of a plant: an optional text that is not given is removed. */
+    /** Replaces all fields of a plant: an omitted optional text is removed. */
     replacePlant: async (plant: NewPlant, options: ChangeOptions = {}) => {
       const body = plantText(plant)
       return call('PUT', `plants/${digitsOf(plant.id)}`, { body, read: toNewPlant, ...options })
     },
 
-    /** Changes the fields that are given; null removes an optional text. */
+    /** Changes the given fields; null removes an optional text. */
     patchPlant: async (id: bigint, change: PlantChange, options: ChangeOptions = {}) => {
       const body = changeText(change)
       return call('PATCH', `plants/${digitsOf(id)}`, { body, read: toNewPlant, ...options })

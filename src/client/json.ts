@@ -1,4 +1,4 @@
-// Plants as JSON with exact ids, even where JSON.parse and JSON.stringify are exact only up to 2^53.
+// Plants as JSON with exact ids, although JSON.parse and JSON.stringify are exact only up to 2^53.
 
 import {
   type Change,
@@ -14,20 +14,20 @@ import {
   type PlantPage,
 } from './types.ts'
 
-// A field `id` with an integer. Within a string, a backslash would stand before the quote.
+// A field `id` with an integer. Within a string, the quote would follow a backslash.
 const INTEGER_ID = /([{,\s]"id"\s*:\s*)(-?\d+)(?![\d.eE])/g
 const DIGITS = /^-?\d{1,19}$/
 
-/** Like `JSON.parse`, but an integer in a field `id` becomes a string of its digits. */
+/** Like `JSON.parse`, with the integer of a field `id` as a string of digits. */
 export const parseJson = (text: string): unknown => JSON.parse(text.replace(INTEGER_ID, '$1"$2"'))
 
 type Fields = { readonly [name: string]: unknown }
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** The fields of a value; none, if it is not a JSON object. */
+/** The fields of a value; none if it is not a JSON object. */
 export const fieldsOf = (value: unknown): Fields => Object(value)
 
-/** A plant as a create answers it; undefined if the value is not one. */
+/** A plant as answered by a create; undefined for any other value. */
 export function toPlant(value: unknown): Plant | undefined {
   const fields = fieldsOf(value)
   if (typeof fields.name !== 'string') return undefined
@@ -40,7 +40,7 @@ export function toPlant(value: unknown): Plant | undefined {
   return plant
 }
 
-/** A plant with its id; undefined if the value is not one. */
+/** A plant with its id; undefined for any other value. */
 export function toNewPlant(value: unknown): NewPlant | undefined {
   const id = fieldsOf(value).id
   const plant = toPlant(value)
@@ -48,14 +48,14 @@ export function toNewPlant(value: unknown): NewPlant | undefined {
   return { id: BigInt(id), ...plant }
 }
 
-/** What an array has of one kind; undefined if it has anything else. */
+/** The elements of an array of one kind; undefined if any is of another kind. */
 function toEach<T>(value: unknown, to: (it: unknown) => T | undefined): readonly T[] | undefined {
   if (!Array.isArray(value)) return undefined
   const read = value.map(to).filter((it) => it !== undefined)
   return read.length === value.length ? read : undefined
 }
 
-/** A page of plants; undefined if the value is not one. */
+/** A page of plants; undefined for any other value. */
 export function toPage(value: unknown): PlantPage | undefined {
   const { plants, next } = fieldsOf(value)
   const read = toEach(plants, toNewPlant)
@@ -68,7 +68,7 @@ const toPlantOrNull = (value: unknown) => (value === null ? null : toPlant(value
 const isTextOrNull = (value: unknown): value is string | null =>
   value === null || typeof value === 'string'
 
-/** A change of the log; undefined if the value is not one. */
+/** A change of the change log; undefined for any other value. */
 export function toChange(value: unknown): Change | undefined {
   const { cursor, at, action, id, token, address, request, ...plants } = fieldsOf(value)
   const known = ACTIONS.find((it) => it === action)
@@ -81,21 +81,21 @@ export function toChange(value: unknown): Change | undefined {
   return { cursor, at, action: known, id: BigInt(id), before, after, token, address, request }
 }
 
-/** A page of changes; undefined if the value is not one. */
+/** A page of changes; undefined for any other value. */
 export function toChangePage(value: unknown): ChangePage | undefined {
   const { next, ...rest } = fieldsOf(value)
   const changes = toEach(rest.changes, toChange)
   return changes && typeof next === 'string' ? { changes, next } : undefined
 }
 
-/** A page of a plant's changes; undefined if the value is not one. */
+/** A page of a plant's changes; undefined for any other value. */
 export function toHistoryPage(value: unknown): HistoryPage | undefined {
   const { next, ...rest } = fieldsOf(value)
   const changes = toEach(rest.changes, toChange)
   return changes && isTextOrNull(next) ? { changes, next } : undefined
 }
 
-/** How many plants a batch created; undefined if the value does not say. */
+/** The number of plants created by a batch; undefined for any other value. */
 export function toCreated(value: unknown): Created | undefined {
   const { created } = fieldsOf(value)
   return typeof created === 'number' ? { created } : undefined
@@ -103,7 +103,7 @@ export function toCreated(value: unknown): Created | undefined {
 
 const SCOPES = ['read', 'write'] as const
 
-/** What a token allows; undefined if the value does not say. */
+/** The rights of a token; undefined for any other value. */
 export function toOwnToken(value: unknown): OwnToken | undefined {
   const { name, expires, changeLog, ...rest } = fieldsOf(value)
   const scope = SCOPES.find((it) => it === rest.scope)
@@ -112,7 +112,7 @@ export function toOwnToken(value: unknown): OwnToken | undefined {
   return typeof expires === 'string' ? { name, scope, expires, changeLog } : undefined
 }
 
-/** True if the service can write; undefined if the value does not say. */
+/** True if the service can write; undefined for any other value. */
 export const toHealth = (value: unknown): Health | undefined =>
   fieldsOf(value).status === 'ok' ? { status: 'ok' } : undefined
 
@@ -122,10 +122,10 @@ export function digitsOf(id: bigint): string {
   return String(id)
 }
 
-// What is not a string becomes null, which the service refuses.
+// A value that is not a string becomes null, which the service refuses.
 const textOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
 
-/** A plant as JSON text, even of an object with wrong fields. A text that is undefined is left out. */
+/** A plant as JSON text, even for an object with wrong fields. An undefined text is left out. */
 export function plantText(plant: NewPlant): string {
   const fields: Writable<PlantChange> = {}
   for (const name of OPTIONAL_TEXTS) {

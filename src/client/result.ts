@@ -2,7 +2,7 @@
 
 import type { KnownError } from './types.ts'
 
-/** What the service answered. */
+/** A success of the service. */
 export type Success<T> = {
   readonly ok: true
   readonly value: T
@@ -12,20 +12,20 @@ export type Success<T> = {
   readonly requestId?: string
 }
 
-/** Why there is no value. */
+/** A failure of a request, and its reason. */
 export type Failure = {
   readonly ok: false
-  /** An error number of plantstore: nothing was changed. 0: plantstore did not answer, so a change may have been made. */
+  /** An error number of plantstore: nothing was changed. 0: there was no answer, so a change may have been made. */
   readonly error: KnownError | 0 | (number & {})
-  /** The HTTP status; 0: there was no answer. */
+  /** The HTTP status; 0 without an answer. */
   readonly status: number
-  /** For people. */
+  /** A readable message. */
   readonly message: string
-  /** Seconds to wait before another attempt, if the answer says so. */
+  /** Seconds to wait before another attempt, from the answer. */
   readonly retryAfter?: number
   /** The `X-Request-Id` of the answer, if it has one. */
   readonly requestId?: string
-  /** With error 0: what was thrown, or the reason of the signal. */
+  /** With error 0: the error thrown, or the reason of the signal. */
   readonly cause?: unknown
 }
 
@@ -39,16 +39,16 @@ export type CallOptions = {
 }
 
 export type ReadOptions = CallOptions & {
-  /** The `etag` that is known: the value is null if the plant still has it. If given, it must have a value. */
+  /** A known `etag`: the value is null if the plant still has it. If given, it must have a value. */
   readonly ifNoneMatch?: string | undefined
 }
 
 export type ChangeOptions = CallOptions & {
-  /** The `etag` that the plant must still have: 41201 if it has changed since. `*`: any. If given, it must have a value. */
+  /** The expected `etag` of the plant: 41201 if it has changed. `*` matches any. If given, it must have a value. */
   readonly ifMatch?: string | undefined
 }
 
-/** What a loop over plants throws. */
+/** The error thrown by loops over plants. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
 

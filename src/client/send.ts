@@ -6,12 +6,12 @@ import type { ChangeOptions, Failure, ReadOptions, Result } from './result.ts'
 const FIRST_PAUSE_SECONDS = 0.25
 const BUSY_PAUSE_SECONDS = 1
 const MAX_PAUSE_SECONDS = 30
-/** The service sends events, or a comment every 10 seconds. */
+/** Timeout of a stream; the service sends an event or a comment every 10 seconds. */
 export const SILENT_MS = 45_000
 const EVENTS = 'text/event-stream'
 // nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
 const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
-// Nothing was stored, and the reason passes.
+// Temporary refusals: nothing was stored.
 const PASSING: readonly number[] = [42901, 50301]
 
 /** Sends a request: the platform's `fetch`, or a replacement. */
@@ -22,7 +22,7 @@ export type Sender = {
   /** The headers of every request. */
   readonly headers: Headers
   readonly fetch: Fetch
-  /** How often a request may be sent again. */
+  /** Maximum number of retries. */
   readonly retries: number
 }
 
@@ -33,15 +33,15 @@ export type Call<T> = ReadOptions &
     readonly path: string
     readonly query?: string
     readonly body?: string
-    /** Reads the body of a success; undefined if plantstore never answers such a body. */
+    /** Reads the body of a success; undefined if it is not an answer of plantstore. */
     readonly read: (body: unknown, status: number) => T | undefined
-    /** True if it may be sent again if no answer came. */
+    /** True if it may be repeated after a missing answer. */
     readonly isRepeatable?: boolean
-    /** The result if a repetition is answered with 40901: an earlier attempt was carried out. */
+    /** The result of a repetition answered with 40901: an earlier attempt succeeded. */
     readonly landed?: T | undefined
   }
 
-/** Resolves to the result of a request. Rejects only for a header or a condition that no request can have. */
+/** Resolves to the result of a request. Rejects only for an invalid header or condition. */
 export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>> {
   let unanswered: Failure | undefined
   for (let tries = 0; ; tries++) {
@@ -54,7 +54,7 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
     if (isUnanswered(result)) unanswered = result
     const seconds = pauseBefore(result, call, tries)
     if (seconds === undefined || tries >= sender.retries || call.signal?.aborted) {
-      // A refusal of the last attempt says nothing about an earlier one, unless it is about the plant itself.
+      // A refusal of the last attempt says nothing about an earlier one, unless it concerns the plant itself.
       return unanswered && call.landed && result.status !== 409 ? unanswered : result
     }
     await pause(seconds, call.signal)
@@ -64,7 +64,7 @@ export async function send<T>(sender: Sender, call: Call<T>): Promise<Result<T>>
 const isUnanswered = ({ error, status }: Failure): boolean =>
   error === 0 && (status === 0 || status >= 500)
 
-// Undefined: it must not be sent again.
+// Undefined if the request must not be repeated.
 function pauseBefore(
   failure: Failure,
   { method, isRepeatable }: Call<unknown>,
@@ -78,7 +78,7 @@ function pauseBefore(
   return mayPass && seconds <= MAX_PAUSE_SECONDS ? seconds : undefined
 }
 
-/** The seconds before the next try: longer the more there were, and as long as the other side asks for. `random`: from 0 to 1. */
+/** Seconds before the next attempt: exponential back-off, and at least Retry-After. `random`: from 0 to 1. */
 export function backOff(
   { first, longest }: { readonly first: number; readonly longest: number },
   tries: number,
@@ -86,7 +86,7 @@ export function backOff(
   random: number,
 ): number {
   const most = Math.min(first * 2 ** tries, longest)
-  // Not all clients at once.
+  // Random, so that clients do not retry all at once.
   return Math.min(Math.max(most * (0.5 + random / 2), retryAfter), longest)
 }
 
@@ -104,7 +104,7 @@ export function pause(seconds: number, signal: AbortSignal | undefined): Promise
   })
 }
 
-// Without its value, a change would be made whatever the plant is like.
+// Without a value, the change would be made unconditionally.
 function setCondition(headers: Headers, name: string, value: string | undefined): void {
   if (!value) throw new TypeError(`no value for ${name}: the answer that was read had no ETag`)
   headers.set(name, value)
@@ -119,7 +119,7 @@ function headersOf<T>(sender: Sender, call: Call<T>): Headers {
   return headers
 }
 
-/** The body of an answer that goes on. `end` ends it. */
+/** The body of an answer that is still arriving. `end` ends it. */
 export type Opened = { readonly body: ReadableStream<Uint8Array>; readonly end: () => void }
 
 /** Opens a stream of events. Resolves like {@link send}, after one attempt. */
@@ -151,7 +151,7 @@ export async function openEvents(
   return opened
 }
 
-/** `take`: takes the value of an answer whose body is not JSON. */
+/** `take` reads the value of an answer whose body is not JSON. */
 async function attempt<T>(
   sender: Sender,
   call: Call<T>,
@@ -192,7 +192,7 @@ function readAnswer<T>(
     : { ...failure, error: 0, message: `not an answer from plantstore, with status ${status}` }
 }
 
-// Undefined if the text is not JSON: from a proxy, or empty, as with 204.
+// Undefined if the text is not JSON: an answer of a proxy, or empty, as with 204.
 function parsed(text: string): unknown {
   try {
     return parseJson(text)
@@ -201,7 +201,7 @@ function parsed(text: string): unknown {
   }
 }
 
-// One version of a plant has one etag, whether or not a proxy has compressed the answer.
+// Each version of a plant has one etag, even if a proxy has compressed the answer.
 function etagOf(headers: Headers): { etag?: string } {
   const etag = headers.get('etag')
   return etag === null ? {} : { etag: etag.replace(CHANGED_BY_PROXY, '"$1"') }
@@ -219,7 +219,7 @@ export function retryAfterOf(headers: Headers): { retryAfter?: number } {
   return Number.isNaN(seconds) ? {} : { retryAfter: Math.max(0, seconds) }
 }
 
-// The errors of Node's fetch have the reason in their cause.
+// Errors of Node's fetch have the reason in their cause.
 function explain(reason: unknown): string {
   if (!(reason instanceof Error)) return `no answer: ${reason}`
   const { message, cause } = reason

@@ -1,10 +1,10 @@
-// What the service takes and answers. A test compares it with /openapi.json.
+// The requests and answers of the service. A test compares them with /openapi.json.
 
 /** The texts that a plant may have besides its name: `tag` is its type. */
 export const OPTIONAL_TEXTS = ['tag'] as const
 type OptionalText = (typeof OPTIONAL_TEXTS)[number]
 
-/** A plant as the create operation answers it. */
+/** A plant as answered by the create operation. */
 export type Plant = { readonly name: string } & {
   readonly [Name in OptionalText]?: string | undefined
 }
@@ -20,14 +20,14 @@ export type PlantChange = { readonly name?: string | undefined } & {
   readonly [Name in OptionalText]?: string | null | undefined
 }
 
-/** How many plants a batch created. */
+/** The number of plants created by a batch. */
 export type Created = {
   readonly created: number
 }
 
-/** Which plants to list. */
+/** The selection of plants in a list. */
 export type ListQuery = {
-  /** The most plants on a page: 1 to 1000; default: 100. */
+  /** Page size: 1 to 1000 plants; default: 100. */
   readonly limit?: number | undefined
   /** Only plants after this id, or after the page whose `next` this is. */
   readonly after?: bigint | string | undefined
@@ -35,71 +35,71 @@ export type ListQuery = {
   readonly tag?: string | undefined
   /** Only plants whose names contain this. A page may be short or empty while there is a `next`. */
   readonly name?: string | undefined
-  /** The order of ids; default: asc. With desc, `after` means ids below it. */
+  /** Order of ids; default: asc. With desc, `after` selects ids below it. */
   readonly order?: 'asc' | 'desc' | undefined
 }
 
 /** A page of plants. */
 export type PlantPage = {
-  /** In the order of ids that was asked for. */
+  /** In the requested order of ids. */
   readonly plants: readonly NewPlant[]
-  /** What to give as `after` for the next page; null on the last one. */
+  /** `after` of the next page; null on the last page. */
   readonly next: string | null
 }
 
 /** A change that took effect. */
 export type Change = {
-  /** Its place in the log. */
+  /** Position in the change log. */
   readonly cursor: string
   /** RFC 3339, in UTC. */
   readonly at: string
   readonly action: 'create' | 'replace' | 'patch' | 'delete'
   readonly id: bigint
-  /** null: there was none. */
+  /** null for a created plant. */
   readonly before: Plant | null
-  /** null: there is none any more. */
+  /** null for a deleted plant. */
   readonly after: Plant | null
-  /** The name of the token that it was made with; null for a command. */
+  /** Name of the token used; null for a command. */
   readonly token: string | null
   readonly address: string | null
-  /** The id of the request; the name of a command. */
+  /** Id of the request, or name of the command. */
   readonly request: string | null
 }
 
-/** Which changes to list. */
+/** The selection of changes in a list. */
 export type ChangesQuery = {
-  /** The most changes on a page: 1 to 1000; default: 100. */
+  /** Page size: 1 to 1000 changes; default: 100. */
   readonly limit?: number | undefined
-  /** Only changes after this place: a cursor, or `now`. */
+  /** Only changes after this cursor, or after `now`. */
   readonly after?: string | undefined
 }
 
-/** The oldest changes first. */
+/** A page of changes, oldest first. */
 export type ChangePage = {
   readonly changes: readonly Change[]
-  /** What to give as `after` to go on. */
+  /** `after` of the next page. */
   readonly next: string
 }
 
-/** The newest changes of a plant first. */
+/** A page of a plant's changes, newest first. */
 export type HistoryPage = {
   readonly changes: readonly Change[]
-  /** What to give as `after` for the next page; null on the last one. */
+  /** `after` of the next page; null on the last page. */
   readonly next: string | null
 }
 
-/** What the token of a request allows. */
+/** The rights of the request's token. */
 export type OwnToken = {
   readonly name: string
-  /** `read`: only reading plants and the change log; `write`: everything. */
+  /** `read`: plants and the change log only; `write`: everything. */
   readonly scope: 'read' | 'write'
-  /** RFC 3339, in UTC; undefined: it never expires. */
+  /** RFC 3339, UTC; undefined if it never expires. */
   readonly expires?: string | undefined
   /** True if a change log is kept. */
   readonly changeLog: boolean
 }
 
-/** The service can write. */
+/** The health of a service that can write. */
 export type Health = {
   readonly status: 'ok'
 }

@@ -1,4 +1,4 @@
-// The first lines of a daemon: where it listens, and how to get in.
+// The first lines of a daemon: its address, and the first token.
 
 import { resolve } from 'node:path'
 import { isWildcard, type LocalAddress } from '../address'
@@ -10,7 +10,7 @@ import { invocation, surroundings } from './invocation'
 import type { LogWriter } from './log-writer'
 
 const NAME = 'first'
-// How long to wait for a reader of the token.
+// Maximum wait for a reader of the token.
 const SHOW_MS = 5000
 
 type Started = {
@@ -21,14 +21,14 @@ type Started = {
   readonly database: string
   /** True if it serves the console at `/`. */
   readonly hasConsole: boolean
-  /** True if a person reads what it prints, and no log keeps it. */
+  /** True if output goes to a terminal, and is not logged. */
   readonly isTerminal: boolean
   /** True if this start has created the database. */
   readonly isNew: boolean
   readonly passwordFile: string | null
   /** True if the configuration has a token, so that the store needs none. */
   readonly hasToken: boolean
-  /** True if nobody can read standard output. */
+  /** True if standard output is discarded. */
   readonly isDiscarded: boolean
   /** True if clients must be told to trust the certificate. */
   readonly needsTrust: boolean
@@ -45,18 +45,18 @@ function curl({ at: { url, unix }, needsTrust }: Started, token: string): string
   return `curl ${flags.join(' ')} ${quote(`${url}/plants`)}`
 }
 
-/** Where the console is; null: nowhere that a browser opens. */
+/** The URL of the console; null if browsers cannot open it. */
 const consoleOf = ({ hasConsole, at: { url, unix } }: Started): string | null =>
   hasConsole && unix === null ? `${url}/` : null
 
-/** The link to the console that needs no token typed: its fragment, which no browser sends, has it. */
+/** A link to the console with the token in its fragment, which browsers never send. */
 function openedConsole(started: Started, token: string): string {
   const page = started.isTerminal ? consoleOf(started) : null
   if (page === null) return ''
   return `Open the console with it:\n\n  ${page}#token=${token}\n\n`
 }
 
-/** Prints a first token if the store has none; revokes it if nobody can have read it. */
+/** Prints a first token if the store has none; revokes it if no reader can have received it. */
 async function showFirstToken(
   store: Store,
   started: Started,
@@ -84,10 +84,10 @@ ${openedConsole(started, text)}Create a plant:
 `)
   if ((await out.flush(SHOW_MS)) && out.dropped() === before) return
   await store.revokeToken(NAME, Date.now())
-  log('warn', 'token-not-shown', { detail: 'nobody read it, so it was revoked' })
+  log('warn', 'token-not-shown', { detail: 'it could not be printed, so it was revoked' })
 }
 
-/** Logs that the daemon listens, and prints how to use it. A store without tokens gets its first one. */
+/** Logs that the daemon is listening, and prints instructions. A store without tokens gets its first one. */
 export async function announce(
   store: Store,
   started: Started,

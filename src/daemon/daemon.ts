@@ -1,4 +1,4 @@
-// The daemon: puts its parts together, serves until a signal, and stops in order.
+// The daemon: assembles its parts, serves until a signal, and stops in order.
 
 import { readFileSync } from 'node:fs'
 import packageJson from '../../package.json'
@@ -24,23 +24,23 @@ import { shutDown, watchSignals } from './shutdown'
 
 const STDOUT = 1
 const STDERR = 2
-// How long a stop waits for a store that is still being opened. Nothing was acknowledged yet.
+// Maximum wait of a stop for a store that is still being opened. Nothing was acknowledged yet.
 const OPENED_WITHIN_MS = 500
-// How long writing the last lines of the log may take.
+// Time limit for writing the last lines of the log.
 const LAST_LINES_MS = 500
 
-/** How the process was started. */
+/** The circumstances of the start. */
 export type Started = {
   readonly config: Config
-  /** Variables that are ignored: see `parseConfig`. */
+  /** Ignored variables: see `parseConfig`. */
   readonly ignoredVariables: readonly string[]
-  /** True if a person reads standard error. */
+  /** True if standard error is a terminal. */
   readonly isTerminal: boolean
-  /** True if nobody can read standard output. */
+  /** True if standard output is discarded. */
   readonly isDiscarded: boolean
 }
 
-/** The log on standard error, which waits for no reader. */
+/** The log on standard error, which never waits for its reader. */
 function openLog({ config, isTerminal }: Started) {
   const format = isTerminal ? 'text' : 'json'
   const lines = createLogWriter(STDERR, (count) =>
@@ -49,7 +49,7 @@ function openLog({ config, isTerminal }: Started) {
   return { lines, log: createLog(lines.write, format, Date.now, config.logLevel) }
 }
 
-/** The schedule of backups; null: none are made. */
+/** The schedule of backups; null if there are none. */
 async function openBackups(config: Config, log: Log) {
   const { backupFolder, backupEvery, backupKeep } = config
   if (backupFolder === null && backupEvery === null && backupKeep === null) return null
@@ -57,13 +57,13 @@ async function openBackups(config: Config, log: Log) {
   return (await import('./backups/schedule')).scheduleBackups(config, log, Date.now)
 }
 
-/** Warns if the token of the configuration is one of the store: then its scope, its expiry and its revocation do not count. */
+/** Warns if the token of the configuration is stored too: its stored scope, expiry and revocation are then ignored. */
 async function warnOfStoredToken(store: Store, configured: Token | null, log: Log): Promise<void> {
   const stored = configured && (await store.findToken(configured.hash).catch(() => null))
   if (stored) log('warn', 'token-also-stored', { token: stored.name, source: configured.name })
 }
 
-/** Opens what needs no database, and refuses what cannot be served. */
+/** Opens everything except the database, and refuses an invalid configuration. */
 async function prepare(started: Started) {
   const { config, ignoredVariables } = started
   const { lines, log } = openLog(started)
@@ -106,7 +106,7 @@ class Daemon {
     this.#it.tls?.reload((certificate) => this.#server?.renew(certificate))
   }
 
-  /** Serves, and says so. Rejects if the store cannot be opened, or the address not be listened on. */
+  /** Starts serving, and announces it. Rejects if the store cannot be opened, or the address cannot be bound. */
   async start(): Promise<void> {
     const { config, log, token, tls, backups } = this.#it
     const store = await this.#opening
@@ -118,7 +118,7 @@ class Daemon {
     await this.#announce(store, this.#server)
   }
 
-  /** Answers what is in flight, commits it, and closes the store. Resolves to the exit code. */
+  /** Answers the requests in flight, commits them, and closes the store. Resolves to the exit code. */
   async stop(second: Parameters<typeof shutDown>[0]['second']): Promise<number> {
     const { config, log, lines, backups } = this.#it
     this.#stop.abort()
@@ -141,7 +141,7 @@ class Daemon {
     return code
   }
 
-  /** Releases everything after a start that failed. It may have begun to listen. */
+  /** Releases everything after a failed start, even a listening socket. */
   async abandon(): Promise<void> {
     this.#stop.abort()
     await this.#server?.drain(0)
@@ -202,7 +202,7 @@ class Daemon {
 /** Runs the daemon until a signal stops it. Resolves to the exit code; rejects if it cannot start. */
 export async function runDaemon(started: Started): Promise<number> {
   const prepared = await prepare(started)
-  // Before the store is opened: a signal may come while the disk hangs.
+  // Before the store is opened: a signal may arrive while the disk hangs.
   const signals = watchSignals(() => daemon.reload())
   const daemon = new Daemon(prepared)
   try {

@@ -1,10 +1,10 @@
-// How a person on this machine runs another command of the program.
+// The command line for another command of this program, as shown to the user.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ownProgram, quote } from '../program'
 
-/** What an invocation depends on. */
+/** The facts that an invocation depends on. */
 export type Surroundings = {
   /** The program: its executable, or Bun and its first file. */
   readonly program: readonly string[]
@@ -15,7 +15,7 @@ export type Surroundings = {
   readonly exists: (path: string) => boolean
 }
 
-// What a container's engine leaves in it, and how a command is run in it from outside.
+// Files that reveal a container engine, and its command for running another in the container.
 const containers = [
   ['/var/run/secrets/kubernetes.io', 'kubectl exec', '--'],
   ['/run/.containerenv', 'podman exec', ''],
@@ -24,23 +24,23 @@ const containers = [
 
 const INSTALLED = '/usr/bin/plantstore'
 
-/** A command line up to the command's name; `secret`: an assignment for its environment, or ''. */
+/** A command line up to the command's name; `secret`: an environment assignment, or ''. */
 export function invocation(it: Surroundings, secret = ''): string {
   const words = (...all: string[]) => all.filter(Boolean).join(' ')
   const isInstalled = it.program[0] === INSTALLED
   const container = isInstalled && containers.find(([mark]) => it.exists(mark))
-  // The environment of the container has the secret.
+  // The container's environment has the secret.
   if (container) return words(container[1], quote(it.host), container[2], 'plantstore')
   const own = isInstalled ? 'plantstore' : words(...it.program.map(quote))
   // name:x:uid:gid:comment:home:shell
   const [user = '', , , , , , shell = ''] =
     it.users.map((line) => line.split(':')).find(([, , uid]) => uid === String(it.uid)) ?? []
-  // Nobody can log in as the user of the Debian package.
+  // The user of the Debian package has no login shell.
   const isService = /\/(?:nologin|false)$/.test(shell)
   return words(isService ? `sudo -u ${user}` : '', secret, own)
 }
 
-/** What is true of this process. */
+/** The facts of this process. */
 export const surroundings = (): Surroundings => ({
   program: ownProgram(),
   host: hostname(),

@@ -1,8 +1,8 @@
-// Standard output and error of the daemon, which must not wait for their readers.
+// Standard output and error of the daemon, which never wait for their readers.
 import { write } from 'node:fs'
 import { codeOf } from '../errors'
 
-// A write of at most this size to a pipe never mixes with another program's (PIPE_BUF, pipe(7)).
+// A write of at most this size to a pipe never interleaves with another program's (PIPE_BUF, pipe(7)).
 const ATOMIC_BYTES = 4096
 const QUEUE_BYTES = 1024 * 1024
 const RETRY_MS = 10
@@ -11,13 +11,13 @@ const NEWLINE = 10
 export type LogWriter = {
   /** Queues a line, which ends with a newline, or drops it. */
   write(line: string): void
-  /** How many lines were dropped so far. */
+  /** Number of lines dropped so far. */
   dropped(): number
   /** Resolves to true once everything is written, or to false after this many milliseconds. */
   flush(milliseconds: number): Promise<boolean>
 }
 
-/** Writes some of the bytes to an open file, in one of Bun's threads; resolves to how many. */
+/** Writes some of the bytes to an open file, in one of Bun's threads; resolves to their number. */
 const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
   new Promise((resolve, reject) => {
     write(fd, bytes, 0, bytes.length, null, (error, written) =>
@@ -26,9 +26,9 @@ const writeSome = (fd: number, bytes: Buffer): Promise<number> =>
   })
 
 /**
- * Writes lines to an open file, pipe, socket or terminal, in order, and never waits: one of Bun's threads does. A line is
- * dropped if a megabyte is waiting already, or if it cannot be written, as on a full disk. `describeDropped` makes a line
- * that says how many, which precedes the next line that is written.
+ * Writes lines to an open file, pipe, socket or terminal, in order and without blocking: one of Bun's threads does. A
+ * line is dropped if a megabyte is queued, or if it cannot be written, as on a full disk. `describeDropped` makes a
+ * line with the number dropped, which precedes the next line written.
  */
 export function createLogWriter(fd: number, describeDropped: (lines: number) => string): LogWriter {
   const queue: Buffer[] = []
@@ -36,7 +36,7 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
   let dropped = 0
   let reported = 0
   let isMidLine = false
-  // Settles when the queue is empty; null: it is.
+  // Settles when the queue is empty; null if it is.
   let writing: Promise<void> | null = null
 
   function take(): Buffer[] {
@@ -50,7 +50,7 @@ export function createLogWriter(fd: number, describeDropped: (lines: number) => 
     return lines
   }
 
-  /** Writes all bytes; false if they cannot be written. */
+  /** Writes all bytes; false if that fails. */
   async function send(bytes: Buffer): Promise<boolean> {
     for (let rest = bytes; rest.length > 0; ) {
       try {

@@ -1,13 +1,13 @@
-// The signals that stop a daemon, and how long a stop may take.
+// The signals that stop a daemon, and the time limits of a stop.
 
 import { IN_DOUBT, messageOf } from '../errors'
 import type { Log } from '../log'
 import { exitCodes, type StopSignal, signalExitCodes, stopSignals } from '../program'
 
-// By default they would end the process at once.
+// By default these end the process at once.
 const IGNORED = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const
 
-// timeout(1) signals a process and then its group, and npm repeats what the terminal has sent: both count as one signal.
+// timeout(1) signals a process and then its group, and npm repeats the terminal's signal: both count once.
 const SAME_SIGNAL_MS = 20
 
 // The share of the time for requests in flight: the rest is for closing the database.
@@ -35,7 +35,7 @@ type Shutdown = {
   /** Answers requests in flight, for at most this many milliseconds. */
   readonly drain: (milliseconds: number) => Promise<void>
   readonly close: () => Promise<void>
-  /** Resolves when the daemon is to end at once. */
+  /** Resolves when the daemon must end at once. */
   readonly second: Promise<StopSignal>
   /** Milliseconds for both; closing gets at least a second. */
   readonly milliseconds: number

@@ -1,8 +1,8 @@
-// What --database names: a file, or a PostgreSQL server by its URL.
+// Parses --database: a file, or the URL of a PostgreSQL server.
 
 import { UsageError } from '../errors'
 
-/** Where the password of a server comes from if its URL has none; the file wins. */
+/** Sources of a server's password if its URL has none; the file has precedence. */
 export type DatabaseSecrets = {
   readonly databasePassword: string | null
   readonly databasePasswordFile: string | null
@@ -11,25 +11,25 @@ export type DatabaseSecrets = {
 /** True if a database is a PostgreSQL server. */
 export const isPostgresUrl = (database: string): boolean => /^postgres(ql)?:\/\//i.test(database)
 
-// Other URLs, and what libpq calls keyword/value strings.
+// Other URLs, and libpq's keyword/value strings.
 const LOOKALIKE =
   /^\s*(postgres(ql)?:|jdbc:|[a-z][a-z0-9+.-]*:\/\/|(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|options|connect_timeout)\s*=)/i
 
-/** The value of `--database`; undefined if it is empty. Throws a {@link UsageError} for what looks like a server, and is no URL. */
+/** The value of `--database`; undefined if empty. Throws a {@link UsageError} for a malformed server address. */
 export function parseDatabase(text: string): string | undefined {
   if (isPostgresUrl(text) || !LOOKALIKE.test(text)) return text || undefined
-  // It is not shown: it may have a password.
+  // The value is not shown, as it may contain a password.
   throw new UsageError(
-    'the database looks like a server, but is not postgres://USER@HOST/NAME; to name a file so, begin with ./',
+    'the database looks like a server, but is not postgres://USER@HOST/NAME; prefix a file name with ./',
   )
 }
 
-/** A database as logs and messages show it: a path as it is, a URL without its password, escaped or not. */
+/** A database for logs and messages: a path unchanged, a URL without its password, escaped or not. */
 export function withoutPassword(database: string): string {
   if (!isPostgresUrl(database)) return database
   const start = database.indexOf('://') + 3
   const rest = database.slice(start)
-  // An @ in the parameters belongs to a password only where that begins before any other @.
+  // An @ in the parameters belongs to a password only if the password begins before any other @.
   const isFirst = rest[rest.search(/[:@]/)] === ':'
   const place = isFirst ? rest : (rest.split('?')[0] ?? '')
   const [colon, at] = [place.indexOf(':'), place.lastIndexOf('@')]
@@ -37,7 +37,7 @@ export function withoutPassword(database: string): string {
   return database.slice(0, start) + rest.slice(0, colon) + rest.slice(at)
 }
 
-/** Throws a {@link UsageError} if a command line has a password: every user of the machine can see it. */
+/** Throws a {@link UsageError} for a password on the command line, which every user of the machine can see. */
 export function refusePasswords(argv: readonly string[]): void {
   for (const word of argv) {
     const url = word.replace(/^--[a-z-]+=/, '')
@@ -49,9 +49,9 @@ export function refusePasswords(argv: readonly string[]): void {
   }
 }
 
-/** How to back up a server's database. */
+/** The ways to back up a server's database. */
 export const SERVER_BACKUPS = 'pg_dump, point-in-time recovery, or "plantstore export"'
 
-/** Why what is named `name` does not work on a server. */
+/** The error of a command that does not work on a server. */
 export const worksOnFiles = (name: string, instead: string): UsageError =>
   new UsageError(`${name} works on a database file; for PostgreSQL use ${instead}`)

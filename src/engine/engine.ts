@@ -1,4 +1,4 @@
-// The engines, and what each can do with the database that --database names. No other file knows which engines there are.
+// The engines, and their operations on the database named by --database. No other file knows the list of engines.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -16,13 +16,13 @@ import { listTokens } from './sqlite/reading/tokens'
 import { openSqlite } from './sqlite/store'
 import type { StoreUser } from './store-user'
 
-/** Where a database is. */
+/** The location of a database. */
 export type Place = {
   /** Its absolute path, or its URL without the password. */
   readonly name: string
-  /** The files that it has or will have; none on a server. */
+  /** The paths of its files, existing or not; none on a server. */
   readonly files: readonly string[]
-  /** True if they are still to be made. */
+  /** True if the files do not exist yet. */
   readonly isNew: boolean
 }
 
@@ -30,19 +30,18 @@ export type Place = {
 export type PlantParts = Iterable<readonly Plant[]> | AsyncIterable<readonly Plant[]>
 
 /**
- * What an engine does with a database. Each function rejects with an `OpenError`, one line that says why it cannot and what
- * to do, or with a `UsageError` for a malformed URL.
+ * The operations of an engine on a database. Each rejects with an `OpenError`, one line with the reason and the fix, or
+ * with a `UsageError` for a malformed URL.
  */
 type Engine = {
-  /** True if a database is this engine's; the first that claims it has it. */
+  /** True if a database belongs to this engine; the first engine that claims it is used. */
   claims(database: string): boolean
   locate(database: string): Place
   open(database: string, secrets: DatabaseSecrets, role: StoreUser): Promise<Store>
-  /** Reads a whole store, and writes nothing to it. */
+  /** Reads a whole store without writing. */
   check(database: string, secrets: DatabaseSecrets): Promise<Findings>
   /**
-   * Lets `read` read a store as of one moment, and writes nothing to it. `repeatable`: it can be called again, from the
-   * start.
+   * Lets `read` read a store as of one moment, without writing. `repeatable`: it can be called again, from the start.
    */
   readAll<T>(
     database: string,
@@ -50,7 +49,7 @@ type Engine = {
     repeatable: 'repeatable' | 'once',
     read: (plants: PlantParts) => Promise<T>,
   ): Promise<T>
-  /** The tokens of a store; writes nothing. Resolves to none if they cannot be read without a copy of the database. */
+  /** The tokens of a store; writes nothing. Resolves to none if reading them would need a copy of the database. */
   listTokens(database: string, secrets: DatabaseSecrets): Promise<readonly Token[]>
   /** Copies a database to a file, and checks the copy. */
   readonly backup?: typeof copyDatabase
@@ -75,7 +74,7 @@ const sqlite: Engine = {
   restore: restoreDatabase,
 }
 
-// Loaded only if it is used.
+// Loaded only if used.
 const targetOf = async (database: string, secrets: DatabaseSecrets) =>
   (await import('./postgres/connecting/url')).parsePostgresUrl(database, secrets)
 

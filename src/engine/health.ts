@@ -1,12 +1,12 @@
-// Whether a storage can write, as its commits show.
+// The health of a storage, as shown by its commits.
 
 import { ApiError } from '../errors'
 
-// Anybody may ask for a probe, which writes to the disk: a write that was confirmed within the last second is enough.
+// /health is public, and a probe writes to the disk: a write confirmed within the last second is enough.
 const PROBE_EVERY_MS = 1000
 const PROBE_PATIENCE_MS = 1000
 
-/** When the storage last confirmed a write, and for how long it has kept one waiting. */
+/** The time of the last confirmed write, and the time for which one has been waiting. */
 export class Confirmations {
   #waiting = 0
   #waitingSince = 0
@@ -18,23 +18,23 @@ export class Confirmations {
     this.#waiting += 1
   }
 
-  /** Notes that a write was answered, in whatever way. */
+  /** Notes that a write was answered, successfully or not. */
   answered(): void {
     this.#waiting -= 1
     this.#waitingSince = performance.now()
   }
 
-  /** Notes that the storage has just confirmed a write. */
+  /** Notes that the storage has confirmed a write. */
   confirmed(): void {
     this.#confirmedAt = performance.now()
   }
 
-  /** Milliseconds since a write was last confirmed. */
+  /** Milliseconds since the last confirmed write. */
   sinceConfirmed(): number {
     return performance.now() - this.#confirmedAt
   }
 
-  /** Milliseconds for which the storage has answered no write; 0 if none waits. */
+  /** Milliseconds for which a write has been unanswered; 0 if none is waiting. */
   stalledFor(): number {
     return this.#waiting === 0 ? 0 : performance.now() - this.#waitingSince
   }
@@ -42,19 +42,19 @@ export class Confirmations {
 
 type Watched = {
   readonly confirmations: Confirmations
-  /** What confirms writes, for messages. */
+  /** The name of the storage in messages. */
   readonly storage: string
-  /** How long a write may wait for its confirmation before the storage counts as unwritable. */
+  /** Maximum wait for a confirmation before the storage counts as unwritable. */
   readonly stalledMs: number
-  /** Why the storage is known not to write; null if it is not. */
+  /** The known reason that the storage cannot write; null if there is none. */
   readonly problem: () => ApiError | null
-  /** Writes something that changes nothing. */
+  /** Writes without changing anything. */
   readonly write: () => Promise<unknown>
 }
 
 /** Watches one storage. */
 export function watchHealth({ confirmations, storage, stalledMs, problem, write }: Watched) {
-  // Shared by all who ask until the write has ended: one that stalls would keep every promise that it is raced with.
+  // Shared by all callers until the write ends: each race with a stalled write would otherwise leave a promise behind.
   let probing: Promise<unknown> | undefined
 
   function writeBriefly(): Promise<unknown> {
@@ -64,7 +64,7 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
     return Promise.race([written, Bun.sleep(PROBE_PATIENCE_MS)])
   }
 
-  /** Why the storage cannot write, or confirms nothing for now; null if it can, or nobody knows yet. */
+  /** The reason that the storage cannot write, or is stalled; null if neither is known. */
   function current(): ApiError | null {
     const known = problem()
     const seconds = Math.floor(confirmations.stalledFor() / 1000)
@@ -72,7 +72,7 @@ export function watchHealth({ confirmations, storage, stalledMs, problem, write 
     return new ApiError(50302, `${storage} has confirmed no write for ${seconds} s`)
   }
 
-  /** Rejects with the reason if the storage cannot write. It never waits long, be it for the queue or for a stall. */
+  /** Rejects with the reason if the storage cannot write. Waits briefly, even for a full queue or a stall. */
   async function probe(): Promise<void> {
     let refusal: unknown
     if (confirmations.sinceConfirmed() >= PROBE_EVERY_MS) {

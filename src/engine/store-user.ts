@@ -1,23 +1,26 @@
-// Who opens a store: the daemon, which owns it, or a command, which works with or without a daemon beside it.
+// The users of a store: the daemon, which owns it, or a command, which works with or without a daemon.
 
 import type { KeepChanges } from '../change-log/change-log'
 import type { Log } from '../log'
 import { isDone, isPlantWrite, type Outcome, type Write } from './commit/write'
 
-/** What the process that opens a store may do. Made by {@link storeOwner} or {@link storeGuest}, once per process. */
+/**
+ * Rights and duties of the process that opens a store. Made by {@link storeOwner} or {@link storeGuest}, once per
+ * process.
+ */
 export type StoreUser = {
   /** Holds the lock of the database until it is closed, so that it has only one daemon. */
   readonly holdsLock: boolean
   /** Creates the database if there is none. */
   readonly makesDatabase: boolean
-  /** Waits for failed storage to heal. A command fails instead, and can be run again. */
+  /** Waits for failed storage to recover. A command fails instead, and can be run again. */
   readonly outlivesOutages: boolean
   /** Begins or ends the change log of the store. */
   readonly keepChanges: KeepChanges
-  /** Aborted when the process is told to stop. A store that is still being opened then gives up, and rejects. */
+  /** Aborted when the process is told to stop. A store that is still opening then rejects. */
   readonly stopping: AbortSignal
   readonly log: Log
-  /** Runs a commit. Ctrl-Z takes effect after it, so that a stopped command holds no lock. */
+  /** Runs a commit. Defers Ctrl-Z until the commit ends, so that a stopped command holds no lock. */
   readonly uninterrupted: <T>(commit: () => Promise<T>) => Promise<T>
   /** Called after each commit that changed something, with its number of changes and its milliseconds. */
   readonly onCommit: (changes: number, milliseconds: number) => void
@@ -42,7 +45,7 @@ export const storeOwner = (
   onCommit,
 })
 
-/** A process that uses a store briefly, and lets a daemon beside it work. */
+/** A process that uses a store briefly, and does not interfere with a daemon. */
 export const storeGuest = ({
   makesDatabase,
   uninterrupted = (commit) => commit(),
@@ -52,14 +55,14 @@ export const storeGuest = ({
   makesDatabase,
   outlivesOutages: false,
   keepChanges: null,
-  // Ctrl-C ends it at once.
+  // Ctrl-C ends the process at once.
   stopping: NEVER,
   uninterrupted,
   log,
   onCommit: () => {},
 })
 
-/** Logs what a batch that was committed could not do, and counts its changes. */
+/** Logs the refusals of a committed batch, and counts its changes. */
 export function observeCommit(
   { log, onCommit }: StoreUser,
   batch: readonly Write[],

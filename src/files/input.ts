@@ -1,9 +1,9 @@
-// A file or standard input, read to its end or until it is interrupted.
+// A file or standard input, read to its end or until interrupted.
 
 import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
 import { inputError, UsageError } from '../errors'
 
-// Bun reads files in chunks of 512 KB. What is made of a chunk takes many times its length, so they are read in parts.
+// Bun reads files in chunks of 512 KB. Parsing a chunk needs many times its size, so it is split into parts.
 const PART_BYTES = 64 * 1024
 
 /** The text of a file. Throws an `OpenError` if it cannot be read. */
@@ -44,7 +44,7 @@ export async function* readInput(
   const chunks = stream[Symbol.asyncIterator]()
   let stop = () => {}
   signal.addEventListener('abort', () => stop())
-  // Not Promise.race() with one promise for the signal: until that settles, it keeps every chunk it was raced with.
+  // Not Promise.race() with one promise for the signal: until that settles, it retains every chunk.
   const readNext = () =>
     new Promise<IteratorResult<Uint8Array> | null>((resolve, reject) => {
       stop = () => resolve(null)

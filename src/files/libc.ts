@@ -1,4 +1,4 @@
-// Functions of the C library that Bun and Node do not offer.
+// Functions of the C library that Bun and Node lack.
 
 import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 import { statSync } from 'node:fs'
@@ -27,14 +27,14 @@ const F_OFD_SETLK = 37
 const F_RDLCK = 0
 const F_WRLCK = 1
 const F_UNLCK = 2
-// By number: musl has no function for it (renameat2(2), since Linux 3.15).
+// Called by number: musl has no function for it (renameat2(2), since Linux 3.15).
 const SYS_RENAMEAT2 = process.arch === 'arm64' ? 276 : 316
 const RENAME_NOREPLACE = 1
 const RENAME_EXCHANGE = 2
 const AT_FDCWD = -100
 const STATX_INO = 0x100
 
-/** Opens the C library for calls of its functions. Throws an `OpenError` if this process may not make executable memory. */
+/** Opens the C library and its functions. Throws an `OpenError` if this process may not allocate executable memory. */
 export function openLibc<Symbols extends Record<string, FFIFunction>>(
   symbols: Symbols,
 ): Library<Symbols>['symbols'] {
@@ -47,7 +47,7 @@ export function openLibc<Symbols extends Record<string, FFIFunction>>(
           `no executable memory, which plantstore needs (${messageOf(error)}); allow it: remove MemoryDenyWriteExecute= from the unit, raise "ulimit -v", or set SELinux's execmem`,
         )
       }
-      // Not this one: try the next name.
+      // Tries the next name.
     }
   }
   throw new Error(`none of these C libraries can be loaded: ${names.join(', ')}`)
@@ -64,8 +64,8 @@ function libc(): Library<typeof symbols>['symbols'] {
 export const requireLibc = (): void => void libc()
 
 /**
- * Takes the exclusive lock of an open file, until it is closed or the process ends (flock(2)); false if another process
- * holds it. Throws if the file system has no locks.
+ * Locks an open file exclusively, until it is closed or the process ends (flock(2)); false if another process holds the
+ * lock. Throws if the file system has no locks.
  */
 export function tryLock(fd: number): boolean {
   const { flock } = libc()
@@ -81,8 +81,8 @@ export const unlock = (fd: number): boolean => libc().flock(fd, LOCK_UN) === 0
 const rangeLocks = { shared: F_RDLCK, exclusive: F_WRLCK, none: F_UNLCK } as const
 
 /**
- * Sets a lock on a range of an open file, which conflicts with the POSIX locks of others (fcntl(2), open file description
- * locks); false if another process holds a conflicting one.
+ * Sets a lock on a range of an open file, which conflicts with the POSIX locks of others (fcntl(2), open file
+ * description locks); false if another process holds a conflicting one.
  */
 export function setRangeLock(
   fd: number,
@@ -113,27 +113,25 @@ export const exchangeFiles = (one: string, other: string): boolean =>
   renameat2(one, other, RENAME_EXCHANGE)
 
 /**
- * Makes the next read of an open file come from the disk: drops its clean pages from the page cache (posix_fadvise(2)).
- *
- * A page whose write-back failed is marked clean though it never reached the disk, and would be trusted by whoever
- * reads it next. (PostgreSQL wiki, "Fsync Errors".)
+ * Drops the clean pages of an open file from the page cache, so that the next read comes from the disk
+ * (posix_fadvise(2)). A page whose write-back failed is marked clean though it never reached the disk: the next reader
+ * would trust it. (PostgreSQL wiki, "Fsync Errors".).
  */
 export const dropPageCache = (fd: number): boolean =>
   libc().posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) === 0
 
 /**
- * Writes part of an open file from the page cache to the disk, and waits for it (sync_file_range(2)). This makes nothing
- * durable, but leaves less for the fsync that does.
+ * Writes part of an open file from the page cache to the disk, and waits for it (sync_file_range(2)). This makes
+ * nothing durable, but shortens the following fsync.
  */
 export const writeBack = (fd: number, offset: number, bytes: number): boolean =>
   libc().sync_file_range(fd, offset, bytes, WRITE_AND_WAIT) === 0
 
 /**
- * Returns a function that identifies the inode at a path, each time it is called; null if there is none (statx(2)). It
- * throws if the file system cannot tell.
- *
- * It requests only the inode's number: a file whose times were requested gets new ones at its next write (multigrain
- * timestamps, since Linux 6.13), so each fsync would have to write the inode too, which takes half as long again.
+ * Returns a function that identifies the current inode at a path; null if there is none (statx(2)). Throws if the file
+ * system does not show it. Only the inode's number is requested: a file whose times were requested gets new ones at its
+ * next write (multigrain timestamps, since Linux 6.13), so each fsync would have to write the inode too, and take half
+ * as long again.
  */
 export function watchInode(path: string): () => string | null {
   const name = Buffer.from(`${path}\0`)
@@ -144,20 +142,21 @@ export function watchInode(path: string): () => string | null {
     if (libc().statx(AT_FDCWD, name, 0, STATX_INO, bytes) === 0) {
       return `${answer.getBigUint64(32, true)}:${answer.getUint32(136, true)}:${answer.getUint32(140, true)}`
     }
-    // Nothing there, or an error: errno does not survive an FFI call.
-    if (statSync(path, { throwIfNoEntry: false })) throw new Error(`${path} came and went`)
+    // There is no file, or an error: errno does not survive an FFI call.
+    if (statSync(path, { throwIfNoEntry: false }))
+      throw new Error(`${path} changed while it was being checked`)
     return null
   }
 }
 
 /**
- * Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. Returns if it
- * cannot.
+ * Ends the process without waiting (_exit(2)): Bun's own exit would close databases, and wait for the disk. Returns if
+ * that fails.
  */
 export function exitAtOnce(code: number): void {
   try {
     libc()._exit(code)
   } catch {
-    // The caller exits as Bun does.
+    // The caller exits in Bun's way.
   }
 }

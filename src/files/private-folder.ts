@@ -1,4 +1,4 @@
-// A folder for unfinished files: for this user only, with a random name, locked while it is in use.
+// A folder for unfinished files: private to this user, with a random name, locked while in use.
 
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
@@ -19,25 +19,25 @@ function lockFolder(path: string): Locked | null {
     return null
   }
   try {
-    // It may have been removed between being opened and being locked.
+    // The folder may have been removed between opening and locking.
     if (tryLock(fd) && statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(fd).ino) {
       return { path, fd }
     }
   } catch {
-    // A file system without locks: nobody can tell whether the folder is in use.
+    // On a file system without locks, the use of the folder is unknown.
   }
   closeSync(fd)
   return null
 }
 
-// Asynchronous, because a daemon serves meanwhile: the files may be large, and the disk may hang.
+// Asynchronous, because a daemon serves in the meantime: the files may be large, and the disk may hang.
 async function remove({ path, fd }: Locked): Promise<void> {
-  // What cannot be removed now is left for the next process.
+  // Failures are left to the next process.
   await rm(path, { recursive: true, force: true }).catch(() => {})
   closeSync(fd)
 }
 
-/** Removes the private folders that killed processes have left in a folder. Never rejects. */
+/** Removes private folders left behind by killed processes. Never rejects. */
 export async function removeLeftovers(parent: string): Promise<void> {
   try {
     const names = (await readdir(parent)).filter((name) => name.startsWith(PREFIX))
@@ -48,7 +48,7 @@ export async function removeLeftovers(parent: string): Promise<void> {
       else closeSync(left.fd)
     }
   } catch {
-    // The folder cannot be read.
+    // The folder is unreadable.
   }
 }
 
@@ -57,13 +57,13 @@ function create(parent: string): Locked {
     const path = mkdtempSync(join(parent, PREFIX))
     const locked = lockFolder(path)
     if (locked) return locked
-    // Another process took it for a leftover; or there are no locks here.
+    // Another process removed it as a leftover; or there are no locks here.
     if (tries < TRIES) rmSync(path, { recursive: true, force: true })
     else return { path, fd: openSync(path, 'r') }
   }
 }
 
-/** Makes a private folder within `parent`; disposing of it removes it. Removes leftovers first. */
+/** Creates a private folder within `parent`; disposing removes it. Removes leftovers first. */
 export async function makePrivateFolder(
   parent: string,
 ): Promise<AsyncDisposable & { readonly path: string }> {

@@ -1,5 +1,5 @@
-// Produces files atomically: no process sees a partial file under its name, not even after a loss of power. The target is checked
-// before anything is read: a rename would replace a device or a pipe as readily as a file.
+// Produces files atomically: no process sees a partial file under the final name, even after a loss of power. The
+// target is checked before anything is read: a rename would replace a device or a pipe as readily as a file.
 
 import { existsSync, lstatSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,10 +16,10 @@ import {
 } from './resolve-path'
 import { syncFile, syncFolder } from './sync'
 
-/** What to do if the name is taken. */
+/** The action if the name is taken. */
 type Existing = 'replace' | 'refuse'
 
-/** Gives a file its name. Throws an `OpenError` if the name is taken. */
+/** Renames a file. Throws an `OpenError` if the name is taken. */
 export function placeNew(made: string, path: string): void {
   if (renameWithoutReplacing(made, path)) return
   if (existsSync(path)) throw new OpenError(`${path} already exists`)
@@ -27,17 +27,19 @@ export function placeNew(made: string, path: string): void {
   renameSync(made, path)
 }
 
-/** A file that has no name yet. Disposing of it removes it, unless it was placed. */
+/** A file under a temporary name. Disposing removes it, unless it was placed. */
 export type UnnamedFile = AsyncDisposable & {
-  /** The absolute path that it gets. */
+  /** Its final absolute path. */
   readonly path: string
-  /** The private path at which it is written. */
+  /** Its temporary, private path. */
   readonly temporary: string
-  /** Syncs it, gives it its name, and syncs the folder. Rejects with an `OpenError` if it cannot. */
+  /** Syncs and renames the file, and syncs the folder. Rejects with an `OpenError` if that fails. */
   place(onSynced?: (done: number, total: number) => void): Promise<void>
 }
 
-/** Returns the path that gets the file, with links resolved. Throws a `UsageError` or an `OpenError` if none can be placed. */
+/**
+ * Returns the final path, with links resolved. Throws a `UsageError` or an `OpenError` if no file can be placed there.
+ */
 function checkTarget(path: string, existing: Existing, used: readonly string[]): string {
   requireUnused(path, used)
   const target = targetOf(path)
@@ -50,18 +52,19 @@ function checkTarget(path: string, existing: Existing, used: readonly string[]):
   return target
 }
 
-/** Turns an error of the system into an `OpenError` that names the file; returns any other error as it is. */
+/** Turns an error of the system into an `OpenError` that names the file; returns any other error unchanged. */
 function explainRefusal(error: unknown, path: string): unknown {
   const told = explainFailedWrite(error, path)
   if (told instanceof OpenError || codeOf(error) === '') return told
-  // Leaves out the code and the system call, whose paths are temporary ones.
+  // Omits the code and the system call, whose paths are temporary ones.
   const reason = messageOf(error).replace(/^E[A-Z]+: |, \w+( '.*')?$/g, '')
   return new OpenError(`cannot write ${path}: ${reason}`)
 }
 
 /**
- * Begins a file, before anything is read for it. If the path is a link, the file it leads to is replaced. Rejects with a
- * `UsageError` or an `OpenError` if no file can be placed there, or it is one of `used`: the other files of the command.
+ * Begins a file, before anything is read for it. If the path is a link, its target is replaced. Rejects with a
+ * `UsageError` or an `OpenError` if no file can be placed there, or if it is one of `used`: the other files of the
+ * command.
  */
 export async function beginFile(
   path: string,
@@ -96,7 +99,7 @@ export async function checkReplaceable(path: string, used: readonly string[]): P
   await using _file = await beginFile(path, 'replace', used)
 }
 
-/** Writes the text of a file that has no name yet. Throws an `OpenError` if the disk is full or fails. */
+/** Writes the text of a file before it is placed. Throws an `OpenError` if the disk is full or fails. */
 export function writeText({ path, temporary }: UnnamedFile, text: string): void {
   try {
     writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' })
@@ -111,7 +114,7 @@ type ProduceOptions = {
   readonly onSynced?: (done: number, total: number) => void
 }
 
-/** Makes a file that `write` writes at a private path; see {@link beginFile}. Resolves to what `write` did. */
+/** Produces a file that `write` writes at a private path; see {@link beginFile}. Resolves to the result of `write`. */
 export async function produceFile<T>(
   path: string,
   existing: Existing,

@@ -1,4 +1,4 @@
-// Where a path leads, and whether a file may be made there.
+// Resolves paths, and checks that a file may be created there.
 
 import {
   accessSync,
@@ -26,7 +26,7 @@ export const isPlanted = (it: Stats, folder: Stats): boolean =>
   it.uid !== folder.uid &&
   it.uid !== process.getuid?.()
 
-/** The result of stat() or lstat(); undefined if nothing is there. Bun throws ENOTDIR for a path below a file. */
+/** The result of stat() or lstat(); undefined if nothing exists. Bun throws ENOTDIR for a path below a file. */
 function statOf(stat: typeof statSync, path: string): Stats | undefined {
   try {
     return stat(path, { throwIfNoEntry: false })
@@ -39,15 +39,15 @@ function statOf(stat: typeof statSync, path: string): Stats | undefined {
 // The open files of a process (proc_pid_fd(5)).
 const OPEN_FILE = /^\/proc\/(\d+)\/fd\/(\d+)$/
 
-/** The number of an open file of this process that a path names, as /dev/stdout does; null: it names no such file. */
+/** The number of an open file of this process, for a path such as /dev/stdout; null for any other path. */
 export function descriptorOf(path: string): number | null {
   const [, pid, fd] = OPEN_FILE.exec(targetOf(path)) ?? []
   return Number(pid) === process.pid ? Number(fd) : null
 }
 
 /**
- * The path that links lead to, whether there is a file or not. The link of an open file (/proc/PID/fd/N) is not followed.
- * Throws an `OpenError` for a link that another user has put into a shared folder, and for too many links.
+ * The path with links resolved, whether a file exists or not. The link of an open file (/proc/PID/fd/N) is not
+ * followed. Throws an `OpenError` for a link that another user has put into a shared folder, and for too many links.
  */
 export function targetOf(path: string, links = 0): string {
   const full = resolve(path)
@@ -75,7 +75,7 @@ export function kindAt(path: string): string | null {
   return found.isSocket() ? 'a socket' : 'a device'
 }
 
-/** Throws a `UsageError` unless a path names a regular file or none. The open file of a process is refused too. */
+/** Throws a `UsageError` unless a path names a regular file or none. Open files of a process are refused too. */
 export function requireRegular(path: string): void {
   const target = targetOf(path)
   const kind = OPEN_FILE.test(target) ? 'an open file of a process' : kindAt(target)
@@ -105,7 +105,7 @@ export function checkOwner(path: string): void {
   throw new OpenError(`${path} belongs to user ${found.uid}, in a shared folder; name another file`)
 }
 
-/** Throws an `OpenError` if no file can be made in a folder. */
+/** Throws an `OpenError` if no file can be created in a folder. */
 export function checkFolder(folder: string): void {
   try {
     accessSync(folder, constants.W_OK)
@@ -119,7 +119,7 @@ export function checkFolder(folder: string): void {
   throw new OpenError(`${folder} is not a folder`)
 }
 
-/** The error of a file whose file system is out of inodes, which the system reports as a full disk; null if it is not. */
+/** An error if the file system of a path is out of inodes, which the system reports as a full disk; null if not. */
 export function noFreeInodes(path: string): OpenError | null {
   try {
     const { files, ffree } = statfsSync(dirname(path))
@@ -130,7 +130,9 @@ export function noFreeInodes(path: string): OpenError | null {
   return new OpenError(`cannot write ${path}: no free inodes in its file system`, true)
 }
 
-/** Why a file could not be made at a path, as an `OpenError`; any error that is not the disk's is returned as it is. */
+/**
+ * The reason that a file could not be created, as an `OpenError`; errors unrelated to the disk are returned unchanged.
+ */
 export function explainFailedWrite(error: unknown, path: string): unknown {
   const refusal = codeOf(error) === 'ENOSPC' ? noFreeInodes(path) : null
   return refusal ?? writeError(error, path)

@@ -6,7 +6,7 @@ import { writeBack } from './libc'
 const PART_BYTES = 1024 * 1024
 const REST_MS = 1
 
-/** Makes a folder's entries durable: files created or renamed in it are found after a loss of power. */
+/** Makes a folder's entries durable: files created or renamed in it survive a loss of power. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r')
   try {
@@ -17,14 +17,14 @@ export function syncFolder(folder: string): void {
 }
 
 /**
- * Makes a file durable, in parts with a pause after each, so that the short fsyncs of a daemon on the same disk do not
- * wait for a long one. `onBytes` is called after each part, and may throw to cancel.
+ * Makes a file durable, in parts with a pause after each, so that the short fsyncs of a daemon on the same disk need
+ * not wait for a long one. `onBytes` is called after each part, and may throw to cancel.
  */
 export async function syncFile(
   path: string,
   onBytes: (done: number, total: number) => void = () => {},
 ): Promise<void> {
-  // A descriptor reports a write error only once: the one for the fsync must not have reported it for a part already.
+  // A descriptor reports a write error only once: the fsync needs one that no part has used.
   const synced = openSync(path, 'r+')
   const written = openSync(path, 'r+')
   try {

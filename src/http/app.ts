@@ -1,4 +1,4 @@
-// What the network sees: the routes, and what all of them have in common.
+// The HTTP interface: the routes, and everything that they share.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors'
@@ -36,25 +36,25 @@ export type AppDeps = {
   readonly maxBodyBytes: number
   /** True if each request is logged. */
   readonly logRequests: boolean
-  /** The address of the client that sent a request; null if it has none. */
+  /** The address of a request's client; null if there is none. */
   readonly clientOf: (request: Request) => string | null
-  /** Closes the connection of a request once it makes no progress for so many seconds. */
+  /** Closes the connection of a request after this many seconds without progress. */
   readonly timeOut: (request: Request, seconds: number) => void
-  /** Requests per second of each token; null: no limit. */
+  /** Requests per second for each token; null for no limit. */
   readonly rateLimit: number | null
-  /** Counts the open files and connections of this process; null: it cannot. */
+  /** Counts the open files and connections of this process; null if that is impossible. */
   readonly countFiles: () => Promise<OpenFiles | null>
-  /** The other origins whose pages may call; null: none. */
+  /** The other origins whose pages may call; null for none. */
   readonly cors: Cors | null
-  /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null: the header is not sent. */
+  /** The max-age of Strict-Transport-Security, in milliseconds (RFC 6797); null omits the header. */
   readonly hsts: number | null
-  /** The files of the pages for people; null: there are no pages. */
+  /** The files of the console and the reference; null if they are disabled. */
   readonly loadPages: (() => Promise<readonly PageFile[]>) | null
-  /** Aborted when the daemon stops: its clients are told to close their connections. */
+  /** Aborted when the daemon stops: answers then close their connections. */
   readonly stopping: AbortSignal
 }
 
-/** What is known of a request by the time it is answered. */
+/** The facts about a request when it is answered. */
 type Exchange = RequestContext & {
   readonly route: string
   readonly started: number | undefined
@@ -81,12 +81,12 @@ export function createApp(deps: AppDeps) {
     metrics.answered(method, route, response.status, milliseconds)
     cors?.expose(request, response)
     if (entry) requestLog?.end(entry, token, request, response, milliseconds)
-    // Bun sends a date with every answer but these (RFC 9110, section 6.6.1).
+    // Bun adds a date to every other answer (RFC 9110, section 6.6.1).
     if (method === 'HEAD') response.headers.set('date', new Date(now()).toUTCString())
     if (hsts !== null) {
       response.headers.set('strict-transport-security', `max-age=${Math.floor(hsts / 1000)}`)
     }
-    // The body of any other method is read before the answer.
+    // With any other method, the body is read before the answer.
     const isUnread = UNREAD_METHODS.has(method) && !isShort(request)
     if (stopping.aborted || isUnread) response.headers.set('connection', 'close')
   }
@@ -100,7 +100,7 @@ export function createApp(deps: AppDeps) {
 
   const app = new Elysia(SETTINGS)
     .use(requestContext())
-    // Elysia reads the source of each hook and prepares what it destructures: so each destructures what it needs.
+    // Elysia inspects the source of each hook and prepares only the destructured fields.
     .derive({ as: 'global' }, ({ request }) => ({
       started: performance.now(),
       entry: requestLog?.begin(request),
@@ -130,7 +130,7 @@ export function createApp(deps: AppDeps) {
       .use(changes({ store, answerBudget, followers })),
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))
-  // Each path also answers the methods it lacks, so that `/plants/batch` is never a plant with the id "batch".
+  // Each path also answers the methods that it lacks, so that `/plants/batch` is never a plant with the id "batch".
   for (const [path, allow] of allowedMethods(app)) {
     app.all(path, ({ request }) =>
       refuseRoute(request, new ApiError(40501, undefined, { headers: { allow } })),

@@ -1,4 +1,4 @@
-// Everything that works around Elysia, so that an upgrade has one place to break: router, bodies, queries, routes, errors.
+// Every workaround for Elysia, so that an upgrade has one place to break: router, bodies, queries, routes, errors.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { type AnyElysia, type DocumentDecoration, getSchemaValidator } from 'elysia'
@@ -11,9 +11,9 @@ import type { SentHeaders } from './access/precondition'
 export const SETTINGS = {
   // Finds the query after a Host of any length, even a short one.
   handler: { standardHostname: false },
-  // Otherwise `/plants/` is `/plants`.
+  // Otherwise `/plants/` would be `/plants`.
   strictPath: true,
-  // Otherwise a validator removes unknown fields, by a copy of each body.
+  // Otherwise validators remove unknown fields, and copy each body.
   normalize: false,
 } as const
 
@@ -21,15 +21,15 @@ export const SETTINGS = {
 export type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun matches the path as it was
- * sent; `app.listen` answers `GET /health/../metrics` with 401, where 404 is right.
+ * The routes of an app for Bun's own router, each compiled by Elysia at its first request. Bun matches the path as
+ * sent; `app.listen` would answer `GET /health/../metrics` with 401 instead of 404.
  */
 export function routesOf(app: AnyElysia): Record<string, Handler> {
   const byPath = Map.groupBy(app.routes, ({ path }) => path)
   return Object.fromEntries([...byPath].map(([path, routes]) => [path, dispatch(app, routes)]))
 }
 
-// Chooses the route by the method; any other method goes to the route for all methods, which each path has.
+// Selects the route by the method; any other method uses the route for all methods, which each path has.
 function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
   const handlers = new Map<string, Handler>()
   const compile = (method: string): Handler => {
@@ -41,7 +41,9 @@ function dispatch(app: AnyElysia, routes: AnyElysia['routes']): Handler {
   return (request) => handlers.getOrInsertComputed(request.method, compile)(request)
 }
 
-/** The methods of each path, as `Allow` lists them (RFC 9110, section 10.2.1). Elysia answers HEAD by the route of GET. */
+/**
+ * The methods of each path, in the form of `Allow` (RFC 9110, section 10.2.1). Elysia answers HEAD by the route of GET.
+ */
 export function allowedMethods(app: AnyElysia): Map<string, string> {
   const methodsOf = (routes: AnyElysia['routes']) =>
     routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
@@ -52,8 +54,9 @@ export function allowedMethods(app: AnyElysia): Map<string, string> {
 type BodyContext = { readonly request: Request; readonly headers: SentHeaders; body: unknown }
 
 /**
- * The options of a route whose body `read` reads. Elysia itself would read it before the hooks that check the credentials;
- * with `parse: 'none'` it neither reads nor validates it, and the schema is for types and the description alone.
+ * The options of a route whose body `read` reads. Elysia itself would read it before the hooks that check the
+ * credentials; with `parse: 'none'` it neither reads nor validates it, and the schema only provides types and the
+ * description.
  */
 export const bodyOf = <Schema extends TSchema>(
   body: Schema,
@@ -61,13 +64,13 @@ export const bodyOf = <Schema extends TSchema>(
 ) => ({
   body,
   parse: 'none' as const,
-  // Short, because Elysia parses the source of its hooks, and writes a warning if it fails.
+  // Kept short, because Elysia parses the source of its hooks, and prints a warning if that fails.
   transform: async (context: BodyContext): Promise<void> => {
     context.body = await read(context.request, context.headers)
   },
 })
 
-/** Elysia's compiled validator of a schema, made at the first use: at a start it takes time. */
+/** Elysia's compiled validator of a schema, made at the first use to keep the start fast. */
 export function validatorOf(schema: TSchema): () => Validator & { Check(value: unknown): boolean } {
   let validator: ReturnType<typeof getSchemaValidator> | undefined
   return () => {
@@ -88,8 +91,8 @@ function isUtf8(query: string): boolean {
 }
 
 /**
- * The options of a route with these parameters. Elysia keeps the last of repeated ones, and reads bytes that are not UTF-8
- * as U+FFFD: a client would not learn that another query was answered.
+ * The options of a route with these parameters. Elysia keeps the last of repeated ones, and decodes invalid UTF-8 as
+ * U+FFFD: a client would not learn that another query was answered.
  */
 export const queryOf = <Schema extends TObject>(query: Schema) => ({
   query,
@@ -104,7 +107,7 @@ export const queryOf = <Schema extends TObject>(query: Schema) => ({
   },
 })
 
-/** A route with a description; the schemas are those that check its requests. */
+/** A route with a description, and the schemas that check its requests. */
 export type DescribedRoute = {
   readonly method: string
   readonly path: string
@@ -114,7 +117,7 @@ export type DescribedRoute = {
   readonly query?: unknown
 }
 
-/** The routes of an app that have a description. Elysia keeps what they were given in `hooks`, which has no type. */
+/** The routes of an app with a description. Elysia keeps their options in `hooks`, which is untyped. */
 export const describedRoutes = ({ routes }: AnyElysia): readonly DescribedRoute[] =>
   routes.flatMap(({ method, path, hooks }) => {
     const { detail, body, params, query } = hooks
@@ -123,7 +126,9 @@ export const describedRoutes = ({ routes }: AnyElysia): readonly DescribedRoute[
 
 type Mismatch = { readonly validator: Validator; readonly value: unknown }
 
-/** The validator and the value of Elysia's validation error, whose own message echoes the value; null: another error. */
+/**
+ * The validator and the value of Elysia's validation error, whose own message echoes the value; null for other errors.
+ */
 export function mismatchOf(error: unknown): Mismatch | null {
   if (!(error instanceof Error && 'code' in error && error.code === 'VALIDATION')) return null
   return 'validator' in error && 'value' in error ? (error as unknown as Mismatch) : null

@@ -13,7 +13,7 @@ import { ErrorBody } from './routes/schemas'
 
 type Json = { readonly [key: string]: unknown }
 
-// The errors of routes that take a body, that read, and that change something.
+// The errors of routes with a body, of reads, and of changes.
 const BODY = [40001, 40002, 41301, 41501] as const
 const READING = [40101, 40102, 42901, 50302] as const
 const WRITING = [...READING, 40301, 50301, 50701] as const
@@ -57,7 +57,7 @@ function parameters(place: 'path' | 'query', schema: unknown): Json[] {
 const JSON_TYPE = 'application/json'
 const MALFORMED = { description: 'Malformed HTTP is rejected by the parser, without a body.' }
 
-// The headers that options of the daemon add to every answer.
+// Headers that options of the daemon add to every answer.
 const OPTIONAL_HEADERS = {
   'X-Request-Id': header(
     'The id of the request in the request log. Only with --log-requests.',
@@ -82,7 +82,7 @@ function refusalsOf({ method, detail, body, params, query }: DescribedRoute) {
   return [...errors].sort()
 }
 
-/** The answer to refusals of one status. `accepts`: the headers of a 415. */
+/** The answer to the refusals of one status. `accepts`: the headers of a 415. */
 function refusal(errors: readonly ErrorNumber[], accepts: Readonly<Record<string, string>>): Json {
   const sent = errors.map((error) => (error === 41501 ? accepts : headersOf[error]))
   const examples = errors.map((error) => {
@@ -145,7 +145,7 @@ function openapiDocument(app: AnyElysia): Json {
       contact: { name: 'The plantstore authors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to this document, so that it works behind a proxy that adds a path prefix.
+    // Relative to this document, so that it works behind a proxy with a path prefix.
     servers: [{ url: '.', description: 'The service that this description comes from.' }],
     security: [{ bearer: [] }],
     tags: TAGS,
@@ -169,7 +169,7 @@ const toBlobs = (text: string) => ({
   zipped: new Blob([Bun.gzipSync(text)]),
 })
 
-/** `GET /openapi.json`, which describes the routes of an app; it needs no credentials. */
+/** `GET /openapi.json`, which describes the routes of an app; needs no credentials. */
 export function openapi(app: AnyElysia) {
   let document: { readonly plain: Blob; readonly zipped: Blob } | undefined
   return new Elysia({ name: 'openapi' }).get(

@@ -1,4 +1,4 @@
-// Why a request had no answer, in words that say what to do.
+// Explains why a request had no answer, and suggests a fix.
 
 import { codeOf, safeMessage } from '../errors'
 
@@ -6,9 +6,9 @@ export type Asked = {
   readonly url: URL
   readonly unix: string | undefined
   readonly proxy: URL | null
-  readonly whom: string
+  readonly target: string
   readonly seconds: number
-  /** What no message may show, besides all parts of the URLs but their origins. */
+  /** Secrets that no message may show, besides all parts of the URLs but their origins. */
   readonly secrets: readonly string[]
 }
 
@@ -22,14 +22,14 @@ const UNKNOWN_CA = [
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]
 
-// Without its user and password.
+// The address without user and password.
 const addressOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
 
-const NO_HTTP = 'it does not speak valid HTTP'
-const DAMAGED = 'its answer is compressed and damaged'
+const NO_HTTP = 'malformed HTTP'
+const DAMAGED = 'its compressed answer is damaged'
 const BAD_REDIRECT = 'it redirects to an invalid URL'
 
-// Words for the codes of Bun's errors, whose messages show the whole URL.
+// Texts for the codes of Bun's errors, whose messages show the whole URL.
 const REASONS: Readonly<Record<string, string>> = {
   Malformed_HTTP_Response: NO_HTTP,
   InvalidHTTPResponse: NO_HTTP,
@@ -72,14 +72,14 @@ function reasonOf(error: unknown, { url, proxy, secrets }: Asked): string {
   return safeMessage(error, [...secrets, ...secretsOf(url), ...ofProxy])
 }
 
-/** The same place under the other scheme. Its port is written out, or it would be another one. */
+/** The same address under the other scheme. Its port is explicit, as the default would differ. */
 function otherScheme({ protocol, hostname, port }: URL): URL {
   return protocol === 'https:'
     ? new URL(`http://${hostname}:${port || 443}`)
     : new URL(`https://${hostname}:${port || 80}`)
 }
 
-/** True if anything answers at a URL. Sends no secret, and trusts any certificate. */
+/** True if a server answers at a URL. Sends no secret, and trusts any certificate. */
 async function answers(url: URL): Promise<boolean> {
   try {
     const answer = await fetch(url, {
@@ -101,14 +101,14 @@ async function explainProxy(error: unknown, proxy: URL, asked: Asked): Promise<s
     UnsupportedProxyProtocol: 'only http:// and https:// proxies are supported',
   }
   const { status } = (error ?? {}) as Partial<Response>
-  // The proxy's own words may repeat the URL.
+  // The proxy's own message may repeat the URL.
   const { STATUS_CODES } = await import('node:http')
   const answered = status ? `${status} ${STATUS_CODES[status] ?? ''}`.trim() : ''
   const reason = answered || reasons[codeOf(error)] || reasonOf(error, asked)
-  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to do without it, add ${asked.url.hostname} to NO_PROXY`
+  return `the proxy at ${addressOf(proxy)} refused: ${reason}; to bypass it, add ${asked.url.hostname} to NO_PROXY`
 }
 
-/** Why a certificate was refused; null: it was not. */
+/** The reason that a certificate was refused; null if it was not. */
 function explainCertificate(code: string, { origin, hostname }: URL): string | null {
   if (UNKNOWN_CA.includes(code)) {
     return `the certificate of ${origin} is signed by an unknown CA; to trust it, set NODE_EXTRA_CA_CERTS to the file of the CA's certificate (PEM)`
@@ -119,9 +119,9 @@ function explainCertificate(code: string, { origin, hostname }: URL): string | n
   return `the certificate of ${origin} is for another name than ${hostname}`
 }
 
-/** One line about a request that had no answer. Of URLs, it shows only the origin: the path may be a secret. */
+/** One line about a request without an answer. Of URLs, it shows only the origin: the path may be a secret. */
 export async function explainNoAnswer(error: unknown, asked: Asked): Promise<string> {
-  const { url, unix, proxy, whom, seconds } = asked
+  const { url, unix, proxy, target, seconds } = asked
   const at = unix ?? url.origin
   if (error instanceof Error && error.name === 'TimeoutError') {
     const by = proxy === null ? '' : ` through the proxy at ${addressOf(proxy)}`
@@ -132,7 +132,7 @@ export async function explainNoAnswer(error: unknown, asked: Asked): Promise<str
   const certificate = explainCertificate(code, proxy === null || isTls ? url : proxy)
   if (certificate !== null) return certificate
   if (proxy !== null) return explainProxy(error, proxy, asked)
-  if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${whom} running?`
+  if (NO_LISTENER.includes(code)) return `nothing is listening at ${at}; is the ${target} running?`
   if (code === 'ENOTFOUND') return `cannot resolve host ${url.hostname}`
   const other = otherScheme(url)
   if (unix === undefined && ['ECONNRESET', 'EPROTO'].includes(code) && (await answers(other))) {

@@ -1,15 +1,17 @@
-// Says that the daemon which is followed does not answer: a client tries again for ever, and in silence.
+// Reports outages of the followed daemon; the client itself retries silently.
 
 import type { Fetch } from '../client/client'
 import { safeMessage } from '../errors'
 
 const REMIND_MS = { first: 60_000, longest: 3_600_000 }
 
-/** What fails and will be tried again; the same as the client's own rule. */
+/** The failure of an answer that will be retried, by the client's own rule. */
 const failureOf = ({ status }: Response, at: string): string | null =>
   status === 429 || status >= 500 ? `${at} answered ${status}` : null
 
-/** `send`, which tells at once that there is no answer, then ever more rarely, and when there is one again. `now`: milliseconds. */
+/**
+ * Wraps `send`: reports the first failure at once, then less and less often, then the recovery. `now`: milliseconds.
+ */
 export function tellOutages(
   send: Fetch,
   at: string,

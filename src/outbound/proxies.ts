@@ -1,13 +1,13 @@
-// Which proxy a request goes through.
+// Selects the proxy of a request.
 
 import { OpenError } from '../errors'
 
-/** The proxies of the environment; an empty text: none. */
+/** The proxies of the environment; an empty text for none. */
 export type Proxies = {
   /** For `http:` and for `https:` URLs. */
   readonly http: string
   readonly https: string
-  /** What is asked directly: NO_PROXY. */
+  /** The exceptions: NO_PROXY. */
   readonly except: string
 }
 
@@ -16,7 +16,7 @@ const LOOPBACK =
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/\.$/, '')
 
-/** True if a URL leads to this machine, however it is spelled: a `URL` has brought numbers such as `127.1` to one form. */
+/** True for a loopback URL in any spelling: `URL` normalizes numbers such as `127.1`. */
 export const isLoopback = (url: URL): boolean => LOOPBACK.test(hostOf(url))
 
 async function isInRange(host: string, range: string): Promise<boolean> {
@@ -29,13 +29,15 @@ async function isInRange(host: string, range: string): Promise<boolean> {
   try {
     ranges.addSubnet(net, Number(bits), family)
   } catch {
-    // Such as /33.
+    // A range such as /33.
     return false
   }
   return ranges.check(address, family)
 }
 
-/** True if NO_PROXY names a URL's host: `*`, a name with all below it, an address or a range; each also with a port. */
+/**
+ * True if NO_PROXY matches a URL's host: `*`, a name with its subdomains, an address or a range; each also with a port.
+ */
 async function isExcepted(url: URL, except: string): Promise<boolean> {
   const host = hostOf(url)
   const bare = host.replace(/^\[|\]$/g, '')
@@ -50,13 +52,16 @@ async function isExcepted(url: URL, except: string): Promise<boolean> {
   return false
 }
 
-/** The proxy that a request for a URL goes through; null: none, as always for this machine. Throws an {@link OpenError} if it is not a URL. */
+/**
+ * The proxy of a request for a URL; null for none, and for this machine. Throws an {@link OpenError} if it is not a
+ * URL.
+ */
 export async function proxyFor(url: URL, proxies: Proxies): Promise<URL | null> {
   const text = url.protocol === 'https:' ? proxies.https : proxies.http
   if (!text || isLoopback(url) || (await isExcepted(url, proxies.except))) return null
   const proxy = URL.parse(text.includes('://') ? text : `http://${text}`)
   if (proxy) return proxy
-  // It is not shown: it may have a password.
+  // The value is not shown, as it may contain a password.
   throw new OpenError(
     'the proxy of the environment is not a URL; see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY',
   )

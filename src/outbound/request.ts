@@ -1,21 +1,21 @@
-// The one way in which this program asks others: through which proxy, whose certificates, how long, and why there is no answer.
+// The one way in which this program sends requests: with proxies, certificates, a time limit, and an explained failure.
 
 import { OpenError } from '../errors'
 import { explainNoAnswer } from './no-answer'
 import { type Proxies, proxyFor } from './proxies'
 
 export type SendOptions = Omit<BunFetchRequestInit, 'proxy' | 'tls'> & {
-  /** Who is asked, for a message. */
-  readonly whom: 'daemon' | 'receiver'
-  /** How long the answer may take; if it is a stream, until it begins. */
+  /** The kind of server, for messages. */
+  readonly target: 'daemon' | 'receiver'
+  /** Time limit of the answer; of a stream, until it begins. */
   readonly seconds: number
-  /** True if the body is read by the caller, as it comes. */
+  /** True if the caller reads the body as it arrives. */
   readonly isStream?: boolean
-  /** Asks this machine, whatever its address: no proxy, and a certificate for any name. Nothing secret may be sent. */
+  /** For requests to this machine: no proxy, and a certificate for any name. Nothing secret may be sent. */
   readonly isLocal?: boolean
 }
 
-/** Sends a request. Throws an {@link OpenError} that says why there is no answer, or what `signal` was aborted with. */
+/** Sends a request. Throws an {@link OpenError} if there is no answer, or the signal's reason. */
 export type SendRequest = (to: string | URL, options: SendOptions) => Promise<Response>
 
 const PROXY_REFUSES = 407
@@ -26,7 +26,7 @@ async function whole(answer: Response): Promise<Response> {
   return new Response(bytes.byteLength === 0 ? null : bytes, { status, statusText, headers })
 }
 
-/** An error like that of a proxy which refuses a tunnel. */
+/** An error like that of a proxy that refuses a tunnel. */
 async function refusalOf({ status, body }: Response): Promise<Error> {
   await body?.cancel()
   return Object.assign(new Error('the proxy refused'), { status })
@@ -38,10 +38,10 @@ function secretsIn(headers: SendOptions['headers']): string[] {
   return authorization === null ? [] : [authorization.slice(authorization.indexOf(' ') + 1)]
 }
 
-/** Makes the function that sends every request. */
+/** Returns the function that sends every request. */
 export const createSendRequest =
   (proxies: Proxies): SendRequest =>
-  async (to, { whom, seconds, isStream = false, isLocal = false, signal, ...init }) => {
+  async (to, { target, seconds, isStream = false, isLocal = false, signal, ...init }) => {
     const url = new URL(to)
     const isDirect = isLocal || init.unix !== undefined
     const late = new AbortController()
@@ -55,7 +55,7 @@ export const createSendRequest =
       const answer = await fetch(url, {
         ...init,
         proxy: proxy === null ? false : { url: proxy, respectNoProxy: false },
-        // Said here, so that no variable turns it off.
+        // Explicit, so that no variable disables it.
         tls: { rejectUnauthorized: !isLocal },
         signal: signal ? AbortSignal.any([late.signal, signal]) : late.signal,
       })
@@ -65,7 +65,7 @@ export const createSendRequest =
       if (signal?.aborted) throw signal.reason
       if (error instanceof OpenError) throw error
       const secrets = secretsIn(init.headers)
-      const asked = { url, unix: init.unix, proxy, whom, seconds, secrets }
+      const asked = { url, unix: init.unix, proxy, target, seconds, secrets }
       throw new OpenError(await explainNoAnswer(error, asked))
     } finally {
       clearTimeout(timer)

@@ -1,4 +1,4 @@
-// Sends changes to a receiver of webhooks (https://www.standardwebhooks.com).
+// Sends changes to a webhook receiver (https://www.standardwebhooks.com).
 
 import packageJson from '../../package.json'
 import type { Change } from '../client/client'
@@ -15,11 +15,11 @@ const MAX_KEY_BYTES = 64
 
 export type Receiver = {
   readonly url: URL
-  /** Each signs: a receiver that knows one of them can verify. */
+  /** Every key signs: a receiver with one of them can verify. */
   readonly keys: readonly Uint8Array[]
 }
 
-/** The keys of a file: one secret a line. */
+/** The keys of a file: one secret per line. */
 export function parseSecrets(text: string): Uint8Array[] {
   const keys = text
     .split('\n')
@@ -33,7 +33,7 @@ export function parseSecrets(text: string): Uint8Array[] {
   )
 }
 
-/** A change as it is sent: the same each time it is tried, but for the time of the attempt. */
+/** A change as a signed request: the same for each attempt, except for its time. */
 function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) {
   const type = `plant.${change.action}`
   const body = JSON.stringify({ type, timestamp: change.at, data: toJson(change) })
@@ -53,7 +53,7 @@ function signedRequest(keys: Receiver['keys'], change: Change, seconds: number) 
   }
 }
 
-/** The seconds before the next attempt, after so many. `random`: from 0 to 1. */
+/** The seconds before the next attempt, after this many. `random`: from 0 to 1. */
 export const pauseAfter = (tries: number, retryAfter: number, random: number): number =>
   backOff(PAUSE_SECONDS, tries, retryAfter, random)
 
@@ -72,12 +72,12 @@ async function attempt(
       method: 'POST',
       redirect: 'manual',
       signal,
-      whom: 'receiver',
+      target: 'receiver',
       seconds: PATIENCE_SECONDS,
       isStream: true,
       decompress: false,
     })
-    // Whatever it says, and however much.
+    // The body is ignored, whatever its size.
     await answer.body?.cancel()
     const { retryAfter = 0 } = retryAfterOf(answer.headers)
     return { status: answer.status, retryAfter, reason: `${url.host} answered ${answer.status}` }
@@ -86,7 +86,7 @@ async function attempt(
   }
 }
 
-/** Sends a change until the receiver takes it, says that it wants no more (410), or the signal is aborted. */
+/** Sends a change until the receiver accepts it, answers 410 Gone, or the signal is aborted. */
 export async function deliver(
   ask: SendRequest,
   receiver: Receiver,

@@ -2,27 +2,27 @@
 
 import { type Plant, TEXT_FIELDS } from './plant'
 
-// Of a SHA-256 in base64url: 132 bits.
+// A prefix of a SHA-256 in base64url: 132 bits.
 const TAG_CHARACTERS = 22
 // nginx and HAProxy make the tags of compressed answers weak; Apache, Caddy and lighttpd append the coding.
 const CHANGED_BY_PROXY = /^(?:W\/)?"([\w-]{22})(?:-(?:gzip|br|zstd|deflate))?"$/
 
-/** The entity tags of a condition; '*': any. */
+/** The entity tags of a condition; '*' matches any. */
 export type EntityTags = '*' | readonly string[]
 
-/** The conditions on the stored plant under which a request is carried out. */
+/** The conditions on the stored plant for a request. */
 export type Precondition = {
   readonly ifMatch?: EntityTags
   readonly ifNoneMatch?: EntityTags
 }
 
-/** The strong entity tag of a plant, quotes included: the same for the same fields, on every engine and after a restore. */
+/** The strong entity tag of a plant, with quotes: the same for the same fields, on every engine and after a restore. */
 export function entityTagOf(plant: Plant): string {
   const fields = JSON.stringify([String(plant.id), ...TEXT_FIELDS.map((name) => plant[name])])
   return `"${Bun.SHA256.hash(fields, 'base64url').slice(0, TAG_CHARACTERS)}"`
 }
 
-/** The entity tag that the store sent, of one that a compressing proxy may have changed; any other tag as it is. */
+/** The store's entity tag, restored from one that a compressing proxy has changed; any other tag unchanged. */
 export const restoreTag = (tag: string): string => tag.replace(CHANGED_BY_PROXY, '"$1"')
 
 /** True if a condition names an entity tag. */

@@ -1,26 +1,26 @@
-// Plants as JSON, with int64 ids exact in and out.
+// Plants as JSON, with exact int64 ids.
 
 import { ApiError } from '../errors'
 import { exactNumber, INT64_MAX, INT64_MIN, type Int64, parseInt64 } from './plant'
 
-/** The most bytes of a request's body, whatever its limit. */
+/** Maximum size of any request body in bytes. */
 export const MAX_BODY_BYTES = 67_108_864
 
-// It drops a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+// Drops a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
-// A number with a fraction or an exponent: the plain parse may have rounded it to an integer.
+// A number with a fraction or an exponent, which the plain parse may have rounded to an integer.
 const MAYBE_ROUNDED = /\d[.eE]/
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const TOO_DEEP = 'the body is nested too deeply'
 
-// By hand: the pattern /0+$/ takes quadratic time on many zeros.
+// The pattern /0+$/ would take quadratic time on many zeros.
 function trailingZeros(digits: string): number {
   let end = digits.length
   while (end > 0 && digits.charCodeAt(end - 1) === 48) end--
   return digits.length - end
 }
 
-// The exact integer that a JSON number denotes; null for a fraction or more than 19 digits.
+// The exact integer value of a JSON number; null for a fraction or more than 19 digits.
 function exactInteger(text: string): bigint | null {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   const digits = whole + fraction
@@ -35,11 +35,11 @@ function exactInteger(text: string): bigint | null {
 function reviveId(key: string, value: unknown, context?: { source?: string }): unknown {
   if (key !== 'id' || typeof value !== 'number') return value
   if (context?.source !== undefined) return exactInteger(context.source) ?? value
-  // A browser of before 2025: only an integer this small was surely not rounded.
+  // For browsers older than 2025: only an integer this small was certainly not rounded.
   return Number.isInteger(value) && Math.abs(value) < 2 ** 50 ? BigInt(value) : value
 }
 
-// Makes the id of a plant a bigint; false where the plain parse may have rounded it.
+// Converts the id of a plant to a bigint; false if the plain parse may have rounded it.
 function convertId(plant: { id?: unknown } | null): boolean {
   if (typeof plant?.id !== 'number') return true
   if (!Number.isSafeInteger(plant.id)) return false
@@ -47,9 +47,9 @@ function convertId(plant: { id?: unknown } | null): boolean {
   return true
 }
 
-/** Reads JSON as `JSON.parse` does, but ids become exact bigints. Throws what that throws. */
+/** Parses JSON like `JSON.parse`, with ids as exact bigints. Throws the same errors. */
 export function parseJson(text: string): unknown {
-  // The plain parse keeps every id up to 2^53; if one may be larger, or rounded, the exact parse reads the text again.
+  // The plain parse keeps ids up to 2^53; the text is reparsed exactly if one may be larger or rounded.
   if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveId)
   const body = JSON.parse(text)
   const areExact = convertId(body) && (!Array.isArray(body?.plants) || body.plants.every(convertId))
@@ -60,29 +60,31 @@ function reviveNumber(_: string, value: unknown, context?: { source?: string }):
   if (typeof value !== 'number' || context?.source === undefined) return value
   const exact = exactInteger(context.source)
   if (exact !== null) return exactNumber(exact) ?? exact
-  // What a double rounds to an integer is none.
+  // A fraction that only rounding makes whole is not an integer.
   return Number.isSafeInteger(value) ? context.source : value
 }
 
 const isExact = (value: unknown): boolean =>
   typeof value !== 'number' || Number.isSafeInteger(value) || !Number.isInteger(value)
 
-/** Reads JSON as `JSON.parse` does, but integers beyond 2^53 become exact bigints, and texts where they have no exact value. */
+/**
+ * Parses JSON like `JSON.parse`, with integers beyond 2^53 as exact bigints, or as texts if they have no exact value.
+ */
 export function parseExactly(text: string): unknown {
-  // As in {@link parseJson}, the exact parse is for what the plain one may have rounded.
+  // As in {@link parseJson}, reparsed exactly only if the plain parse may have rounded.
   if (MAYBE_ROUNDED.test(text)) return JSON.parse(text, reviveNumber)
   const value = JSON.parse(text)
   for (const key in value) if (!isExact(value[key])) return JSON.parse(text, reviveNumber)
   return value
 }
 
-/** The exact integer of a text that JSON would take for a number, in the range of int64; null: it is none. */
+/** The exact integer of a text in JSON's number syntax, in the range of int64; null if there is none. */
 export function readInt64(text: string): Int64 | null {
   const value = parseInt64(text) ?? (NUMBER.test(text) ? exactInteger(text) : null)
   return value !== null && value >= INT64_MIN && value <= INT64_MAX ? value : null
 }
 
-/** Reads the JSON of a body, as {@link parseJson} does. 40001: it is not JSON in UTF-8. */
+/** Parses the JSON of a body like {@link parseJson}. 40001: it is not JSON in UTF-8. */
 export function parseBody(bytes: Uint8Array): unknown {
   try {
     return parseJson(UTF8.decode(bytes))
@@ -94,12 +96,15 @@ export function parseBody(bytes: Uint8Array): unknown {
 
 declare global {
   interface JSON {
-    // From the proposal "JSON.parse source text access", which TypeScript does not know yet.
+    // Part of the proposal "JSON.parse source text access", which TypeScript does not declare yet.
     rawJSON(text: string): object
   }
 }
 
-/** What has the id of a plant, for `JSON.stringify`, which rejects bigints. Raw JSON is slow, so only large ids are raw. */
+/**
+ * A value with the id of a plant, for `JSON.stringify`, which rejects bigints. Raw JSON is slow, so only large ids are
+ * raw.
+ */
 export const toJson = <T extends { readonly id: Int64 }>(it: T) => ({
   ...it,
   id: exactNumber(it.id) ?? JSON.rawJSON(String(it.id)),

@@ -1,8 +1,8 @@
-// Says what is wrong with a value that does not match its schema.
+// Describes the problems of a value that does not match its schema.
 
 import { Kind } from '@sinclair/typebox'
 
-/** What of a schema says what it takes: `error` is its rule, for a value of the right type. */
+/** The parts of a schema used in messages: `error` is its rule for a value of the right type. */
 type Rule = {
   readonly [Kind]?: string
   readonly type?: string | readonly string[]
@@ -14,7 +14,7 @@ export type Validator = { Errors(value: unknown): Iterable<SchemaError> }
 
 const MAX_FIELDS = 10
 
-// '/plants/3/name' in a body becomes 'plants[3].name (id 7)'. Nothing else that the client sent is in it.
+// '/plants/3/name' in a body becomes 'plants[3].name (id 7)', without any other input of the client.
 function nameField(path: string, value: unknown): string {
   const name = path
     .slice(1)
@@ -33,7 +33,7 @@ export function listProblems(problems: readonly string[]): string {
   return problems.length > MAX_FIELDS ? `${named}; and more` : named
 }
 
-// The types of JSON, as schemas name them.
+// JSON's types, by their names in schemas.
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
@@ -53,10 +53,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   TextOrNull: 'expected a string or null',
   Int64: 'expected an integer',
 }
-// What a path or a query has is text, whatever type it stands for.
+// Values in a path or a query are text, whatever type they represent.
 const OF_TEXT = ['Int64Text', 'Limit', 'NamePart']
 
-/** What a schema expects instead of a value, and of another type: what was found. Never the value itself. */
+/** The expectation of a schema and, for another type, the type found. Never the value itself. */
 export function expectation(rule: Rule, value: unknown): string {
   const { [Kind]: kind = '', type = [], error = 'does not match' } = rule
   const found = typeOf(value)
@@ -64,15 +64,15 @@ export function expectation(rule: Rule, value: unknown): string {
   return `${EXPECTED[kind] ?? error}, found ${NAMES[found]}`
 }
 
-/** What is wrong with the value of a field; JSON has no undefined. */
+/** The problem of a field's value; JSON has no undefined. */
 export const fieldProblem = (field: string, value: unknown, rule: Rule): string =>
   value === undefined ? `${field} is missing` : `${field}: ${expectation(rule, value)}`
 
-/** Names every field that does not match its schema, and what was expected; never what was sent. */
+/** Lists every field that does not match its schema, with the expectation; never the value sent. */
 export function listMismatches(validator: Validator, value: unknown): string {
   const problems = new Map<string, string>()
   for (const error of validator.Errors(value)) {
-    // The name of an unknown field is the client's own: it is not echoed.
+    // The name of an unknown field comes from the client: it is not echoed.
     const isUnknown = error.schema.additionalProperties === false
     const field = isUnknown ? '' : nameField(error.path, value)
     const problem = isUnknown

@@ -1,26 +1,26 @@
-// The limits of reading pages of plants, in every engine: their length, and how many may wait; and where a page begins.
+// The limits of pages of plants, in every engine: their length, the queue of reads, and the first id.
 
 import { INT64_MAX, INT64_MIN, type Int64 } from './plant'
 import type { Order, PlantQuery } from './plants'
 
-/** A page ends with the plant that takes it beyond this length: 1000 of the longest plants would take gigabytes of memory. */
+/** A page ends with the plant that exceeds this length: 1000 of the longest plants would fill gigabytes of memory. */
 export const PAGE_LENGTH = 250_000
 
 const MAX_WALKED = 5000
-// Those of one tag are far apart in the table: each takes several times as long.
+// Plants with one tag are scattered over the table: each takes several times as long to read.
 const MAX_WALKED_OF_TAG = 1000
 
-/** The most plants that are walked for one page: a few milliseconds, in which the event loop is blocked. */
+/** Maximum number of plants read for one page: they block the event loop for a few milliseconds. */
 export function maxWalked({ limit, name, tag }: PlantQuery): number {
   if (name === null) return limit
   return tag === null ? MAX_WALKED : MAX_WALKED_OF_TAG
 }
 
-/** The most lists and searches that wait: some seconds of reading. */
+/** Maximum number of queued lists and searches: some seconds of reading. */
 export const MAX_WAITING_READS = 1000
 export const TOO_MANY_READS = 'busy: too many lists and searches are waiting; retry shortly'
 
-/** The first id that may be on a page; null: there is none. */
+/** The first possible id of a page; null if there is none. */
 export function firstId({ after, order }: PlantQuery): Int64 | null {
   if (order === 'desc') {
     if (after === null) return INT64_MAX
@@ -30,7 +30,7 @@ export function firstId({ after, order }: PlantQuery): Int64 | null {
   return after === INT64_MAX ? null : after + 1n
 }
 
-/** How a page is read in SQL: which ids, compared with the first, and in which order. */
+/** The SQL of a page's order: the comparison with the first id, and the sort order. */
 export const SQL_ORDERS = {
   asc: { from: '>=', by: 'id' },
   desc: { from: '<=', by: 'id DESC' },

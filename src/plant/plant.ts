@@ -1,6 +1,6 @@
-// What a plant is: the schemas that check it, and the types of the same names.
+// The schemas of a plant, and the types of the same names.
 
-// From TypeBox, not by Elysia: the console reads files of plants too, and a bundle for it leaves out what is not used.
+// From TypeBox, not Elysia: the console uses these schemas too, and its bundle omits unused parts of TypeBox.
 import * as t from '@sinclair/typebox'
 
 export const INT64_MIN = -(2n ** 63n)
@@ -9,14 +9,14 @@ const INT64_TEXT = /^-?\d{1,19}$/
 
 const isInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
 
-/** Reads an int64 from its decimal digits, as in a path; null if the text is anything else. */
+/** Parses an int64 from decimal digits, as in a path; null for any other text. */
 export function parseInt64(text: string): bigint | null {
   if (!INT64_TEXT.test(text)) return null
   const value = BigInt(text)
   return isInt64(value) ? value : null
 }
 
-/** An int64 as a number; null if a number cannot hold it exactly. */
+/** An int64 as a number; null if it has no exact one. */
 export function exactNumber(value: bigint): number | null {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : null
@@ -24,7 +24,7 @@ export function exactNumber(value: bigint): number | null {
 
 t.TypeRegistry.Set('Int64', (_, value) => typeof value === 'bigint' && isInt64(value))
 
-// `error` is the message for a value that does not match: Elysia would echo the value, and throw if it holds a bigint.
+// `error` is the message for a mismatch: Elysia would echo the value, and throw if it contains a bigint.
 // `additionalProperties: true`: unknown fields are ignored. `title` names a schema in the OpenAPI description.
 
 /** An identifier, exact over the whole range: a bigint here, an integer without quotes in JSON. */
@@ -60,8 +60,8 @@ export const Name = text('Name of the plant.', 'Monstera deliciosa')
 export const Tag = text('Tag that specifies the type of the plant.', 'aroid')
 
 /**
- * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. The rest of the program derives
- * from this list; see "A new field of a plant" in docs/architecture.md.
+ * The texts that a plant may have besides its name, in the order of JSON, CSV and columns. The rest of the program
+ * derives from this list; see "A new field of a plant" in docs/architecture.md.
  */
 const optionalTexts = {
   tag: Tag,
@@ -73,14 +73,14 @@ export const OPTIONAL_TEXTS = Object.keys(optionalTexts) as readonly OptionalTex
 export const ofOptionalTexts = <T>(make: (name: OptionalText) => T) =>
   Object.fromEntries(OPTIONAL_TEXTS.map((name) => [name, make(name)])) as Record<OptionalText, T>
 
-/** The fields besides the id, in that order. */
+/** The fields besides the id, in the same order. */
 export const TEXT_FIELDS = ['name', ...OPTIONAL_TEXTS] as const
 export type Text = (typeof TEXT_FIELDS)[number]
 
 export const FIELDS = ['id', ...TEXT_FIELDS] as const
 export type Field = (typeof FIELDS)[number]
 
-/** Words as a sentence has them: "id, name and tag". */
+/** Words as an enumeration: "id, name and tag". */
 export const listWords = (words: readonly string[]): string =>
   words.join(', ').replace(/, ([^,]*)$/, ' and $1')
 
@@ -96,7 +96,7 @@ export const PlantFields = t.Object(texts, {
 })
 export type PlantFields = typeof PlantFields.static
 
-/** A plant as a client sends it and as the store keeps it. */
+/** A plant as sent by clients and kept by the store. */
 export const Plant = t.Object(
   { id: Int64, ...texts },
   {
@@ -108,7 +108,7 @@ export const Plant = t.Object(
 )
 export type Plant = typeof Plant.static
 
-/** The fields that replace those of a plant. An id, if there is one, must be the plant's own. */
+/** The fields that replace those of a plant. An id must be the plant's own, or left out. */
 export const Replacement = t.Object(
   { id: t.Optional(Int64), ...texts },
   {
@@ -131,7 +131,7 @@ const removable = (schema: t.TUnsafe<string>) =>
     description: String(schema.description).replace(/\.$/, '; null removes it.'),
   })
 
-/** The fields that a patch changes (RFC 7396). An id, if there is one, must be the plant's own. */
+/** The fields changed by a patch (RFC 7396). An id must be the plant's own, or left out. */
 export const PlantPatch = t.Object(
   {
     id: t.Optional(Int64),
@@ -147,10 +147,10 @@ export const PlantPatch = t.Object(
 )
 export type PlantPatch = typeof PlantPatch.static
 
-/** The texts that a patch changes; null removes one. */
+/** The texts changed by a patch; null removes one. */
 export type ChangedTexts = Readonly<Omit<PlantPatch, 'id'>>
 
-/** A plant with the fields of the schema only; a text of null is left out. */
+/** A plant with only the fields of the schema; a text of null is left out. */
 export function toNewPlant(id: Int64, from: ChangedTexts & { readonly name: string }): Plant {
   const plant: Plant = { id, name: from.name }
   for (const name of OPTIONAL_TEXTS) {

@@ -1,4 +1,4 @@
-// The contract of plants in a store: how they are created, read, listed, changed and removed.
+// The contract of plants in a store: creating, reading, listing, changing and removing them.
 
 import type { Precondition } from './entity-tag'
 import type { ChangedTexts, Int64, Plant } from './plant'
@@ -7,22 +7,24 @@ export const ORDERS = ['asc', 'desc'] as const
 /** The order of ids in a list. */
 export type Order = (typeof ORDERS)[number]
 
-/** The plants of a page: at most `limit`, after the id `after`, and with the tag and the part of a name if given. */
+/**
+ * A query for a page of plants: at most `limit`, after the id `after`, with the tag and the part of a name if given.
+ */
 export type PlantQuery = {
-  /** Ascending, if not given. */
+  /** Ascending by default. */
   readonly order?: Order | undefined
-  /** With descending ids, those below it. */
+  /** With descending order, ids below this one. */
   readonly after: Int64 | null
   readonly limit: number
   readonly tag: string | null
-  /** The case of A to Z is ignored. */
+  /** Case-insensitive for A to Z. */
   readonly name: string | null
 }
 
-/** Plants in the order that was asked for; the next page begins after the id `next`. null: no more follow. */
+/** Plants in the requested order; the next page begins after the id `next`, null on the last page. */
 export type Page = { readonly plants: readonly Plant[]; readonly next: Int64 | null }
 
-/** Who asked for a change. A command gives its name as `request`. */
+/** The author of a change. A command sets its name as `request`. */
 export type Origin = {
   /** The name of the token. */
   readonly token: string | null
@@ -30,42 +32,42 @@ export type Origin = {
   readonly request: string | null
 }
 
-/** How plants are created. */
+/** Options of creating plants. */
 export type CreateOptions = {
   readonly signal?: AbortSignal
-  /** For the change log. */
+  /** Recorded in the change log. */
   readonly origin?: Origin
 }
 
-/** How a stored plant is changed. */
+/** Options of changing a stored plant. */
 export type ChangeOptions = CreateOptions & {
-  /** Checked in the commit that makes the change, so that no other change comes between. */
+  /** Checked in the commit that makes the change, so that no other change intervenes. */
   readonly precondition?: Precondition
 }
 
 /**
- * The plants of a store. Changes take effect in the order of the calls; a read sees every change that resolved before it was
- * called. A change whose signal is aborted before it is written, because its client has gone, is not made.
+ * The plants of a store. Changes take effect in the order of the calls; a read sees every change that resolved before
+ * it was called. A change whose signal is aborted before it is written, because its client disconnected, is not made.
  */
 export interface Plants {
-  /** Adds a plant. 40901: it exists already with the same fields; 40902: its id has other fields. */
+  /** Adds a plant. 40901: it already exists with the same fields; 40902: its id has other fields. */
   createPlant(plant: Plant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
   createPlants(plants: readonly Plant[], options?: CreateOptions): Promise<void>
-  /** Replaces all fields of the plant with this id. 40402: there is none; else 41201: the precondition fails. */
+  /** Replaces all fields of the plant with this id. 40402: there is none; 41201: the precondition fails. */
   replacePlant(plant: Plant, options?: ChangeOptions): Promise<void>
-  /** Changes some fields of a plant. Resolves to the plant as it left it. Refuses like `replacePlant`. */
+  /** Changes some fields of a plant. Resolves to the changed plant. Rejects like `replacePlant`. */
   patchPlant(id: Int64, patch: ChangedTexts, options?: ChangeOptions): Promise<Plant>
-  /** Removes a plant. Refuses like `replacePlant`. */
+  /** Removes a plant. Rejects like `replacePlant`. */
   deletePlant(id: Int64, options?: ChangeOptions): Promise<void>
   /** The plant with this id; null if there is none. */
   readPlant(id: Int64): Promise<Plant | null>
   /**
-   * A page. It has fewer plants than its limit if they are very long, to save memory, but at least one. A search by name
-   * walks a few thousand plants at most, to let others have their turn: its page may be short or empty, and more follow.
-   * Not read if its signal is aborted before its turn.
+   * A page. To save memory it has fewer plants than its limit if they are very long, but at least one. A search by name
+   * reads a few thousand plants at most, to yield to others: its page may be short or empty although more follow.
+   * Rejects if its signal is aborted before its turn.
    */
   listPlants(query: PlantQuery, signal?: AbortSignal): Promise<Page>
-  /** How many plants there are, as commits have counted them; null if another program has removed the number. */
+  /** The number of plants as counted by commits; null if another program has removed it. */
   countPlants(): Promise<number | null>
 }

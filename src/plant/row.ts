@@ -1,4 +1,4 @@
-// A plant as a row: its columns, and what engines compare of it.
+// A plant as a row: its columns, and comparisons for engines.
 
 import {
   type ChangedTexts,
@@ -15,7 +15,7 @@ import {
 /** The columns of the table of plants, in the order of a {@link PlantRow}. */
 export const COLUMNS = FIELDS.join(', ')
 
-/** An id that survives JSON: a number if that is exact, else its digits. */
+/** An id that survives JSON: a number if it is exact, else digits. */
 export type RowId = number | string
 
 /** The columns after the id: the name, and each optional text or null. */
@@ -34,7 +34,7 @@ export const toRowId = (id: Int64): RowId => exactNumber(id) ?? String(id)
 
 type Patched = ChangedTexts & Pick<Plant, 'id' | 'name'>
 
-/** The row of a plant, in the service's form or a database's. */
+/** The row of a plant, from the service's or a database's form. */
 export function toRow(plant: Patched | Plant | PlantRecord): PlantRow {
   const row: [RowId, string, ...(string | null)[]] = [toRowId(plant.id), plant.name]
   for (const name of OPTIONAL_TEXTS) row.push(plant[name] ?? null)

@@ -1,23 +1,23 @@
-/** What a token allows: `read` reads plants; `write` reads and writes them. */
+/** The scopes of a token: `read` reads plants; `write` reads and writes them. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
-/** A bearer token as the store keeps it: never the token itself. Times are milliseconds since 1970, UTC. */
+/** A bearer token as stored: never the token itself. Times are milliseconds since 1970, UTC. */
 export type Token = {
   readonly name: string
   /** SHA-256 of the token, 64 hexadecimal digits. */
   readonly hash: string
   readonly scope: Scope
   readonly createdAt: number
-  /** null: it never expires. */
+  /** null if it never expires. */
   readonly expiresAt: number | null
-  /** null: it is not revoked. */
+  /** null if it is not revoked. */
   readonly revokedAt: number | null
-  /** The start of the hour of its last use; null: it was never used. */
+  /** The start of the hour of its last use; null if it was never used. */
   readonly lastUsedAt: number | null
 }
 
-/** The state of a token at some time. One that had expired before it was revoked counts as expired. */
+/** The state of a token at some time. One that expired before it was revoked counts as expired. */
 type TokenState = 'valid' | 'expired' | 'revoked'
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@ -]{0,63}$/u
@@ -37,7 +37,7 @@ const MILLISECONDS = {
 const randomToken = (): string =>
   `pst_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')}`
 
-/** A token, by default a new one of 256 random bits, and what the store keeps of it. Times are milliseconds. */
+/** A token, by default a new one of 256 random bits, and its stored form. Times are milliseconds. */
 export function issueToken(
   name: string,
   scope: Scope,
@@ -62,10 +62,10 @@ export function hashToken(token: string): string {
   return Bun.SHA256.hash(token, 'hex')
 }
 
-/** The most characters that a token may have. */
+/** Maximum length of a token in characters. */
 export const MAX_TOKEN = 4096
 
-/** True if a text can be sent as a bearer token (RFC 6750, section 2.1), and is not too short to be one. */
+/** True if a text can be sent as a bearer token (RFC 6750, section 2.1), and is long enough to be one. */
 export const isToken = (text: string): boolean =>
   text.length >= 16 && text.length <= MAX_TOKEN && B64TOKEN.test(text)
 
@@ -78,7 +78,7 @@ export function stateOf({ expiresAt, revokedAt }: Token, now: number): TokenStat
   return revokedAt === null ? 'valid' : 'revoked'
 }
 
-/** True if a token still counts at a time in milliseconds since 1970. */
+/** True if a token is valid at a time in milliseconds since 1970. */
 export const isValid = (token: Token, now: number): boolean => stateOf(token, now) === 'valid'
 
 /** The start of the hour, in UTC, of a time in milliseconds since 1970. */
@@ -88,7 +88,9 @@ export const hourOf = (time: number): number => time - (time % MILLISECONDS.h)
 export const allows = (token: Token, scope: Scope): boolean =>
   token.scope === 'write' || scope === 'read'
 
-/** The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null for any other text. */
+/**
+ * The milliseconds of a duration such as `90d`, `12h` or `1y` (365 days), of up to 1000 years; null for any other text.
+ */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = DURATION.exec(text) ?? []
   if (count === undefined || unit === undefined) return null

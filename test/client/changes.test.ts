@@ -180,7 +180,7 @@ test('a copy begins again when an older file takes the place of the database', a
 
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } }
 
-test('goes on where a connection was cut, in the middle of an event too', async () => {
+test('resumes after a lost connection, even in the middle of an event', async () => {
   let cuts = 0
   // Passes on so many bytes of an answer, then cuts it.
   await using proxy = Bun.serve({

@@ -38,7 +38,7 @@ test('gives a refusal as a value with its number', async () => {
   expect(stored(1n)).toBeUndefined()
 })
 
-test('gives what is no answer of plantstore as a value with the number 0', async () => {
+test('reports a foreign answer as a failure with the number 0', async () => {
   await using page = serve(() => new Response('<!doctype html>'))
   const lost = createClient({ url: 'http://127.0.0.1:1', token: TOKEN, retries: 0 })
 

@@ -1,4 +1,4 @@
-// What createAll says of each plant, and how few requests it takes.
+// The results of createAll for each plant, and the number of its requests.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createClient, type Fetch, type NewPlant, type Plants } from '../../src/client/client'
@@ -191,7 +191,7 @@ test('ends with what refuses to say which plants are stored', async () => {
   await expect(all).rejects.toMatchObject({ failure: { error: 50701 } })
 })
 
-test('refuses an object that is no plant like any other plant, and goes on', async () => {
+test('refuses an object that is not a plant like any other, and continues', async () => {
   const circle: unknown[] = []
   circle.push(circle)
   const wrong: readonly unknown[] = [

@@ -1,4 +1,5 @@
-// What a user does with the client; the same on every platform that it is for. Its text alone is sent to them: only types are imported.
+// The actions of a user of the client, the same on every platform. Only its text is sent there: it imports nothing but
+// types.
 import type { Client } from '../../src/client/client'
 
 const LEAST = -(2n ** 63n)

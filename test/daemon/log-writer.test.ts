@@ -125,7 +125,7 @@ test('counts what a full disk does not take', async () => {
   expect(writer.dropped()).toBe(2)
 })
 
-test('answers and stops where nobody reads its log', async () => {
+test('answers and stops while its log is not read', async () => {
   using folder = temporaryFolder()
   using pipe = openPipe(folder.file('pipe'))
   const args = ['--port', '0', '--database', folder.file('plants.db'), '--log-requests']

@@ -56,7 +56,7 @@ async function expectRefusal(error: ErrorNumber, act: () => Promise<unknown>): P
   return reason instanceof ApiError ? reason.message : ''
 }
 
-/** What entries make of no plants; each must begin with what the one before it left. */
+/** The plants that entries make of an empty store; each must start from the result of the previous one. */
 export function replay(entries: readonly ChangeLogEntry[]): Plant[] {
   const plants = new Map<bigint, PlantFields>()
   for (const { id, before, after } of entries) {
@@ -192,7 +192,7 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testCursors(make: () => Promise<ChangeLogDatabase>): void {
-  test('goes on after a cursor, and over a restart without the option', async () => {
+  test('continues after a cursor, and after a restart without the option', async () => {
     await using database = await make()
     let store = await database.open(DAY_MS)
     await store.createPlants(range(1, 3))
@@ -364,7 +364,7 @@ function testProcesses(make: () => Promise<ChangeLogDatabase>): void {
 }
 
 function testRetention(make: () => Promise<ChangeLogDatabase>): void {
-  test('keeps entries for as long as it was last told, over restarts without the option', async () => {
+  test('keeps its retention period over restarts without the option', async () => {
     await using database = await make()
     await (await database.open(DAY_MS)).createPlants(range(1, 3))
     let store = await database.open(null)
@@ -378,7 +378,7 @@ function testRetention(make: () => Promise<ChangeLogDatabase>): void {
       async () => (await changeLogOf(store).stats()).entries === 0,
     )
 
-    // What is removed is no longer told, but the change log goes on.
+    // Removed entries are not returned, but the change log continues.
     await store.createPlant({ id: 9n, name: 'Oak' })
     expect((await follow(store)).map(({ id }) => id)).toEqual([9n])
   })

@@ -95,7 +95,7 @@ test('decides in memory as in SQLite, and writes the net of it', () => {
         const growths = batch.map((it, place) => countDelta(it, outcomes[place] ?? DONE))
         expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(after.size - before.size)
         db.run('ROLLBACK')
-        // What is written is no more than what the outcomes say.
+        // No row is written that the outcomes do not account for.
         const effect = netEffect(batch, outcomes)
         for (const [written] of [...net.inserted, ...net.updated])
           expect(effect.has(written)).toBeTrue()

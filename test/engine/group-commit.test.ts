@@ -59,7 +59,7 @@ test('answers a commit first, so that the next has the changes of those who come
   await Promise.all([second, third])
 })
 
-test('takes a batch as soon as it is full, however many are expected', async () => {
+test('commits a batch as soon as it is full, however many writes are expected', async () => {
   const { submit, batches, advance, end } = createLedger({ batchWrites: 2 })
   const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((change) => submit(change)))
   await turns()
@@ -242,7 +242,7 @@ test('refuses one change of a batch alone', async () => {
   expect(results[1]).toHaveProperty('reason.message', 'no')
 })
 
-test('refuses every change of a batch that fails whole, and goes on', async () => {
+test('refuses every change of a failed batch, and continues', async () => {
   const { submit, batches, run, end } = createLedger()
   const changes = Promise.allSettled([submit('a'), submit('b')])
   await turns()

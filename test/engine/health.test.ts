@@ -29,7 +29,7 @@ test('a probe writes, unless a write was confirmed within the last second', asyn
   expect(writes).toBe(1)
 })
 
-test('probes of the same time share one write, which nobody waits for to its end', async () => {
+test('simultaneous probes share one write, and do not wait for its end', async () => {
   let writes = 0
   const { promise, reject } = Promise.withResolvers<void>()
   const { probe } = watch(() => {

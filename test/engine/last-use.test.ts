@@ -40,7 +40,7 @@ async function startService() {
       const headers = { authorization: `Bearer ${token}` }
       return (await fetch(`${url}/plants/1`, { method, headers })).status
     },
-    // What changes a plant is durable after what was handed over before it.
+    // A change of a plant becomes durable after the writes submitted before it.
     async uses() {
       await store.deletePlant(1n).catch(() => {})
       return db.query<{ hash: string; hour: number }, []>('SELECT hash, hour FROM uses').all()

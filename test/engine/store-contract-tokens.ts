@@ -67,7 +67,7 @@ export function testTokens(open: () => Promise<TestedStore>): void {
     expect(await reopened.findToken(old.hash)).toEqual(found)
   })
 
-  test('leaves an expired token as it is where the new one cannot be added', async () => {
+  test('leaves an expired token unchanged if the new one cannot be added', async () => {
     await using tested = await open()
     const { store } = tested
     const old = token('guest', { createdAt: 1, expiresAt: 2 })

@@ -163,7 +163,7 @@ describe('a guess', () => {
 
     expect(wrong).toEqual([])
     expect(CORPUS.length).toBeGreaterThanOrEqual(60)
-    // What is known is found: a guess that is always absent would never be wrong.
+    // Known encodings are found: a guess that is always absent would never be wrong.
     expect({ right, absent }).toEqual({ right: expect.any(Number), absent: 0 })
     expect(right).toBeGreaterThan(90)
   })

@@ -1,4 +1,4 @@
-// What files of plants say, as commands and the console read and write them.
+// Files of plants, as commands and the console read and write them.
 import { describe, expect, test } from 'bun:test'
 import { getSchemaValidator } from 'elysia'
 import fc from 'fast-check'
@@ -115,7 +115,7 @@ test('reads ids as spreadsheets write them, exactly', async () => {
   ])
 })
 
-test('refuses what is no id, in words that say the way on', async () => {
+test('refuses an invalid id, with a message that says what to do', async () => {
   const ids = ['PL0001', '1.5', '9223372036854775808', '', '1.0000000000000000001', '0x1']
   expect(await idsOf('csv', `id,name\n${ids.map((id) => `${id},a\n`).join('')}`)).toEqual([
     'id: "PL0001" is not a whole number; ids must be whole numbers (use --number-from to number the rows)',

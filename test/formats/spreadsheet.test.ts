@@ -1,4 +1,4 @@
-// What the cells of a workbook mean, in each of its formats.
+// The meaning of a workbook's cells, in each of its formats.
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
 import { type Zippable, zipSync } from 'fflate'

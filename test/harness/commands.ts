@@ -1,4 +1,4 @@
-// What the tests of the commands share: databases made by import, fingerprints of folders, and what this machine has.
+// Shared by the tests of commands: databases made by import, fingerprints of folders, and the tools of this machine.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'

@@ -9,7 +9,7 @@ export type Answer = {
   readonly body: string
 }
 
-/** What `connect` takes: the URL of a daemon, or its port on 127.0.0.1. */
+/** The argument of `connect`: the URL of a daemon, or its port on 127.0.0.1. */
 export type Address = string | number
 
 export type Connection = Awaited<ReturnType<typeof connect>>
@@ -91,7 +91,7 @@ export async function connect(to: Address) {
       this.write(bytes)
       return this.answer(method)
     },
-    /** What has come and was not read as an answer, a character a byte. */
+    /** Received bytes that are not yet read as an answer, one character per byte. */
     received,
     /** Resolves to `received()` once it matches or the connection is closed. */
     async receive(pattern: RegExp): Promise<string> {

@@ -1,4 +1,5 @@
-// What all tests of a file share: made before the first test and ended after the last one, never while the file is read.
+// Resources shared by the tests of a file: made before the first test and ended after the last, never while the file
+// loads.
 import { afterAll, beforeAll, setDefaultTimeout } from 'bun:test'
 import { PATIENCE_MS } from './daemon'
 

@@ -37,7 +37,7 @@ function plantsOfServer(database: string): StoredPlant[] {
     })
 }
 
-/** How many plants a daemon says that it has. */
+/** The number of plants in the metrics of a daemon. */
 export async function plantsCounted(daemon: Pick<Daemon, 'fetch'>): Promise<number> {
   const metrics = await (await daemon.fetch('/metrics')).text()
   return Number(/^plantstore_plants (.*)$/m.exec(metrics)?.[1])

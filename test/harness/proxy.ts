@@ -1,7 +1,7 @@
 // A proxy of tests: it passes plain requests and tunnels on, and keeps every byte that it was sent.
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What a proxy does with a request: pass it on, or answer with this status line. */
+/** The action of a proxy for a request: pass it on, or answer with this status line. */
 type Policy = 'pass' | `${number} ${string}`
 
 /** Starts a proxy for `http:` and `https:`. `using proxy = await startProxy()` stops it. */

@@ -5,7 +5,7 @@ import { psql } from '../../tools/postgres/server'
 
 const server = Bun.env.PLANTSTORE_TEST_DATABASE || null
 
-/** What a program under test inherits to find the server. */
+/** The environment of a program under test that finds the server. */
 export const serverEnvironment: Readonly<Record<string, string>> = server
   ? { PGPASSWORD: Bun.env.PGPASSWORD ?? '' }
   : {}
@@ -21,7 +21,9 @@ export function query(url: string, statement: string): string {
 
 const made = new Set<string>()
 
-/** What to name with --database, or to psql, for a path: itself, or the URL of a schema of its own, which is there afterwards. */
+/**
+ * The argument of --database, or of psql, for a path: itself, or the URL of its own schema, which exists afterwards.
+ */
 export function databaseAt(path: string, form: 'plantstore' | 'libpq' = 'plantstore'): string {
   if (!server || path.startsWith('postgres')) return path
   const schema = `p${Bun.hash(path).toString(36)}`

@@ -13,8 +13,8 @@ export const testUid = process.getuid?.() ?? 0
 export const unprivilegedUid = testUid === 0 ? 65_534 : testUid
 
 /**
- * How the tests of a file run the program as a user who is not root. For root it is a copy that every user can reach, where
- * the program and Bun may lie in a folder of root's: of the source, an executable is made.
+ * Runs the program of a file's tests as a user who is not root. For root it is a copy that every user can reach, as the
+ * program and Bun may lie in a folder of root's: from source, an executable is built.
  */
 export function unprivileged(): RunOptions {
   if (testUid !== 0) return {}

@@ -68,7 +68,7 @@ export type RequestParts = {
   /** Further header lines, such as `Expect: 100-continue`. */
   readonly fields?: readonly string[]
   readonly body?: Body
-  /** How the body is framed; `none` if `fields` say it. */
+  /** The framing of the body; `none` if `fields` contain it. */
   readonly framing?: 'length' | 'chunked' | 'none'
 }
 
@@ -115,6 +115,6 @@ export function create(name: string, outcome: Outcome, parts: RequestParts): Cas
 export const bodies = (rows: readonly (readonly [string, Body, Outcome])[]): Case[] =>
   rows.map(([name, body, outcome]) => create(name, outcome, { body }))
 
-/** What the store holds after a case, in ascending order of the ids. */
+/** The rows of the store after a case, in ascending order of the ids. */
 export const rowsAfter = ({ stores = [], replaces }: Case): readonly Row[] =>
   [...(replaces ?? [fixture]), ...stores].sort((a, b) => (BigInt(a[0]) < BigInt(b[0]) ? -1 : 1))

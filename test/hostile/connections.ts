@@ -51,7 +51,7 @@ const cut = (what: string, bytes: Uint8Array): Case => ({
 const inChunks = (sent: string): Uint8Array =>
   request({ body: sent, framing: 'none', fields: ['Transfer-Encoding: chunked'] })
 
-/** What comes on one connection: several requests, half a request, and what is no HTTP. */
+/** Input of one connection: several requests, half a request, and malformed HTTP. */
 export const connections: readonly Case[] = [
   pipelined('answers requests in their order', [fern, 40402, fern], get, missing, get),
   pipelined(

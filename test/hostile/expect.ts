@@ -1,4 +1,4 @@
-// What every refusal must look like, whatever was sent.
+// The form of every refusal, whatever was sent.
 import { expect } from 'bun:test'
 import { catalogue as errors } from '../../src/errors'
 import type { Answer, Connection } from '../harness/http'
@@ -20,7 +20,7 @@ function findEcho(message: string, sent: Uint8Array): string | null {
   return null
 }
 
-/** What is wrong with the body of a refusal, in words; null if it is exactly an Error and reveals nothing. */
+/** The fault of a refusal's body, in words; null if it is exactly an Error and reveals nothing. */
 export function faultOfError(body: string, sent: Uint8Array): string | null {
   let value: unknown
   try {
@@ -40,7 +40,7 @@ export function faultOfError(body: string, sent: Uint8Array): string | null {
   return null
 }
 
-/** What is wrong with the head of a refusal, in words; null if nothing is. */
+/** The fault of a refusal's head, in words; null if there is none. */
 export function faultOfHead({ status, headers }: Answer): string | null {
   if (headers['content-type'] !== 'application/json') return `sent as ${headers['content-type']}`
   if (headers['x-content-type-options'] !== 'nosniff') return 'no X-Content-Type-Options: nosniff'

@@ -1,10 +1,10 @@
-// What a create must do with a body, worked out without the daemon's code.
+// The expected result of a create with any body, computed without the daemon's code.
 import { isUtf8 } from 'node:buffer'
 
 /** The plant that a body means. */
 export type OraclePlant = { readonly id: bigint; readonly name: string; readonly tag?: string }
 
-/** What a create must answer; null if the body is nested too deep to say. */
+/** The expected answer of a create; null if the body is nested too deep to tell. */
 type Verdict = OraclePlant | 40001 | 40002 | null
 
 const MAX = 2n ** 63n - 1n
@@ -41,7 +41,7 @@ const own = (value: object, key: string): unknown =>
 const keepNumber = (_: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' ? new NumberText(context?.source ?? '') : value
 
-/** What a create with this body must answer. */
+/** The expected answer of a create with this body. */
 export function judge(bytes: Uint8Array): Verdict {
   if (!isUtf8(bytes)) return 40001
   let value: unknown

@@ -75,7 +75,7 @@ test('changes that come together are refused or answered: none is made without a
   expect(new Set(statuses)).toEqual(new Set([200, 503]))
 })
 
-test('when many clients read nothing, long lists and plants are refused, and all else goes on', async () => {
+test('when many clients read nothing, long lists and plants are refused, and other requests are answered', async () => {
   using stubborn = openStubborn(daemon.port, 40)
   stubborn.send(list(1000))
   await untilUnsent((bytes) => bytes > 20e6)

@@ -122,7 +122,7 @@ test('answers a refused body that does not come', async () => {
   expect(await connection.receive(/\}$/)).toContain('"error":40101')
 })
 
-test('goes on after a body that ended early', async () => {
+test('keeps serving after a body that ended early', async () => {
   {
     await using connection = await connect(daemon.url)
     connection.write(

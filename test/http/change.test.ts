@@ -8,7 +8,7 @@ const put = (id: string | bigint, body: string) =>
   daemon.fetch(`/plants/${id}`, { method: 'PUT', body })
 const remove = (id: string | bigint) => daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
 
-test('replaces a plant, and answers it as it is stored', async () => {
+test('replaces a plant, and answers with the stored one', async () => {
   const id = 9223372036854775807n
   await daemon.create(`{"id":${id},"name":"Rose"}`)
 

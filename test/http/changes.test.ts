@@ -112,7 +112,7 @@ test('the history of a plant has the newest first, page by page, though the plan
   })
 })
 
-test('a stream has each change as an event, and goes on after Last-Event-ID rather than after', async () => {
+test('a stream has each change as an event, and resumes from Last-Event-ID rather than after', async () => {
   const start = await now()
   const first = await follow({ after: 'now' })
   await create(300)
@@ -138,7 +138,7 @@ test('a stream has each change as an event, and goes on after Last-Event-ID rath
   expect(resumed).toEqual(deleted)
 })
 
-test('a stream that is far behind catches up, then goes on with what happens', async () => {
+test('a stream that is far behind catches up, then has new changes', async () => {
   const start = await now()
   for (let from = 10_000; from < 13_000; from += 1000) {
     const plants = Array.from({ length: 1000 }, (_, index) => ({ id: from + index, name: 'a' }))

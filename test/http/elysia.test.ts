@@ -1,4 +1,4 @@
-// What plantstore relies on Elysia for, and its documentation does not say.
+// Undocumented properties of Elysia that plantstore relies on.
 import { expect, test } from 'bun:test'
 import { bearer } from '@elysiajs/bearer'
 import { Elysia, t } from 'elysia'

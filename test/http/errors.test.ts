@@ -116,7 +116,7 @@ const rows: Row[] = [
   },
 ]
 
-// What every answer has, and what the connection adds.
+// Headers of every answer, with those that the connection adds.
 const common = ['cache-control', 'connection', 'content-length', 'content-type', 'date']
 
 test.each(rows)('answers $error where $when', async ({ error, request, headers = {} }) => {

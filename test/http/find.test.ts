@@ -62,7 +62,7 @@ test('finds what was answered before', async () => {
   }
 })
 
-test('answers an empty page with a next, and whoever goes on finds the plant', async () => {
+test('answers an empty page with a next, and a later page has the plant', async () => {
   const plants = Array.from({ length: 1000 }, (_, index) => ({ id: 0, name: `bulk ${index}` }))
   for (let first = 10_000; first < 17_000; first += 1000) {
     const batch = plants.map((plant, index) => ({ ...plant, id: first + index }))

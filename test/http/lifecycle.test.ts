@@ -120,7 +120,7 @@ test.each([
 
   const stopped = daemon.stop()
   await daemon.event('stopping')
-  // What comes within some milliseconds is taken for the same signal.
+  // A signal within some milliseconds counts as a repetition.
   await Bun.sleep(100)
   process.kill(daemon.pid, signal)
 

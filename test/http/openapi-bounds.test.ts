@@ -1,4 +1,4 @@
-// What the description allows of each parameter and field is what the daemon accepts, at every bound.
+// The daemon accepts exactly the described parameters and fields, at every bound.
 import { expect, test } from 'bun:test'
 import { own } from '../harness/own'
 import { ownDaemon } from '../harness/own-daemon'
@@ -80,7 +80,7 @@ const CONDITIONS = [
   ...['"', '"a', '*, "a"', '"a", *', '"a";q=1', '""', '"é"', '"a,b"'],
 ]
 
-/** What a text in a URL or a header stands for: an integer if the schema wants one, and the text is one. */
+/** The value of a text in a URL or a header: an integer if the schema requires one, and the text is one. */
 function toValue({ type }: Schema, text: string): unknown {
   return type === 'integer' && /^-?(0|[1-9]\d*)$/.test(text) ? BigInt(text) : text
 }

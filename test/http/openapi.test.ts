@@ -5,7 +5,7 @@ import { catalogue } from '../../src/errors'
 import { startDaemon, TOKEN } from '../harness/daemon'
 import { ownDaemon } from '../harness/own-daemon'
 
-// What reads the description are packages of its own users: an own folder, with the TypeScript that they need.
+// Tools that read the description have their own package, with the TypeScript that they need.
 const tools = join(import.meta.dir, 'openapi')
 
 async function run(command: readonly string[], cwd: string, stdin = '') {

@@ -48,7 +48,7 @@ describe('the console', () => {
     expect((await get('/', { authorization: 'Bearer wrong' })).status).toBe(200)
   })
 
-  test.each(FILES)('serves %s as it is asked for: brotli, gzip or plain', async (file) => {
+  test.each(FILES)('serves %s in the accepted coding: brotli, gzip or plain', async (file) => {
     const path = pathOf(file)
     const plain = await get(path)
     const text = await plain.text()
@@ -70,7 +70,7 @@ describe('the console', () => {
     }
   })
 
-  test.each(FILES)('answers 304 to whoever has %s', async (file) => {
+  test.each(FILES)('answers 304 to a client that has %s', async (file) => {
     const path = pathOf(file)
     const tags = new Set<string>()
     for (const coding of ['identity', 'gzip', 'br']) {
@@ -89,7 +89,7 @@ describe('the console', () => {
     expect(tags.size).toBe(3)
   })
 
-  test('knows entity tags with commas in them, and refuses what is no list of entity tags', async () => {
+  test('knows entity tags with commas in them, and refuses malformed lists of entity tags', async () => {
     const tag = String((await get('/')).headers.get('etag'))
 
     expect((await get('/', { 'if-none-match': `"a,b", ${tag}` })).status).toBe(304)

@@ -56,7 +56,7 @@ test.each([
   ['{"tag":[]}', 40002, 'tag: '],
   ['{"tag":"\\u0000"}', 40002, 'tag: '],
   ['{"name":"\\ud800"}', 40002, 'name: '],
-  ['{"id":7,"name":"a"}', 40002, 'id: expected the id in the path'],
+  ['{"id":7,"name":"a"}', 40002, 'id: must match the id in the path'],
   ['{"id":"6","name":"a"}', 40002, 'id: '],
   ['{"id":null,"name":"a"}', 40002, 'id: '],
   ['[{"op":"remove","path":"/tag"}]', 40002, 'the body: '],

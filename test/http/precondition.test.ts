@@ -153,7 +153,7 @@ test.each(holding)('changes what %j holds of', async (headers) => {
   expect(stored(4n)).toBeUndefined()
 })
 
-// What is wrong with a request, in the order in which it is said: with each line, the next fault comes to light.
+// Faults of a request, in the order of their checks: each line mends one, so that the next is reported.
 const faults: [what: string, error: 40001 | 40002 | 40402 | 41201, id: string, Init][] = [
   ['a body that is not JSON', 40001, 'x', { body: '{', headers: { 'if-match': 'bad' } }],
   ['a body that does not match', 40002, '404', { body: '[]', headers: { 'if-match': 'bad' } }],

@@ -20,9 +20,9 @@ const serve = (tls?: { cert: string; key: string }) =>
     fetch: () => Response.json({ changes: [], next: 'x' }),
   })
 
-/** Why there is no answer. */
+/** The explanation of a missing answer. */
 const reason = (url: string, proxies = NONE, seconds = 30): Promise<string> =>
-  createSendRequest(proxies)(url, { whom: 'daemon', seconds }).then(
+  createSendRequest(proxies)(url, { target: 'daemon', seconds }).then(
     ({ status }) => `answered ${status}`,
     (error: Error) => error.message,
   )
@@ -109,7 +109,7 @@ test('the time limit covers the body, unless it is a stream', async () => {
   expect(await reason(url, NONE, 0.3)).toContain('within 0.3 s')
 
   const ask = createSendRequest(NONE)
-  const answer = await ask(url, { whom: 'daemon', seconds: 0.3, isStream: true })
+  const answer = await ask(url, { target: 'daemon', seconds: 0.3, isStream: true })
   expect(await answer.text()).toBe('x')
 })
 
@@ -117,7 +117,7 @@ test('a signal ends it with its own reason', async () => {
   using silent = Bun.listen({ port: 0, hostname: '127.0.0.1', socket: { data() {} } })
   const controller = new AbortController()
   const asked = createSendRequest(NONE)(`http://127.0.0.1:${silent.port}`, {
-    whom: 'daemon',
+    target: 'daemon',
     seconds: 30,
     signal: controller.signal,
   })
@@ -131,13 +131,13 @@ test.each(['http', 'https'])('says that a proxy refuses %s', async (scheme) => {
   const proxies = { http: proxy.url, https: proxy.url, except: '' }
 
   expect(await reason(`${scheme}://${FAR}/`, proxies)).toBe(
-    `the proxy at ${proxy.url} refused: 407 Proxy Authentication Required; to do without it, add ${FAR} to NO_PROXY`,
+    `the proxy at ${proxy.url} refused: 407 Proxy Authentication Required; to bypass it, add ${FAR} to NO_PROXY`,
   )
 })
 
 test('says that a proxy is not there, and keeps its password to itself', async () => {
   const of = (http: string) => ({ http, https: http, except: '' })
-  const hint = `; to do without it, add ${FAR} to NO_PROXY`
+  const hint = `; to bypass it, add ${FAR} to NO_PROXY`
 
   expect(await reason(`http://${FAR}/`, of('http://me:secret@127.0.0.1:1'))).toBe(
     `the proxy at http://127.0.0.1:1 refused: nothing is listening there${hint}`,

@@ -26,7 +26,7 @@ function expectNoSecret(text: string): void {
   for (const secret of SECRETS) expect(text).not.toContain(secret)
 }
 
-/** What a server sends to its client: at each of its messages, or as soon as it is there. */
+/** The output of a server: at each message of its client, or as soon as it connects. */
 type Behavior = {
   readonly data?: (socket: Socket) => void
   readonly open?: (socket: Socket) => void
@@ -63,9 +63,9 @@ async function behave({ data, open }: Behavior) {
 const tls = (pair: { cert: string; key: string }) =>
   Bun.serve({ port: 0, hostname: '127.0.0.1', tls: pair, fetch: () => new Response('x') })
 
-const NO_HTTP = 'it does not speak valid HTTP'
+const NO_HTTP = 'malformed HTTP'
 const CLOSED = 'it closed the connection'
-const DAMAGED = 'its answer is compressed and damaged'
+const DAMAGED = 'its compressed answer is damaged'
 const BAD_REDIRECT = 'it redirects to an invalid URL'
 
 const failures: [name: string, reason: string, Behavior][] = [
@@ -97,10 +97,10 @@ const failures: [name: string, reason: string, Behavior][] = [
   ['a redirect to another scheme', BAD_REDIRECT, to('ftp://x/OtherSecret')],
 ]
 
-/** Why there is no answer. */
+/** The explanation of a missing answer. */
 const reason = (url: string, proxies = NO_PROXIES, seconds = 20): Promise<string> => {
   const headers = { authorization: `Bearer ${TOKEN}` }
-  return createSendRequest(proxies)(url, { whom: 'daemon', seconds, headers }).then(
+  return createSendRequest(proxies)(url, { target: 'daemon', seconds, headers }).then(
     ({ status }) => `answered ${status}`,
     (error: Error) => error.message,
   )
@@ -145,7 +145,7 @@ describe('a message about a request shows no secret of its URL', () => {
     expectNoSecret(said)
   })
 
-  test('TLS that is none, and TLS instead of plain HTTP', async () => {
+  test('malformed TLS, and TLS instead of plain HTTP', async () => {
     using garbage = await behave({ data: send('garbage garbage garbage') })
     // A fatal alert: protocol_version.
     using old = await behave({ data: send(Buffer.from('15030300020246', 'hex')) })

@@ -1,4 +1,4 @@
-// What both pages share of their look: one scale of type, and one of spaces.
+// The look shared by both pages: one scale of type, and one of spaces.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'

@@ -1,4 +1,4 @@
-// plantstore backup: copies the database; the copy is checked and on disk before it gets its name.
+// plantstore backup: copies the database. The copy is checked and synced before it is renamed.
 
 import { SERVER_BACKUPS, worksOnFiles } from '../../engine/database-url'
 import { engineOf } from '../../engine/engine'
@@ -11,8 +11,8 @@ export const backup: Command = {
   name: 'backup',
   usage: 'FILE',
   summary: 'copy the database into a file, while the daemon runs',
-  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it gets its name.
-"plantstore restore FILE" puts it back.`,
+  help: `Writes a snapshot of the database, tokens included. The copy is checked and synced to disk before it is renamed.
+"plantstore restore FILE" restores it.`,
   options: ['database'],
   wording: { database: { value: 'FILE', help: 'the database file' } },
   async run({ config, args, out, err }) {
@@ -20,7 +20,7 @@ export const backup: Command = {
     if (!copyDatabase) throw worksOnFiles('backup', SERVER_BACKUPS)
     const path = onlyArgument(args, 'FILE')
     if (path === '-') throw new UsageError('a backup cannot go to standard output; give a FILE')
-    // SQLite would take a sidecar's name for a file of its own, and remove it.
+    // SQLite would mistake a file of this name for a sidecar, and remove it.
     const used = locate(config.database).files
     return copying(out, err, async (onBytes) => {
       const write = (to: string) => copyDatabase(config.database, to, onBytes)

@@ -14,8 +14,8 @@ const toLine = (change: Change): string => `${JSON.stringify(toJson(change))}\n`
 export const changes: Command = {
   name: 'changes',
   usage: '',
-  summary: 'print what changed, or follow it',
-  help: `Prints the change log as NDJSON, the oldest first: from the database, or with --url from a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects to a daemon that was away. Each line has a cursor: give the last one to --after to resume.`,
+  summary: 'print the change log, or follow it',
+  help: `Prints the change log as NDJSON, oldest first: from the database, or with --url from a daemon, with the token in PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE. --follow keeps printing new changes, and reconnects after an outage. Each line has a cursor: pass the last one to --after to resume.`,
   options: ['after', 'follow', ...sourceOptions],
   wording: sourceWording,
   async run({ config, out, err }) {
@@ -26,7 +26,7 @@ export const changes: Command = {
     try {
       using signal = watchInterrupt()
       let after = config.after ?? undefined
-      // What happens meanwhile is not printed: there may be no end of it.
+      // Later changes are not printed: there may be no end of them.
       const { next: lastCursor } = await source.page('now')
       if (config.follow) {
         for await (const change of source.follow(after, signal)) {

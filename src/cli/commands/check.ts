@@ -11,8 +11,8 @@ export const check: Command = {
   usage: '',
   summary: "verify the database's integrity",
   help: `Reads the whole database and changes nothing. Reports damaged pages, indexes that do not match their tables, a
-schema that differs from plantstore's, a wrong number of plants, and a change log that does not lead to the plants that are
-stored. It cannot find a changed byte within a name or a tag: SQLite keeps no checksums. Compare with a backup for that. On
+schema that differs from plantstore's, a wrong number of plants, and a change log that does not lead to the stored plants.
+Corrupted text inside a name or tag goes unnoticed, as SQLite keeps no checksums: compare with a backup to find it. On
 PostgreSQL it checks the settings, the schema, and that every plant can be read by its id.
 
 Works while the daemon runs. Exit code 1 if anything is wrong; 74 if the database is too damaged to open, or its disk fails.`,

@@ -1,4 +1,4 @@
-// plantstore completion: scripts that complete commands, options and files in a shell. They ask `completion for`.
+// plantstore completion: shell scripts that complete commands, options and files by calling `completion for`.
 
 import { UsageError } from '../../errors'
 import { exitCodes } from '../../program'
@@ -11,7 +11,9 @@ import { describeOption, helpFlag, isFlag } from '../options'
 
 const shells: Readonly<Record<string, string>> = { bash, zsh, fish }
 
-/** What may come next: words with descriptions, after a tab; `:files` or `:folders` stand for those of the shell. */
+/**
+ * Suggested words, with descriptions after a tab; the shell replaces `:files` and `:folders` by its own completions.
+ */
 type Offer = readonly (readonly [word: string, description?: string])[]
 
 const FILES: Offer = [[':files']]
@@ -21,10 +23,10 @@ const OF_PROGRAM: Offer = [
   ['--version', 'show the version'],
 ]
 
-// A slower database has no names to offer.
+// A slower database offers no names.
 const NAMES_WITHIN_MS = 1000
 
-/** The flags of a command that its action takes; without an action, all of them. */
+/** The flags of a command for an action; without an action, all of them. */
 const flagsOf = ({ options, wording, owners = {} }: Command, action: string | undefined) => [
   ...options
     .filter((it) => isFlag(it) && (action === undefined || (owners[it] ?? action) === action))
@@ -38,7 +40,7 @@ const actionsOf = ({ usage }: Command): string[] =>
 
 type Flag = ReturnType<typeof flagsOf>[number]
 
-/** The values of the flag that a word is, or begins with as in `--format=`; null: it takes none. */
+/** The values of the flag that a word is or begins with (`--format=`); null if it has none. */
 function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
   const found = flags.find(({ flag, value }) => value && flag === word)
   if (!found) return null
@@ -48,7 +50,7 @@ function valuesAfter(word: string, flags: readonly Flag[]): Offer | null {
   return /FILE|PATH/.test(value ?? '') ? FILES : []
 }
 
-/** The arguments of a command and its settings so far; null if they are not valid yet. */
+/** The arguments of a command and its settings so far; null while they are invalid. */
 function parse(words: readonly string[], { options }: Command) {
   try {
     return parseConfig(words, options)
@@ -101,7 +103,7 @@ async function offerFor(
   return found.length > 0 ? found : offered
 }
 
-/** Prints what the last word may become, a line each. bash takes `--option=value` for three words. */
+/** Prints the completions of the last word, one per line. bash splits `--option=value` into three words. */
 async function complete({ args, commands, out }: CommandContext): Promise<number> {
   const words = args.slice(1).filter((word) => word !== '=')
   const typed = args.at(-1) === '=' ? '' : (args.at(-1) ?? '')
@@ -117,7 +119,7 @@ export const completion: Command = {
   name: 'completion',
   usage: 'bash | zsh | fish',
   summary: 'print a completion script for a shell',
-  help: `To keep it:
+  help: `To install it:
 
   plantstore completion bash > \\
     ~/.local/share/bash-completion/completions/plantstore

@@ -22,12 +22,12 @@ import { interruptible } from '../terminal/interrupt'
 import { writeAll } from '../terminal/output'
 import { createProgress, inPlants } from '../terminal/progress'
 
-/** Writes text; false if the reader has gone. */
+/** Writes text; false if the reader has closed the output. */
 type Put = (text: string) => boolean
 
 type Written = { readonly plants: number; readonly isWhole: boolean }
 
-/** Writes plants until `put` says that the reader has gone. */
+/** Writes plants until the output is closed. */
 async function writePlants(
   put: Put,
   { header, line }: Writer,
@@ -40,8 +40,8 @@ async function writePlants(
     if (!put(part.map(line).join(''))) return { plants, isWhole: false }
     plants += part.length
     onPlants(plants)
-    // Lets a signal in, and rests no longer: until this moment has been read, the log of a busy daemon cannot be emptied,
-    // and the longer it is, the longer its copying holds up a commit (bench: backup).
+    // Yields for signals, but no longer: until this moment has been read, the write-ahead log of a busy daemon cannot
+    // shrink, and a longer log delays commits (bench: backup).
     await Bun.sleep(0)
   }
   return { plants, isWhole: true }
@@ -57,7 +57,10 @@ async function writeFile<T>(path: string, write: (put: Put) => Promise<T>): Prom
   }
 }
 
-/** True if a path names a file, to be replaced by a complete one; false for a device or a pipe, which is written to. */
+/**
+ * True if a path names a file, which is replaced when complete; false for a device or a pipe, which is written
+ * directly.
+ */
 function isReplaced(path: string, files: readonly string[]): boolean {
   requireUnused(path, files)
   const target = targetOf(path)
@@ -71,7 +74,7 @@ function isReplaced(path: string, files: readonly string[]): boolean {
   return false
 }
 
-/** The format to write: that of the option, or of the file's name. */
+/** The format to write: from the option, or from the file's name. */
 function formatOf(option: string | null, path: string | undefined): WrittenFormat {
   const byName = path === undefined ? 'ndjson' : formatToWrite(path)
   const format = writtenFormats.find((it) => it === (option ?? byName))
@@ -89,10 +92,9 @@ export const exportPlants: Command = {
   summary: 'write all plants to a file, or to standard output',
   help: `Writes NDJSON or CSV, by the file's name or --format; by default NDJSON to standard output. The export is a snapshot
 of one moment, with exact ids; "plantstore import" recreates the store from it. The file appears under its name once it is
-complete, and replaces any file of that name. With --escape-formulas, a name or tag that a spreadsheet would run as a
-formula begins with an apostrophe, which stays if the file is imported, and the file begins with a byte order mark, without
-which Excel misreads letters beyond ASCII. Works while the daemon runs, and writes nothing to
-the database.`,
+complete, and replaces any file of that name. --escape-formulas makes a CSV safe to open in a spreadsheet: it prefixes
+formulas with an apostrophe, which an import keeps, and adds a byte order mark, without which Excel misreads letters beyond
+ASCII. Works while the daemon runs, and writes nothing to the database.`,
   options: [...databaseOptions, 'format', 'escapeFormulas'],
   wording: {
     format: { help: 'ndjson or csv; default: by the file name', choices: writtenFormats },
@@ -107,18 +109,18 @@ the database.`,
     const writer = writers[config.escapeFormulas ? 'inert' : format]
     const engine = engineOf(database)
     const { files } = engine.locate(database)
-    // No bar among plants that go to a terminal.
+    // No progress bar among plants printed on a terminal.
     const isDrawn = err.isTTY && !(path === undefined && out.isTTY)
     const progress = createProgress({ ...err, isTTY: isDrawn }, inPlants)
 
-    /** Writes plants; `check` throws once the user has interrupted it. */
+    /** Writes plants; `check` throws once the user has interrupted the command. */
     const write = (put: Put, parts: PlantParts, check = () => {}): Promise<Written> =>
       writePlants(put, writer, parts, (plants) => {
         check()
         progress.update(plants)
       })
 
-    /** Writes to what cannot be restarted: the reader already has what was written. */
+    /** Writes to an output that cannot be restarted: its reader already has the first part. */
     const stream = (put: Put): Promise<Written> =>
       engine.readAll(database, config, 'once', (parts) => write(put, parts))
 
@@ -137,7 +139,7 @@ the database.`,
 
     try {
       if (path === undefined) return tell(await stream((text) => out.write(text)))
-      // Opened anew, a file of the shell would be truncated, or written from its start.
+      // Reopening a file of the shell would truncate it, or write from its start.
       const descriptor = descriptorOf(path)
       if (descriptor !== null) return tell(await stream((text) => writeAll(descriptor, text)))
       if (!isReplaced(path, files)) return tell(await writeFile(path, stream))

@@ -1,4 +1,4 @@
-// plantstore forward: posts every change to a receiver of webhooks, in order, at least once.
+// plantstore forward: posts every change to a webhook, in order, at least once.
 
 import { existsSync } from 'node:fs'
 import { NOW } from '../../change-log/change-log'
@@ -14,7 +14,7 @@ import type { Command, CommandContext } from '../command'
 import { type Config, readProxies } from '../config'
 import { watchInterrupt } from '../terminal/interrupt'
 
-/** The cursor of the last change that the receiver took; undefined: none has been sent. */
+/** The cursor of the last change accepted by the receiver; undefined if none has been sent. */
 function readCursor(path: string): string | undefined {
   if (!existsSync(path)) return undefined
   const cursor = readText(path).trim()
@@ -40,10 +40,10 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   const { cursorFile, secretFile } = config
   if (cursorFile === null) throw new UsageError('--cursor-file is missing')
   if (secretFile === null) throw new UsageError('--secret-file is missing')
-  // A cursor that cannot be kept would have every start send the same changes.
+  // If the cursor could not be saved, each start would send the same changes again.
   await checkReplaceable(cursorFile, [secretFile, ...databaseFiles(config)])
   const receiver = receiverOf(args, secretFile)
-  // Its path may be a secret.
+  // The path may be a secret.
   const { host } = receiver.url
   let cursor = readCursor(cursorFile)
   const tell = (line: string) => err.write(`plantstore: ${line}\n`)
@@ -52,7 +52,7 @@ async function forwardChanges({ config, args, err }: CommandContext): Promise<nu
   try {
     using signal = watchInterrupt()
     if (cursor === undefined && config.after !== null) {
-      // Read before it is kept: what is no cursor is refused.
+      // Read before it is saved, so that an invalid cursor is refused.
       const { next } = await source.page(config.after)
       cursor = config.after === NOW ? next : config.after
       await keepCursor(cursorFile, cursor)
@@ -76,11 +76,11 @@ export const forward: Command = {
   name: 'forward',
   usage: 'URL',
   summary: 'post every change to a URL, as webhooks',
-  help: `Posts each entry of the change log to URL, in order and at least once, signed as Standard Webhooks says (https://www.standardwebhooks.com). Reads a database, or with --url a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE.
+  help: `Posts each entry of the change log to URL, in order and at least once, signed according to Standard Webhooks (https://www.standardwebhooks.com). Reads a database, or with --url a daemon, with the token of PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE.
 
-A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is obeyed. 410 Gone ends the command. --cursor-file remembers the last change that was delivered, and the next start resumes after it. Without that file it begins with the oldest change, or after --after.
+A change is retried until the answer is 2xx: after 1 second, then with growing pauses of up to an hour; Retry-After is obeyed. 410 Gone ends the command. --cursor-file saves the cursor of the last delivered change, and the next start resumes after it. Without that file, forwarding starts with the oldest change, or after --after.
 
-Make a secret: (printf whsec_; openssl rand -base64 32) > secret`,
+To create a secret: (printf whsec_; openssl rand -base64 32) > secret`,
   options: ['cursorFile', 'secretFile', 'after', ...sourceOptions],
   wording: {
     after: { help: 'without a cursor file: after this cursor, or "now"' },

@@ -1,4 +1,4 @@
-// plantstore health: asks the daemon whether it is healthy, for containers and supervisors.
+// plantstore health: queries the health of the daemon, for containers and supervisors.
 
 import { localAddress } from '../../address'
 import { safeMessage } from '../../errors'
@@ -12,20 +12,20 @@ const PATIENCE_SECONDS = 5
 export const health: Command = {
   name: 'health',
   usage: '',
-  summary: 'ask the daemon whether it can write to its database',
-  help: 'Asks GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers and supervisors.',
+  summary: 'check that the daemon can write to its database',
+  help: 'Requests GET /health at the configured address. Exit code 0 if the daemon can write, 1 if not. For containers and supervisors.',
   options: ['host', 'port', 'unix', 'tlsCert'],
   wording: {
     host: { help: 'address that the daemon listens on' },
     port: { help: 'port that the daemon listens on' },
-    unix: { help: 'ask at this unix socket instead of a port' },
-    tlsCert: { help: 'ask by HTTPS; the file itself is not read' },
+    unix: { help: 'connect to this unix socket instead of a port' },
+    tlsCert: { help: 'connect by HTTPS; the file itself is not read' },
   },
   async run({ config, out, err }) {
     const { url: base, unix } = localAddress(config)
     const url = unix ?? `${base}/health`
     const answer = await createSendRequest(readProxies())(`${base}/health`, {
-      whom: 'daemon',
+      target: 'daemon',
       seconds: PATIENCE_SECONDS,
       // The certificate names the daemon's public host, and HTTP_PROXY is meant for other machines.
       isLocal: true,

@@ -10,7 +10,7 @@ export const serve: Command = {
   summary: 'serve plants over HTTP',
   help: `The first start prints a token and a curl command that creates a plant.
 
---keep-changes begins the change log, or changes how long it is kept. Without it, the store goes on as it was last told; only "off" removes the change log.
+--keep-changes enables the change log, or changes its retention period. Without it, the last setting stays in force; only "off" removes the change log.
 
 SIGTERM and SIGINT stop it: it answers the requests in flight and closes the database. A second signal ends it at once. SIGHUP rereads PLANTSTORE_TOKEN_FILE and the certificate.
 

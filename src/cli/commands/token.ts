@@ -1,4 +1,4 @@
-// plantstore token: creates, lists, revokes and prunes the tokens that clients send.
+// plantstore token: creates, lists, revokes and prunes the tokens of clients.
 
 import { engineOf, openStore } from '../../engine/engine'
 import { storeGuest } from '../../engine/store-user'
@@ -34,7 +34,7 @@ function tokenToJson(token: Token, now: number) {
     createdAt: iso(token.createdAt),
     lastUsedAt: iso(token.lastUsedAt),
     expiresAt: iso(token.expiresAt),
-    // An expired token whose name was reused has a time of revocation, but nobody revoked it.
+    // An expired token whose name was reused has a time of revocation, but was not revoked by a user.
     revokedAt: state === 'revoked' ? iso(token.revokedAt) : null,
   }
 }
@@ -129,7 +129,7 @@ const actions = { create, list, revoke, prune }
 const beginOutput = (path: string, { database }: Config) =>
   beginFile(path, 'refuse', engineOf(database).locate(database).files)
 
-/** The action that each option belongs to. */
+/** The action that accepts each option. */
 const owners = {
   scope: 'create',
   expires: 'create',

@@ -1,11 +1,11 @@
-// Imports plants into a store, in groups that share a commit, and counts what became of each row.
+// Imports plants into a store, in groups that share a commit, and counts the results.
 
 import { ApiError, catalogue } from '../../errors'
 import type { Entry } from '../../formats/row'
 import { hasSameTexts, type Int64, type Plant } from '../../plant/plant'
 import type { Store } from '../../store'
 
-// For the change log.
+// Recorded in the change log.
 const origin = { token: null, address: null, request: 'import' }
 
 export type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: string }
@@ -21,7 +21,7 @@ export type Run = {
 // The refusals of a plant whose id is taken.
 const TAKEN = [40901, 40902]
 
-/** Makes a change. Resolves to its refusal if that has one of these numbers; null: it is made. */
+/** Makes a change. Resolves to its refusal with one of these numbers, or to null on success. */
 async function refusalOf(
   change: Promise<void>,
   numbers: readonly number[],
@@ -35,7 +35,7 @@ async function refusalOf(
   }
 }
 
-/** What is wrong with an entry that has no plant; null: it has one. */
+/** The problem of an entry without a plant; null if it has one. */
 function problemOf(entry: Entry): { readonly problem: string } | null {
   if ('plant' in entry) return null
   return { problem: 'stop' in entry ? entry.stop : entry.problem }
@@ -52,7 +52,7 @@ async function importEntry(run: Run, entry: Entry): Promise<Result> {
   if (taken.error === 40901) return 'skipped'
   if (!replaces) return { problem: explainTaken(plant.id, taken.message) }
   const gone = await refusalOf(store.replacePlant(plant, { origin }), [40402])
-  // A client has deleted it meanwhile.
+  // A client has deleted the plant in the meantime.
   return gone ? importEntry(run, entry) : 'replaced'
 }
 
@@ -92,7 +92,7 @@ async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<
   return true
 }
 
-/** Imports a group at once, which costs less; one by one if that is refused. False: a strict import ends here. */
+/** Imports a group as one change, which costs less; one by one if that is refused. False: a strict import ends here. */
 async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
   const { isStrict, account } = run
   const isWhole = entries.every((entry) => 'plant' in entry)
@@ -106,22 +106,22 @@ async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean
 }
 
 /**
- * Imports all groups. Calls `onGroup` before each; the import ends where that resolves to false. Resolves to false if a strict
- * one ended at a row that was refused.
+ * Imports all groups. Calls `onGroup` before each; the import ends if that resolves to false. Resolves to false if a
+ * strict import ended at a refused row.
  */
 export async function importAll(
   run: Run,
   groups: AsyncGenerator<readonly Entry[]>,
   onGroup: () => Promise<boolean>,
 ): Promise<boolean> {
-  // One group is read while the one before it is being committed.
+  // One group is read while the previous one is being committed.
   let before: Promise<boolean> = Promise.resolve(true)
   try {
     for await (const group of groups) {
       await before
       if (!(await onGroup())) return true
       before = importGroup(run, group)
-      // Awaited only with the next group, which may take long to arrive; a strict one may end with this.
+      // Awaited with the next group, which may take long to arrive; a strict import may end with this one.
       before.catch(() => {})
       if (run.isStrict && !(await before)) return false
     }
@@ -132,8 +132,8 @@ export async function importAll(
 }
 
 /**
- * What an import would do, without a store to write to: remembers the entries, and compares them with the plants that are
- * stored, which are read once. It needs the memory of the whole file.
+ * The rehearsal of an import without a writable store: remembers the entries, and compares them with the stored plants,
+ * which are read once. It needs memory for the whole file.
  */
 export function createRehearsal(replaces: boolean, account: Run['account']) {
   const entries: Entry[] = []

@@ -1,4 +1,4 @@
-// The file of an import's refused rows, which gets its name once it is complete. There is none if no row was refused.
+// The file of an import's refused rows, placed once complete. Not created if no row was refused.
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { OpenError } from '../../errors'
@@ -9,9 +9,9 @@ import { writeAll } from '../terminal/output'
 export type RefusedFile = AsyncDisposable & {
   /** Adds a row; `header` is written before the first. */
   add(row: string, header: string): void
-  /** Writes what was added. Throws an `OpenError` if it cannot; the file is then never made. */
+  /** Writes the added rows. Throws an `OpenError` if that fails; the file is then never created. */
   flush(): void
-  /** Completes the file. Resolves to false if there is none. Rejects with an `OpenError` if it cannot. */
+  /** Completes the file. Resolves to false if there is none. Rejects with an `OpenError` if that fails. */
   end(): Promise<boolean>
 }
 

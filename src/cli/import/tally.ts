@@ -1,9 +1,9 @@
-// The account of an import: what became of each row, and what was not read.
+// The account of an import: the result of each row, and the rows that were not read.
 
 import type { Entry } from '../../formats/row'
 import type { Result } from './importing'
 
-/** How many refused rows are shown. */
+/** Maximum number of refused rows shown. */
 export const REFUSED_SHOWN = 20
 
 const count = (rows: number): string => (rows === 1 ? '1 row' : `${rows} rows`)
@@ -12,16 +12,16 @@ export type Tally = {
   readonly counts: Readonly<Record<'created' | 'skipped' | 'replaced' | 'refused', number>>
   /** The rows read so far. */
   rows(): number
-  /** Why rows were not read; null: all were. */
+  /** The reason that rows were not read; null if all were. */
   notRead(): string | null
-  /** Says that rows were not read, and why; the first reason counts. */
+  /** Notes that rows were not read, and the reason; the first reason counts. */
   stop(why: string): void
   account(entry: Entry, result: Result): void
-  /** Says how many refused rows were not shown. */
+  /** Reports the number of refused rows not shown. */
   end(): void
 }
 
-/** Counts the results of rows, reports the first refused ones, and keeps them all in a file if there is one. */
+/** Counts the results of rows, reports the first refused ones, and saves all of them to a file if there is one. */
 export function createTally(
   report: (line: string) => void,
   keep: (entry: Entry, problem: string, place: bigint) => void,
@@ -56,10 +56,12 @@ export function createTally(
   }
 }
 
-/** What was done, in one line; `isDry`: what would be done. */
+/** The result in one line; `isDry`: of a dry run. */
 export function summarize({ counts, rows, notRead }: Tally, isDry: boolean): string {
   const { created, skipped, replaced, refused } = counts
-  const done = `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
+  const done = isDry
+    ? `dry run; would create ${created}, skip ${skipped}, replace ${replaced}, refuse ${refused}`
+    : `created ${created}, skipped ${skipped}, replaced ${replaced}, refused ${refused}`
   const rest = notRead()
-  return `${isDry ? 'nothing stored; it would be: ' : ''}${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
+  return `${done}; ${count(rows())} read${rest === null ? '' : `; not read: ${rest}`}\n`
 }

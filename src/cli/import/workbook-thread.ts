@@ -1,4 +1,4 @@
-// Reads a workbook in a thread of its own: SheetJS reads it in one long call, and this thread must still hear a signal.
+// Reads a workbook in a separate thread: SheetJS reads it in one long call, and this thread must still receive signals.
 
 import { OpenError } from '../../errors'
 import type { Line } from '../../formats/row'
@@ -6,7 +6,7 @@ import { TOO_LARGE, type Workbook } from '../../formats/spreadsheet'
 
 export type ToRead = { readonly bytes: Uint8Array; readonly sheet: string | null }
 
-/** What the thread says: which sheets there are, then the rows, some at a time. */
+/** A message of the thread: first the sheets, then rows, some at a time. */
 export type WorkbookPart =
   | Pick<Workbook, 'sheet' | 'sheets'>
   | { readonly rows: readonly Line[] }
@@ -16,7 +16,7 @@ export type WorkbookPart =
 const MAX_MEMORY_BYTES = 1_500_000_000
 const MEMORY_EVERY_MS = 100
 
-/** The messages of the thread, until it ends, `signal` is aborted, or the process takes too much memory. */
+/** The messages of the thread, until it ends, `signal` is aborted, or the process uses too much memory. */
 async function* partsOf(toRead: ToRead, signal: AbortSignal): AsyncGenerator<WorkbookPart> {
   const thread = new Worker(new URL('./workbook-worker.ts', import.meta.url).href, { smol: true })
   const parts: WorkbookPart[] = []

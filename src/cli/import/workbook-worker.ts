@@ -1,4 +1,4 @@
-// The thread that reads a workbook. The entry of a Worker: loading it starts it.
+// The thread that reads a workbook. Entry point of a Worker: loading it starts it.
 
 import { messageOf, OpenError } from '../../errors'
 import { readWorkbook } from '../../formats/spreadsheet'

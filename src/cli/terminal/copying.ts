@@ -1,4 +1,4 @@
-// A command that copies a database: a bar of what is done, and an end at Ctrl-C.
+// A command that copies a database, with a progress bar, and interruptible by Ctrl-C.
 
 import { exitCodes } from '../../program'
 import type { Output } from '../command'
@@ -6,8 +6,8 @@ import { interruptible } from './interrupt'
 import { createProgress, inMegabytes } from './progress'
 
 /**
- * Runs `copy`, which can be interrupted where it calls `onBytes`, with a bar of what is done; then prints what it resolves to.
- * Resolves to the exit code, or to the signal's if one came.
+ * Runs `copy` with a progress bar, then prints its result. It can be interrupted at its calls of `onBytes`. Resolves to
+ * the exit code, or to that of the signal.
  */
 export const copying = (
   out: Output,

@@ -6,7 +6,7 @@ import { type StopSignal, signalExitCodes, stopSignals } from '../../program'
 export const interruptCode = ({ reason }: AbortSignal): number =>
   signalExitCodes[reason as StopSignal]
 
-/** Is aborted by the first signal to stop. From then on, or once it is disposed of, the signals have their default behaviour. */
+/** Aborted by the first signal to stop. After that, or once disposed, the signals have their default behaviour. */
 export function watchInterrupt(): AbortSignal & Disposable {
   const controller = new AbortController()
   const stop = (signal: NodeJS.Signals) => {
@@ -22,7 +22,7 @@ export function watchInterrupt(): AbortSignal & Disposable {
 
 const HEED_EVERY_MS = 50
 
-/** The same items, with signals handled between them, even where none of them has to be waited for. */
+/** The same items, with signals handled in between, even if none has to be awaited. */
 export async function* heedSignals<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
   let since = performance.now()
   for await (const item of items) {
@@ -34,8 +34,8 @@ export async function* heedSignals<T>(items: AsyncIterable<T>): AsyncGenerator<T
 }
 
 /**
- * Runs `act`, which can be interrupted: its `check` throws after a signal. Resolves to the exit code, or to the signal's
- * if one came.
+ * Runs `act`, which can be interrupted: its `check` throws after a signal. Resolves to the exit code, or to that of the
+ * signal.
  */
 export async function interruptible(act: (check: () => void) => Promise<number>): Promise<number> {
   using signal = watchInterrupt()

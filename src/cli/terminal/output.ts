@@ -1,14 +1,14 @@
-// Standard output and error of a command, which waits for their readers.
+// Standard output and error of a command. Writing waits for the reader.
 
 import { fstatSync, writeSync } from 'node:fs'
 import { codeOf, messageOf, OpenError } from '../../errors'
 import type { Output } from '../command'
 
 const PAUSE_MS = 1
-// Its major number is 1, its minor number 3 (null(4)). Bun opens it in place of a stream that is closed.
+// Major number 1, minor number 3 (null(4)). Bun opens it in place of a closed stream.
 const NULL_DEVICE = 0x103
 
-/** Writes a text to an open file, pipe or terminal; false if its reader has gone. Throws if it cannot be written. */
+/** Writes a text to an open file, pipe or terminal; false if its reader has closed it. Throws if writing fails. */
 export function writeAll(fd: number, text: string): boolean {
   const bytes = Buffer.from(text)
   for (let sent = 0; sent < bytes.length; ) {
@@ -31,7 +31,7 @@ export const isNullDevice = (fd: number): boolean => fstatSync(fd).rdev === NULL
 // Not `process.stdout`: loading Node's streams takes as long as loading everything else.
 function createOutput(fd: number, onError: (error: unknown) => void): Output {
   return {
-    // A terminal is a character device; so is /dev/null, where it does not matter.
+    // A terminal is a character device. So is /dev/null, where the difference does not matter.
     isTTY: fstatSync(fd).isCharacterDevice(),
     isDiscarded: isNullDevice(fd),
     write(text) {
@@ -50,5 +50,5 @@ export const standardOutput = (): Output =>
     throw new OpenError(`cannot write to standard output: ${messageOf(error)}`, true)
   })
 
-/** Standard error. If it cannot be written, there is nowhere to say so. */
+/** Standard error. Its own write errors are ignored. */
 export const standardError = (): Output => createOutput(2, () => {})

@@ -6,13 +6,13 @@ const EVERY_MS = 200
 const MAX_BAR = 32
 const SHORTEST_BAR = 7
 const USUAL_COLUMNS = 80
-// The facts to leave out first if the line is too long: the rate, the count, the time left.
+// The facts in the order in which a short line omits them: the rate, the count, the time left.
 const LEAST_NEEDED = [2, 1, 3]
 
 const clock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`
 
-/** A line of at most `columns` characters: a bar, if there is room for one, and the facts that fit beside it. */
+/** A line of at most `columns` characters: a bar, if there is room, and the facts that fit beside it. */
 export function layOut(part: number | null, facts: readonly string[], columns: number): string {
   const shown = [...facts]
   const text = () => shown.filter(Boolean).join('  ')
@@ -37,13 +37,13 @@ export function createProgress(output: Output, show: (count: number) => string) 
     const percent = part === null ? '' : `${Math.floor(part * 100)}%`
     const left = part ? `${clock((seconds / part) * (1 - part))} left` : ''
     const facts = [percent, show(count), `${show(count / seconds)}/s`, left]
-    // The last column stays free: a terminal may wrap the line after it. One that does not know its size has 0 columns.
+    // The last column stays free: some terminals wrap a line that fills it. A terminal of unknown size has 0 columns.
     const columns = (process.stderr.columns || USUAL_COLUMNS) - 1
     output.write(`\r\x1b[K${layOut(part, facts, columns)}`)
   }
 
   return {
-    /** `done` of `total`, in the same unit; null: the total is not known. */
+    /** `done` of `total`, in the same unit; null if the total is unknown. */
     update(count: number, done = 0, total: number | null = null): void {
       if (!output.isTTY || performance.now() - drawn < EVERY_MS) return
       drawn = performance.now()

@@ -1,9 +1,9 @@
-// A command that commits can be suspended by Ctrl-Z, but never while it holds the lock that a daemon waits for.
+// Lets Ctrl-Z suspend a command that commits, but never while it holds the database lock.
 
 import type { Log } from '../../log'
 import type { Output } from '../command'
 
-/** From now on, Ctrl-Z (SIGTSTP) stops this process outside the commits that the returned function runs, one at a time. */
+/** Makes Ctrl-Z (SIGTSTP) stop this process only between the commits that the returned function runs, one at a time. */
 function suspendBetweenCommits() {
   let isCommitting = false
   let isWanted = false
@@ -26,7 +26,7 @@ function suspendBetweenCommits() {
   }
 }
 
-/** The log of a command: only a line if it has migrated the database. Its exit code and message cover all other events. */
+/** The log of a command: one line if it has migrated the database. Its exit code and message cover all other events. */
 const tellMigration =
   (err: Output): Log =>
   (_level, event, { from, to, copy } = {}) => {
@@ -35,7 +35,7 @@ const tellMigration =
     err.write(`migrated the database from schema ${from} to ${to}${kept}\n`)
   }
 
-/** What a command does for whoever started it: it holds no lock while it is stopped, and says that it has migrated. */
+/** Options of an interactive command: it holds no lock while suspended, and reports a migration. */
 export const attended = (err: Output) => ({
   uninterrupted: suspendBetweenCommits(),
   log: tellMigration(err),

@@ -1,27 +1,27 @@
-// Runs a command of this program as a separate process, which the daemon can end at any time.
+// Runs a command of this program as a separate process, which the daemon can kill at any time.
 
 import { ownProgram } from '../../program'
 
 export type Child = {
   readonly pid: number
-  /** Resolves to null if the command succeeds, else to the reason; also if it takes too long, and has been sent SIGKILL. */
+  /** Resolves to null if the command succeeds, else to the reason; also if it was killed after the time limit. */
   readonly problem: Promise<string | null>
-  /** Resolves when the process is gone; one that waits for a disk that hangs may outlive SIGKILL. */
+  /** Resolves when the process has ended; one that waits for a hanging disk may outlive SIGKILL. */
   readonly exited: Promise<number>
-  /** Ends it at once; resolves when it is gone. */
+  /** Kills the process; resolves when it has ended. */
   kill(): Promise<void>
 }
 
 export type ChildOptions = {
   /** The program; default: this one. */
   readonly program?: readonly string[]
-  /** A process that takes longer is killed; default: 6 hours. */
+  /** Time limit after which the process is killed; default: 6 hours. */
   readonly limitMs?: number
 }
 
 const LIMIT_MS = 6 * 3_600_000
 
-/** Starts a command. It inherits no environment, which may hold a token, and gets no signals from a terminal. */
+/** Starts a command. It inherits no environment, which may contain a token, and receives no signals from a terminal. */
 export function startChild(
   args: readonly string[],
   { program = ownProgram(), limitMs = LIMIT_MS }: ChildOptions = {},
@@ -41,8 +41,8 @@ export function startChild(
   const end = async () => {
     const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()])
     if (code === 0) return null
-    const said = text.trim().replace(/^plantstore: /, '')
-    return said || `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
+    const reason = text.trim().replace(/^plantstore: /, '')
+    return reason || `the backup process ended with ${child.signalCode ?? `exit code ${code}`}`
   }
   return {
     pid: child.pid,

@@ -3,14 +3,14 @@
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-/** A backup; `at`: when it was taken, in milliseconds since 1970. */
+/** A backup; `at`: its time in milliseconds since 1970. */
 export type Backup = { readonly path: string; readonly at: number }
 
 const TIME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/
 
 const stemOf = (database: string): string => `${basename(database).replace(/\.db$/, '')}-`
 
-/** The name of a backup that is taken now, to the second. */
+/** The name of a backup made now, to the second. */
 export const backupName = (database: string, now: number): string =>
   `${stemOf(database)}${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}.db`
 
@@ -25,7 +25,7 @@ export function backupTime(database: string, name: string): number | null {
   return Number.isFinite(at) && backupName(database, at) === name ? at : null
 }
 
-/** The backups of a database in a folder, the newest first. Asynchronous, because the folder may be on a slow disk. */
+/** The backups of a database in a folder, newest first. Asynchronous, because the folder may be on a slow disk. */
 export async function listBackups(folder: string, database: string): Promise<Backup[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   return entries

@@ -1,5 +1,5 @@
-// Makes backups while the daemon serves, each with `plantstore backup` as a separate process, which checks and syncs its
-// copy before it gets its name. The newest backup in the folder says when the next is due, even after a restart.
+// Makes backups while the daemon serves, each with `plantstore backup` as a separate process. The newest backup in the
+// folder determines when the next is due, even after a restart.
 
 import { stat, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -11,9 +11,9 @@ import { type Child, type ChildOptions, startChild } from './child'
 import { type Backup, backupName, listBackups } from './folder'
 
 const DAY_MS = 86_400_000
-// How many backups stay where no number is given.
+// Default number of backups kept.
 const MIN_KEPT = 7
-// The clock may be changed meanwhile; and no timer can exceed 2^31 ms.
+// The clock may be changed in the meantime, and no timer can exceed 2^31 ms.
 const MAX_WAIT_MS = 60_000
 const RETRY_MS = 3_600_000
 // NAME_MAX of Linux's file systems.
@@ -31,7 +31,7 @@ type Plan = {
   readonly database: string
   readonly folder: string
   readonly every: number
-  /** null: not given. */
+  /** null if not given. */
   readonly keep: number | null
 }
 
@@ -48,7 +48,8 @@ function planOf({ database, backupFolder, backupEvery, backupKeep }: BackupOptio
 }
 
 /**
- * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if it cannot be written.
+ * Plans the backups of a database. Throws a `UsageError` without a folder, and an `OpenError` if the folder is not
+ * writable.
  */
 export function scheduleBackups(
   options: BackupOptions,
@@ -68,7 +69,7 @@ export function scheduleBackups(
 
 /** Makes a backup whenever one is due, and removes old ones. */
 export class BackupSchedule {
-  /** Times are in milliseconds since 1970; 0: there is no backup. */
+  /** Times are in milliseconds since 1970; 0 if there is no backup. */
   readonly stats = { lastAt: 0, lastBytes: 0, failures: 0 }
   readonly #plan: Plan
   readonly #log: Log
@@ -91,7 +92,7 @@ export class BackupSchedule {
     this.#begin()
   }
 
-  /** Ends a backup in progress, and removes what it has written. */
+  /** Cancels a backup in progress, and removes its files. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)
@@ -100,7 +101,7 @@ export class BackupSchedule {
     await removeLeftovers(this.#plan.folder)
   }
 
-  /** Counts the last backup before the start, so that an alert on its age survives a restart. */
+  /** Reads the time of the last backup at the start, so that an alert on its age survives a restart. */
   async #begin(): Promise<void> {
     const [newest] = await this.#listPast().catch(() => [])
     if (newest) {
@@ -127,7 +128,7 @@ export class BackupSchedule {
     if (!this.#isStopped) this.#timer = setTimeout(() => this.#look(), wait)
   }
 
-  /** Makes a backup if one is due; returns the milliseconds until it has to look again. */
+  /** Makes a backup if one is due; returns the milliseconds until the next check. */
   async #backUpIfDue(): Promise<number> {
     const [newest] = await this.#listPast()
     const wait = newest ? newest.at + this.#plan.every - this.#now() : 0
@@ -152,10 +153,12 @@ export class BackupSchedule {
     )
   }
 
-  /** Runs the command in a child process. Resolves to false if the schedule was stopped meanwhile; rejects if it fails. */
+  /**
+   * Runs the command in a child process. Resolves to false if the schedule was stopped meanwhile; rejects on failure.
+   */
   async #runBackup(path: string): Promise<boolean> {
     const { database, folder } = this.#plan
-    // On a disk that hangs, a process may outlive SIGKILL.
+    // If the disk hangs, a process may outlive SIGKILL.
     if (this.#child) {
       throw new Error(`the process of an earlier backup does not end: ${this.#child.pid}`)
     }
@@ -176,14 +179,14 @@ export class BackupSchedule {
 
   async #removeOld(made: string): Promise<void> {
     const past = await this.#listPast()
-    // Without --backup-keep, a new backup replaces the oldest and no other.
+    // Without --backup-keep, a new backup replaces only the oldest.
     const keep = this.#plan.keep ?? Math.max(MIN_KEPT, past.length - 1)
     for (const { path } of past.slice(keep)) {
       if (path !== made) await unlink(path)
     }
   }
 
-  /** The backups, the newest first, without those from the future: they were named while the clock was wrong. */
+  /** The backups, newest first, without those dated in the future, made while the clock was wrong. */
   async #listPast(): Promise<readonly Backup[]> {
     const all = await listBackups(this.#plan.folder, this.#plan.database)
     const past = all.filter(({ at }) => at <= this.#now())

@@ -19,18 +19,21 @@ function parse<T>(file: string, what: string, parseFile: (text: string) => T) {
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** The first certificate of a chain. Throws if any of them is damaged. */
+/** The first certificate of a chain. Throws if any certificate is damaged. */
 function parseChain(text: string): X509Certificate {
   for (const certificate of text.match(PEM_CERTIFICATE) ?? []) new X509Certificate(certificate)
   return new X509Certificate(text)
 }
 
-/** Reads a certificate chain and the key of its first certificate, both in PEM. Throws an {@link OpenError} if they cannot be used. */
+/**
+ * Reads a certificate chain and the key of its first certificate (PEM). Throws an {@link OpenError} if they are
+ * unusable.
+ */
 function readCertificate(certFile: string, keyFile: string) {
   const [cert, leaf] = parse(certFile, 'valid certificates', parseChain)
   const [key, privateKey] = parse(keyFile, 'a private key without a passphrase', createPrivateKey)
   if (!leaf.checkPrivateKey(privateKey)) {
-    throw new OpenError(`the key ${keyFile} does not belong to the certificate ${certFile}`)
+    throw new OpenError(`the key ${keyFile} does not match the certificate ${certFile}`)
   }
   const isSelfSigned = leaf.checkIssued(leaf)
   return {
@@ -38,13 +41,13 @@ function readCertificate(certFile: string, keyFile: string) {
     key,
     /** Milliseconds since 1970. */
     expiresAt: leaf.validToDate.getTime(),
-    /** True if clients that connect to this host must be told to trust it: `curl --insecure`. */
+    /** True if clients of this host must be told to trust it: `curl --insecure`. */
     needsTrustAt: (host: string): boolean =>
       isSelfSigned || !(isIP(host) ? leaf.checkIP(host) : leaf.checkHost(host)),
   }
 }
 
-/** The certificate in two files, which can be read again. Throws an {@link OpenError} if they cannot be used. */
+/** The certificate in two files, which can be reloaded. Throws an {@link OpenError} if they are unusable. */
 export function watchCertificate(certFile: string, keyFile: string, log: Log) {
   const readValid = () => {
     const certificate = readCertificate(certFile, keyFile)
@@ -57,7 +60,7 @@ export function watchCertificate(certFile: string, keyFile: string, log: Log) {
   let current = readValid()
   return {
     current: () => current,
-    /** Reads the files again and passes the pair to `take`. If either fails, the old pair stays. */
+    /** Reads the files again and passes the pair to `take`. If either fails, the old pair remains. */
     reload(take: (certificate: typeof current) => void): void {
       try {
         const next = readValid()

@@ -1,4 +1,4 @@
-// Listens where the configuration says: on a port, with TLS or without, or on a unix socket.
+// Listens on the configured address: a port, with or without TLS, or a unix socket.
 
 import type { AnyElysia } from 'elysia'
 import { messageOf, UsageError } from '../../errors'
@@ -17,7 +17,9 @@ export type ListeningOptions = {
   readonly trustedProxies: string | null
 }
 
-/** The certificate of the configuration, and the port that servers with newer ones take over; null: plain HTTP. */
+/**
+ * The certificate of the configuration, and the port that servers with newer certificates share; null for plain HTTP.
+ */
 export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions, log: Log) {
   if (tlsCert === null && hsts !== null) throw new UsageError('--hsts needs --tls-cert')
   if (tlsCert === null && tlsKey === null) return null
@@ -25,7 +27,7 @@ export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions,
     throw new UsageError('--tls-cert and --tls-key need each other')
   }
   if (unix !== null) throw new UsageError('--tls-cert needs a port: leave --unix out')
-  // Loaded only if it is used.
+  // Loaded only if used.
   const { watchCertificate } = await import('./certificate')
   const { createSharedPort } = await import('./shared-port')
   return { ...watchCertificate(tlsCert, tlsKey, log), sharedPort: createSharedPort() }
@@ -33,7 +35,7 @@ export async function openTls({ tlsCert, tlsKey, hsts, unix }: ListeningOptions,
 
 export type Tls = Awaited<ReturnType<typeof openTls>>
 
-/** Returns the function that finds a client's address, from its peer's and `X-Forwarded-For`. */
+/** Returns the function that determines a client's address, from its peer's and `X-Forwarded-For`. */
 export async function openClients({ trustedProxies }: ListeningOptions) {
   if (trustedProxies === null) return (peer: string | null): string | null => peer
   const { createTrustedProxies } = await import('./trusted-proxies')

@@ -1,4 +1,4 @@
-// The files and connections that this process has open, and how many it may have.
+// The open files and connections of this process, and their limit.
 
 import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import type { OpenFiles } from '../../metrics'
 export const OPEN_FILES = '/proc/self/fd'
 
 const LIMIT = /^Max open files +(\d+)/m
-// Looking at a file takes about a microsecond: requests have their turn in between.
+// Inspecting a file takes about a microsecond: requests are served in between.
 const AT_ONCE = 500
 const LOOK_EVERY_MS = 1000
 const REPEAT_AFTER_MS = 60_000
@@ -20,7 +20,7 @@ export function isSocket(fd: string): boolean {
   try {
     return fstatSync(Number(fd)).isSocket()
   } catch {
-    // It was closed meanwhile.
+    // The file was closed in the meantime.
     return false
   }
 }
@@ -38,9 +38,9 @@ async function count(): Promise<{ readonly open: number; readonly sockets: numbe
 }
 
 /**
- * Logs, at most once a minute, that no more can be opened; returns what counts, once for all who ask meanwhile. To be called
- * before the daemon listens: its own sockets are those open now, and the one it will listen on. Without `/proc`, as in a
- * chroot, nothing is counted.
+ * Logs, at most once a minute, that no more files can be opened; returns a count shared by simultaneous callers. Call
+ * it before the daemon listens: sockets open by then, and the listening one, are not connections. Without `/proc`, as
+ * in a chroot, nothing is counted.
  */
 export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles | null>> {
   if (!existsSync(OPEN_FILES)) return async () => null
@@ -68,7 +68,7 @@ export async function watchOpenFiles(log: Log): Promise<() => Promise<OpenFiles 
     }
   }
 
-  // Each count takes a few hundred bytes a connection: one for each of 4000 clients would take a gigabyte.
+  // Shared: each count takes a few hundred bytes per connection, a gigabyte for 4000 simultaneous callers.
   let counting: Promise<OpenFiles> | undefined
   return () => {
     counting ??= countNow().finally(() => {

@@ -6,11 +6,11 @@ import { answerError, toApiError } from '../../http/answers/errors'
 import { type Handler, routesOf } from '../../http/elysia'
 import type { Log } from '../../log'
 
-// Only a backstop, since Bun's own 413 has no body: the app refuses bodies beyond its limit itself.
+// Only a backstop, as Bun's own 413 has no body: the app itself refuses bodies beyond its limit.
 const BACKSTOP_BODY_BYTES = Number.MAX_SAFE_INTEGER
-// Bun counts from the first byte of a request to the last, then until the answer, and while nothing is sent.
+// Bun's idle timeout: from the first byte of a request to its last, until the answer, and while nothing is sent.
 const REQUEST_SECONDS = 60
-// Clients send their next request within this time, even if they pause for some 10 ms, or the machine is busy.
+// Busy clients send their next request within this time, even with pauses of some 10 ms, or on a busy machine.
 const SETTLED_MS = 100
 const MAX_HOLD_MS = 500
 const POLL_MS = 5
@@ -18,13 +18,13 @@ const QUIET_MS = 100
 // By then Bun has closed every idle connection; it checks every 4 seconds.
 const RETIRED_MS = (REQUEST_SECONDS + 10) * 1000
 
-/** An address and a port of this machine, 0 for a free one; or the path of a unix socket. */
+/** An address and a port, 0 for a free one; or the path of a unix socket. */
 type Address = { readonly host: string; readonly port: number } | { readonly unix: string }
 
 /** A certificate chain and the private key of its first certificate, in PEM. */
 type KeyPair = { readonly cert: string; readonly key: string }
 
-/** What lets a new listener take a port over from an older one (`daemon/listening/shared-port.ts`). */
+/** Shares a port between an older listener and its replacement (`daemon/listening/shared-port.ts`). */
 type SharedPort = {
   open<T>(
     listen: (isShared: boolean) => T,
@@ -35,15 +35,15 @@ type SharedPort = {
 type Tls = { readonly pair: KeyPair; readonly sharedPort: SharedPort }
 
 export type Server = {
-  /** null: it listens on a unix socket. */
+  /** null on a unix socket. */
   readonly port: number | null
-  /** The address of the peer that sent a request in flight; null if it came through a unix socket. */
+  /** The address of a request's peer; null for a unix socket. The request must be in flight. */
   peerOf(request: Request): string | null
-  /** Closes the connection of a request in flight once it makes no progress for so many seconds; not on a unix socket. */
+  /** Closes the connection of a request in flight after this many seconds without progress; not on a unix socket. */
   timeOut(request: Request, seconds: number): void
-  /** Serves new connections with another pair; open ones end with their next answer. */
+  /** Serves new connections with another key pair; open ones end with their next answer. */
   renew(pair: KeyPair): void
-  /** Stops accepting, answers requests in flight for at most this many milliseconds, then closes every connection. */
+  /** Stops accepting, answers requests in flight for at most this many milliseconds, then closes all connections. */
   drain(milliseconds: number): Promise<void>
 }
 
@@ -53,7 +53,9 @@ async function closing(answer: Response | Promise<Response>): Promise<Response> 
   return response
 }
 
-/** Throws an {@link OpenError} if the daemon could not listen there: to be called before a database is made. Port 0: any. */
+/**
+ * Throws an {@link OpenError} if the address cannot be bound: to be called before a database is created. Port 0: any.
+ */
 export function checkAddress(host: string, port: number): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
@@ -62,7 +64,7 @@ export function checkAddress(host: string, port: number): void {
   }
 }
 
-/** Serves an app at an address. Throws an {@link OpenError} if it cannot listen there. */
+/** Serves an app at an address. Throws an {@link OpenError} if it cannot be bound. */
 export function listen(app: AnyElysia, at: Address, log: Log, tls: Tls | null = null): Server {
   const servers = new Servers(app, at, log, tls)
   return {
@@ -208,7 +210,8 @@ function serve(
           { hostname: at.host, port: at.port, reusePort: isShared }),
       ...(pair ? { tls: pair } : {}),
       maxRequestBodySize: BACKSTOP_BODY_BYTES,
-      // Bun's types have none for a unix socket. There it is the only limit: `timeout` does nothing (oven-sh/bun#43816).
+      // Bun's types have none for a unix socket, where it is the only limit: `timeout` does nothing
+      // (oven-sh/bun#43816).
       idleTimeout: ('unix' in at ? UNREAD_SECONDS : REQUEST_SECONDS) as never,
       development: false,
       error: (error) => answerError(toApiError(error, log)),
@@ -230,7 +233,7 @@ function listenError({ code, message }: NodeJS.ErrnoException, host: string, por
       return new OpenError(`no permission to listen on port ${port}; choose a --port above 1023`)
     case 'EADDRNOTAVAIL':
       return new OpenError(`${host} is not an address of this machine; choose another --host`)
-    // Bun's codes for a name without an address: whatever came before, or none.
+    // Bun's codes for a name without an address: any earlier one, or none.
     case 'ENOENT':
     case 'ENOTFOUND':
     case 'EINVAL':

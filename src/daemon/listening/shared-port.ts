@@ -1,5 +1,6 @@
-// Hands a port over from one listening socket to the next, without refusing or resetting a connection. Linux only. Without
-// it, a reload under load would reset connections, or still serve the old certificate (`test/daemon/listening/tls.test.ts`).
+// Hands a port over from one listening socket to the next, without refusing or resetting a connection. Linux only.
+// Otherwise a reload under load would reset connections, or serve the old certificate
+// (`test/daemon/listening/tls.test.ts`).
 
 import { ptr } from 'bun:ffi'
 import { readdirSync } from 'node:fs'
@@ -12,7 +13,7 @@ const SO_ATTACH_REUSEPORT_CBPF = 51
 // BPF_RET | BPF_K: a program that returns a constant.
 const RETURN_CONSTANT = 6
 
-/** Calls a function that opens a socket, and finds the descriptor, which Bun does not expose. */
+/** Calls a function that opens a socket, and finds its descriptor, which Bun does not expose. */
 function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: number } {
   const before = new Set(readdirSync(OPEN_FILES).filter(isSocket))
   const opened = open()
@@ -21,27 +22,27 @@ function openingSocket<T>(open: () => T): { readonly opened: T; readonly fd: num
 }
 
 /**
- * The listeners of this process on one port. The first takes the port exclusively, and fails if another program has it.
- * After that, the newest gets every new connection, and the others keep the ones they have.
+ * The listeners of this process on one port. The first binds the port exclusively, and fails if another program uses
+ * it. After that, the newest receives every new connection, and the others keep theirs.
  */
 export function createSharedPort() {
   const { setsockopt } = openLibc({
     setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
   })
-  // struct sock_filter { u16 code; u8 jt, jf; u32 k } and struct sock_fprog { u16 len; struct sock_filter *filter }. Here,
-  // not where they are used: the second has the address of the first, which must stay.
+  // struct sock_filter { u16 code; u8 jt, jf; u32 k } and struct sock_fprog { u16 len; struct sock_filter *filter }.
+  // Allocated here, because the second contains the address of the first, which must stay valid.
   const filter = new DataView(new ArrayBuffer(8))
   filter.setUint16(0, RETURN_CONSTANT, true)
   const program = new DataView(new ArrayBuffer(16))
   program.setUint16(0, 1, true)
   program.setBigUint64(8, BigInt(ptr(filter.buffer)), true)
-  // In the kernel's order: new ones are added at the end; the last one replaces one that closes (sock_reuseport.c).
+  // In the kernel's order: new ones are appended; the last one replaces one that closes (sock_reuseport.c).
   const fds: number[] = []
   let newest = -1
 
   function setOption(fd: number, name: number, value: Uint8Array): void {
     if (setsockopt(fd, SOL_SOCKET, name, value, value.length) === 0) return
-    throw new Error('this system cannot hand the port over; restart to use the new certificate')
+    throw new Error('this kernel does not support port sharing; restart to use the new certificate')
   }
 
   function directToNewest(): void {
@@ -56,8 +57,8 @@ export function createSharedPort() {
 
   return {
     /**
-     * Opens a listener with `listen`, which is told whether to share the port. Returns it, and a function that closes it
-     * with `stop`. Throws, and opens none, if the system cannot share a port.
+     * Opens a listener with `listen`, whose argument says whether to share the port. Returns it, and a function that
+     * closes it with `stop`. Throws, and opens none, if the system cannot share a port.
      */
     open<T>(listen: (isShared: boolean) => T, stop: (listener: T) => void) {
       for (const fd of fds) setOption(fd, SO_REUSEPORT, new Uint8Array([1, 0, 0, 0]))

@@ -1,4 +1,4 @@
-// Finds the client behind proxies: `--trusted-proxies` says which proxies to believe.
+// Determines the address of a client behind the proxies in `--trusted-proxies`.
 
 import { BlockList, isIP } from 'node:net'
 import { unmapped } from '../../address'
@@ -33,8 +33,9 @@ function toAddress(entry: string): string | undefined {
 }
 
 /**
- * Makes the function that finds a client: if the peer is trusted, the rightmost address in `X-Forwarded-For` that is
- * not. A peer without an address, on a unix socket, is trusted. Throws a {@link UsageError} for a bad list.
+ * Returns the function that determines a client's address: if the peer is trusted, the rightmost untrusted address in
+ * `X-Forwarded-For`. A peer without an address, on a unix socket, is trusted. Throws a {@link UsageError} for a bad
+ * list.
  */
 export function createTrustedProxies(text: string) {
   const trusted = parse(text)
@@ -46,7 +47,7 @@ export function createTrustedProxies(text: string) {
   return function findClient(peer: string | null, forwarded: string | null): string | null {
     let client = peer
     const entries = forwarded?.split(',') ?? []
-    // Anything to the left of an untrusted or malformed address may be forged.
+    // Everything left of an untrusted or malformed address may be forged.
     while (client === null || isTrusted(client)) {
       const entry = entries.pop()
       const address = entry === undefined ? undefined : toAddress(entry.trim())

@@ -1,4 +1,4 @@
-// Listens on a unix socket: takes over one that a daemon has left behind, never one on which a program still listens.
+// Listens on a unix socket: replaces one left behind by a daemon, but never one in use.
 
 import { chmodSync, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { placeNew } from '../../files/replace-file'
 const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
-// Only one daemon at a time may look for a stale socket and remove it.
+// Only one daemon at a time may check for a stale socket and remove it.
 async function waitForLock(path: string): Promise<Disposable> {
   const fd = openSync(dirname(path), 'r')
   for (let tries = 1; !tryLock(fd); tries++) {
@@ -29,7 +29,7 @@ async function isListening(path: string): Promise<boolean> {
     socket.end()
     return true
   } catch (error) {
-    // Any other error, such as a lack of permission, does not mean that nobody listens.
+    // Other errors, such as a missing permission, do not prove that the socket is stale.
     return codeOf(error) !== 'ECONNREFUSED'
   }
 }
@@ -63,8 +63,8 @@ function explain(error: unknown, path: string): OpenError {
 }
 
 /**
- * Calls `listen` with the path of a socket, which gets `mode` and then its name. Rejects with an {@link OpenError} if it
- * cannot listen there.
+ * Calls `listen` with the path of a socket, which is then set to `mode` and renamed. Rejects with an {@link OpenError}
+ * on failure.
  */
 export async function listenAtPath<T>(path: string, mode: number, listen: (path: string) => T) {
   const full = resolve(path)
@@ -72,7 +72,7 @@ export async function listenAtPath<T>(path: string, mode: number, listen: (path:
   try {
     using _lock = await waitForLock(full)
     await removeStale(full)
-    // When Bun stops listening, it removes what it finds at the path it was given. By then the socket has been renamed.
+    // When Bun stops listening, it removes the file at its original path. By then the socket has been renamed.
     await using own = await makePrivateFolder(dirname(full))
     const made = join(own.path, basename(full))
     const listener = listen(made)
@@ -81,7 +81,7 @@ export async function listenAtPath<T>(path: string, mode: number, listen: (path:
     const bound = inode()
     return {
       listener,
-      /** To be called before it stops listening: until then, no other file can have the socket's inode. */
+      /** To be called before listening stops: until then, no other file can have the socket's inode. */
       async removeSocket() {
         using _lock = await waitForLock(full)
         if (inode() === bound) unlinkSync(full)

@@ -1,4 +1,4 @@
-// Decides how a change ends and what it writes, for every engine.
+// Decides the outcome of a change and the rows that it writes, for every engine.
 
 import type { NewEntry } from '../../change-log/entry'
 import { holds } from '../../plant/entity-tag'
@@ -24,7 +24,7 @@ export type State = {
   allOrNone(act: (state: State) => Refusal | typeof DONE): Refusal | typeof DONE
 }
 
-/** Why a row is not created, given the row that has its id. */
+/** The refusal of a row whose id is taken by a stored row. */
 export const refuseCreate = (row: PlantRow, stored: PlantRow | null): Refusal => ({
   error: stored && isSame(row, stored) ? 40901 : 40902,
 })
@@ -44,7 +44,7 @@ function createAll(rows: readonly PlantRow[], state: State): Refusal | typeof DO
   return DONE
 }
 
-/** The plant that a change is of. */
+/** The id of the plant that a change concerns. */
 export const idOf = (change: WriteOfStored): RowId =>
   change.kind === 'replace' ? change.row[0] : change.id
 
@@ -82,7 +82,10 @@ export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
   origin,
 })
 
-/** Makes a change of what is stored, and returns how it ended. What takes effect is added to `changeLog`. */
+/**
+ * Applies a change to the state and returns its outcome. Entries of a change that takes effect are added to
+ * `changeLog`.
+ */
 export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[]): Outcome {
   switch (change.kind) {
     case 'create': {

@@ -1,34 +1,33 @@
-// Group commit: writes that wait together share one commit. It knows no database. Phases:
-// - idle: nothing waits.
-// - gathering: a write has arrived. First the batch is held, on a slow disk, for the clients that were just answered; then
-//   turns of the event loop are counted until no more writes arrive.
-// - committing: the batch is on its way to the disk, and what arrives meanwhile waits for the next one. At its end the clients
-//   are answered.
+// Group commit: writes that wait together share one commit. Knows no database. Phases:
+// - idle: the queue is empty.
+// - gathering: a write has arrived. A slow disk holds the batch for the clients just answered; then event loop turns
+//   are counted until no more writes arrive.
+// - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
 import { ApiError } from '../../errors'
 import type { PlantRow } from '../../plant/row'
 import { DONE, type Done, isDone, type Outcome } from './write'
 
-/** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
+/** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
 
-/** Makes a batch durable, in order. Rejects if nothing of it was stored. */
+/** Makes a batch durable, in order. Rejects if nothing was stored. */
 export type Commit<Write> = (batch: Write[]) => Promise<Committed>
 
 export type GroupCommitLimits = {
-  /** Writes that may wait at the same time. */
+  /** Maximum number of queued writes. */
   readonly queuedWrites: number
-  /** Bytes that the waiting writes may have together, as given to `submit`. */
+  /** Maximum size of the queued writes in bytes, as passed to `submit`. */
   readonly queuedBytes: number
-  /** Writes that share a commit. */
+  /** Maximum number of writes per commit. */
   readonly batchWrites: number
 }
 
-/** Time as group commit sees it. */
+/** The clock of group commit; tests replace it. */
 export type Clock = {
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic time in milliseconds. */
   now(): number
-  /** Calls `act` after so many milliseconds. Returns a function that cancels it. */
+  /** Calls `act` after this many milliseconds. Returns a function that cancels it. */
   after(milliseconds: number, act: () => void): () => void
 }
 
@@ -48,15 +47,15 @@ type Waiting<Write> = {
   readonly reject: (reason: unknown) => void
 }
 
-// The longest hold: a commit that stalled says nothing about the next.
+// The longest hold. A stalled commit says nothing about the duration of the next.
 const MAX_HOLD_MS = 250
-// The finest timer. For less, turns of the event loop are counted.
+// The resolution of timers. Shorter waits count turns of the event loop.
 const TIMER_MS = 1
-// Clients on the same machine come back within so many turns of an idle event loop.
+// Local clients send their next write within this many turns of an idle event loop.
 const QUIET_TURNS = 20
-// Each half of a round costs a commit of its own, which must pay.
+// Splitting a round costs an extra commit; smaller rounds are not worth it.
 const SMALLEST_SPLIT = 32
-// Clients that come back later than this had nothing to send: the time says nothing about serving.
+// Clients that return later than this were idle; their delay is not counted as serving time.
 const PAUSE_MS = 50
 
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
@@ -73,33 +72,32 @@ function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
 
 function isWanted({ signal, reject }: Waiting<unknown>): boolean {
   if (!signal?.aborted) return true
-  reject(new ApiError(50301, 'the client has gone'))
+  reject(new ApiError(50301, 'the client disconnected'))
   return false
 }
 
 /**
- * While a batch commits, the writes that arrive wait for the next one. The clients of the last are likely to come back, so
- * a round has as many writes as were committed last and wait now.
- *
- * If a commit takes longer than to answer and read a round, the next batch is gathered until it has the whole round. That
- * ends when the event loop finds no more writes, and after a millisecond at most; on a slow disk after half of the last
- * commit's time. Otherwise two halves of the round take turns: one commits while the other is answered and read.
+ * Writes that arrive during a commit wait for the next one. Most clients of the last batch send another write soon, so
+ * a round is expected to be the last batch plus the queue. If a commit takes longer than answering and reading a round,
+ * the next batch waits for the whole round: until the event loop finds no more writes, for at most a millisecond, or
+ * half of the last commit on a slow disk. Otherwise two halves of the round alternate: one commits while the other is
+ * answered and read.
  */
 export class GroupCommit<Write> {
   #waiting: Waiting<Write>[] = []
   #waitingBytes = 0
-  /** 'gathering': a batch is about to be taken; 'committing': one is in progress. */
+  /** 'gathering': a batch is about to be committed; 'committing': a commit is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
-  /** How many writes the next batch shall have, at least and at most, and until when it is held for the least. */
+  /** Minimum and maximum size of the next batch, and the end of the wait for the minimum. */
   #least = 0
   #most: number
   #holdUntil = 0
-  /** When the last batch was answered, and when a write last arrived. */
+  /** Times of the last answer and of the last arrival. */
   #answeredAt = Number.NEGATIVE_INFINITY
   #arrivedAt = 0
-  /** Milliseconds until the clients just answered were back, for each of them. */
+  /** Milliseconds per client between an answer and its next write. */
   #serving = 0
-  /** Cancels the timer of a batch that is held. */
+  /** Cancels the timer of a held batch. */
   #cancelHold: (() => void) | undefined
   #drained: (() => void)[] = []
 
@@ -111,14 +109,14 @@ export class GroupCommit<Write> {
     this.#most = limits.batchWrites
   }
 
-  /** How many writes wait. */
+  /** Number of queued writes. */
   get queued(): number {
     return this.#waiting.length
   }
 
   /**
-   * Resolves when the write is durable. Rejects with 50301, and nothing is stored, if the queue is full or the signal
-   * was aborted before the commit.
+   * Resolves when the write is durable. Rejects with 50301, and stores nothing, if the queue is full or the signal is
+   * aborted before the commit.
    */
   submit(write: Write, bytes: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -126,7 +124,7 @@ export class GroupCommit<Write> {
     return promise
   }
 
-  /** Like {@link submit}, for a write that leaves a row: resolves to it. */
+  /** Like {@link submit}, for a write that returns a row. */
   async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
     const { promise, resolve, reject } = Promise.withResolvers<Done>()
     this.#enqueue({ write, bytes, signal, resolve, reject })
@@ -135,7 +133,7 @@ export class GroupCommit<Write> {
     return done.row
   }
 
-  /** Resolves when nothing waits and nothing is being committed. */
+  /** Resolves when the queue is empty and no commit is in progress. */
   drained(): Promise<void> {
     if (this.#state === 'idle') return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
@@ -158,7 +156,7 @@ export class GroupCommit<Write> {
     else if (this.#cancelHold && this.#isWhole()) this.#endHold()
   }
 
-  // True if the next batch has as many writes as can be expected of it.
+  // True if the next batch is as large as can be expected.
   #isWhole(): boolean {
     return this.#waiting.length >= Math.min(this.#least, this.#most)
   }
@@ -189,7 +187,7 @@ export class GroupCommit<Write> {
       if (isOver || this.#isWhole()) this.#flush()
       else setImmediate(look)
     }
-    // After this turn, so that the batch has all writes that it reads.
+    // Runs after this turn, so that the batch has every write read in it.
     setImmediate(look)
   }
 
@@ -223,9 +221,9 @@ export class GroupCommit<Write> {
   #ended(writes: number, now: number, milliseconds: number): void {
     const { batchWrites } = this.limits
     const round = writes + this.#waiting.length
-    // Committing a half takes little less than committing the whole.
+    // Committing half a round takes almost as long as the whole.
     const takesTurns = round >= SMALLEST_SPLIT && round * this.#serving > 1.5 * milliseconds
-    // Of those just answered, some are on their way: fewer than half may wait.
+    // Some of the clients just answered are still sending: fewer than half may be queued.
     this.#least = takesTurns ? round / 4 : round
     this.#most = takesTurns ? Math.min(Math.ceil(round / 2), batchWrites) : batchWrites
     this.#holdUntil = now + Math.min(milliseconds / 2, MAX_HOLD_MS)

@@ -1,4 +1,4 @@
-// Records when tokens are used, to the hour; knows no database.
+// Records the hour of a token's last use. Knows no database.
 
 import { hourOf, type Token } from '../../token/token'
 
@@ -8,7 +8,7 @@ import { hourOf, type Token } from '../../token/token'
  */
 export function createUseRecorder(write: (hash: string, hour: number) => Promise<void>) {
   let latest = 0
-  // The tokens whose use in the latest hour was passed to `write`.
+  // Tokens whose use in the latest hour was already passed to `write`.
   const seen = new Set<string>()
 
   return ({ hash, lastUsedAt }: Token, now: number): void => {
@@ -19,7 +19,7 @@ export function createUseRecorder(write: (hash: string, hour: number) => Promise
     }
     if ((lastUsedAt !== null && lastUsedAt >= hour) || seen.has(hash)) return
     seen.add(hash)
-    // Nobody waits for it, and the storage reports its own failures.
+    // Not awaited: the storage reports its own failures.
     write(hash, hour).catch(() => {})
   }
 }

@@ -1,8 +1,8 @@
-// The number of plants: each commit adds what it made of it, in its own transaction.
+// The number of plants, which each commit updates in its own transaction.
 
 import { isDone, type Outcome, type Write } from './write'
 
-/** How many more plants there are after a write that ended so. */
+/** The change in the number of plants made by a write with this outcome. */
 export function countDelta(write: Write, outcome: Outcome): number {
   if (!isDone(outcome)) return 0
   switch (write.kind) {
@@ -17,7 +17,7 @@ export function countDelta(write: Write, outcome: Outcome): number {
   }
 }
 
-/** What is wrong with the number that is kept, given that of the plants. Only another program can have made it wrong. */
+/** Problems of the recorded number of plants. Only another program can have made it wrong. */
 export function countProblems(kept: number | null, plants: number): string[] {
   if (kept === plants) return []
   if (kept === null) return ['table plant_count must have one row']

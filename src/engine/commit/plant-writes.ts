@@ -1,5 +1,4 @@
-// The writes of a store, which share commits: the methods that change plants, and the records of uses of tokens. The same in
-// every engine.
+// The writes of a store, which share commits: changes of plants, and uses of tokens. The same in every engine.
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
@@ -10,7 +9,7 @@ import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit
 import { createUseRecorder } from './last-use'
 import type { Write } from './write'
 
-/** How much may wait for a commit, and share one. */
+/** Limits of the write queue and of a batch. */
 export const LIMITS: GroupCommitLimits = {
   queuedWrites: 16_384,
   queuedBytes: 8 * 1024 * 1024,
@@ -49,7 +48,10 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
   },
 })
 
-/** Makes the group commit of a store. `readChangeLog` reads its change log; `onUsed` is called when the use of a token is recorded. */
+/**
+ * Makes the group commit of a store. `readChangeLog` reads its change log; `onUsed` is called for each recorded use of
+ * a token.
+ */
 export function createWrites(
   commit: Commit<Write>,
   readChangeLog: ChangeLog['read'],

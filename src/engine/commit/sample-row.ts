@@ -1,12 +1,12 @@
-// The row that a trial writes, in a transaction that is rolled back, to find out whether plants can be created.
+// The row of a trial write, which is rolled back, to test whether plants can be created.
 
 import { randomBytes } from 'node:crypto'
 import { type PlantRow, toRowId } from '../../plant/row'
 
-// As base64, more pages than an ordinary create writes, those included that it splits.
+// In base64 this fills more pages than an ordinary create, page splits included.
 const NAME_BYTES = 48 * 1024
 
-/** A row with an id that no plant has, and a name that cannot be compressed. */
+/** A row with an unused id and an incompressible name. */
 export function sampleRow(): PlantRow {
   const id = randomBytes(8).readBigInt64LE()
   return [toRowId(id), randomBytes(NAME_BYTES).toString('base64'), 'trial']

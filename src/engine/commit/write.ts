@@ -1,4 +1,4 @@
-// What waits for a commit, and how it ends. Every engine shares it; nothing here knows a database.
+// Writes and their outcomes, shared by every engine. Nothing here knows a database.
 
 import type { ErrorNumber } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
@@ -6,9 +6,9 @@ import type { ChangedTexts } from '../../plant/plant'
 import type { Origin } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
 
-/** What every change has. All of a change survives JSON. */
+/** The fields that every change has. A change survives JSON unaltered. */
 type Requested = {
-  /** null: no change log is kept. */
+  /** null: there is no change log. */
   readonly origin: Origin | null
 }
 
@@ -25,19 +25,19 @@ export type WriteOfStored = Requested & { readonly precondition: Precondition | 
     | { readonly kind: 'delete'; readonly id: RowId }
   )
 
-/** A change of plants, as a client asks for it. */
+/** A change of plants requested by a client. */
 export type PlantWrite = Create | CreateAll | WriteOfStored
 
-/** A write of the store's own, which changes no plant. */
+/** A write by the store itself, which changes no plant. */
 export type Maintenance =
   /** Records when a token was last used. */
   | { readonly kind: 'recordUse'; readonly hash: string; readonly hour: number }
-  /** Removes some entries of the change log that are older than a time. */
+  /** Removes some entries of the change log older than a time. */
   | { readonly kind: 'removeEntries'; readonly before: number }
-  /** Writes to the disk what is there already, to see whether that succeeds. */
+  /** Writes without changing anything, to test the disk. */
   | { readonly kind: 'probe' }
 
-/** What waits for a commit. */
+/** An entry of the write queue. */
 export type Write = PlantWrite | Maintenance
 
 const MAINTENANCE: readonly Write['kind'][] = [
@@ -46,10 +46,10 @@ const MAINTENANCE: readonly Write['kind'][] = [
   'probe',
 ] satisfies Maintenance['kind'][]
 
-/** True if a client asked for a write. */
+/** True if a client requested a write. */
 export const isPlantWrite = (write: Write): write is PlantWrite => !MAINTENANCE.includes(write.kind)
 
-/** Why nothing of a write was stored; `detail` is for the log. */
+/** The reason that nothing of a write was stored; `detail` is for the log. */
 export type Refusal = {
   readonly error: ErrorNumber
   readonly message?: string

@@ -14,7 +14,7 @@ type ToStep = typeof stepOf
 
 const kindsOf = (batch: readonly Write[]): Set<string> => new Set(batch.map(({ kind }) => kind))
 
-/** The kinds of writes that a batch has shown to work: one was made, and the server refused none. */
+/** The kinds of writes proved by a batch: one was stored, and the server refused none. */
 function provedBy(batch: readonly Write[], outcomes: readonly Outcome[]): Set<string> {
   const isRefused = (it: Outcome | undefined) => !isDone(it) && (it?.error ?? 0) >= 50000
   const made = kindsOf(batch.filter((_, index) => isDone(outcomes[index])))
@@ -23,7 +23,7 @@ function provedBy(batch: readonly Write[], outcomes: readonly Outcome[]): Set<st
 
 /** Returns the function that commits the batches of a store. */
 export function createBatches(writer: Writer, refusals: Refusals, role: StoreUser) {
-  /** Makes a batch. If the server refuses data of it, its halves are tried, so that only the write at fault is refused. */
+  /** Commits a batch. If the server refuses its data, retries in halves, so that only the write at fault is refused. */
   async function attempt(batch: readonly Write[], toStep: ToStep, onDoubt: () => void) {
     try {
       return await writer.run(toStep(batch), onDoubt)
@@ -38,7 +38,7 @@ export function createBatches(writer: Writer, refusals: Refusals, role: StoreUse
     }
   }
 
-  /** The same when others of the batch may be stored already: a failure refuses these writes alone. */
+  /** Like `attempt`, if others of the batch may be stored already: a failure refuses these writes alone. */
   async function attemptRest(
     batch: readonly Write[],
     toStep: ToStep,
@@ -52,7 +52,9 @@ export function createBatches(writer: Writer, refusals: Refusals, role: StoreUse
     }
   }
 
-  /** A create that was refused although no plant with its id was found is made again with its row locked, which always decides it. */
+  /**
+   * Retries creates that were refused although no plant with their id was found. Locking the row decides each of them.
+   */
   async function complete(batch: readonly Write[], onDoubt: () => void): Promise<Outcome[]> {
     const outcomes = [...(await attempt(batch, stepOf, onDoubt))]
     const open = [...outcomes.keys()].filter((index) => outcomes[index] === undefined)
@@ -64,7 +66,7 @@ export function createBatches(writer: Writer, refusals: Refusals, role: StoreUse
     return outcomes.map((it) => (it === undefined ? { error: 50001 } : it))
   }
 
-  /** Makes a batch durable. If it is in doubt, its outcomes are promised for when the server is found again. */
+  /** Makes a batch durable. In doubt, it promises the outcomes for when the server is found again. */
   return async (batch: readonly Write[]): Promise<Committed> => {
     const started = performance.now()
     const doubt = Promise.withResolvers<null>()

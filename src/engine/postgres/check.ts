@@ -1,4 +1,4 @@
-// Checks a server's database: settings, schema, privileges, and that every plant can be read.
+// Checks a server's database: settings, schema, privileges, and every plant.
 
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../errors'
@@ -30,7 +30,7 @@ type Part = {
   readonly refuses: boolean
 }
 
-// Those of the search_path. Not information_schema, which leaves out what the user has no privileges for.
+// The tables in the search_path. information_schema omits those for which the user has no privileges.
 const OURS = '(SELECT to_regclass(it) FROM unnest($1::text[]) AS it)'
 const SELECT_PARTS = `
   SELECT 'column' AS kind, relname || '.' || attname AS name,
@@ -111,7 +111,7 @@ async function preferIndexes(ask: Ask, isPreferred: boolean): Promise<void> {
   }
 }
 
-/** Reads all plants by the index and counts the rows without it. Resolves to the number of plants, and what is wrong. */
+/** Reads all plants by the index and counts the rows without it. Resolves to the number of plants, and the problems. */
 async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }> {
   let plants = 0
   try {

@@ -1,20 +1,20 @@
-// A short cache of found tokens, so that not every request asks the server.
+// A short cache of tokens, which saves a query for most requests.
 
 import type { Token } from '../../token/token'
 
-/** How long a token is cached after it was found. Revoking one takes as long: then no process accepts it any more. */
+/** Time for which a token is cached. A revocation takes as long to reach every process. */
 export const LEASE_MS = 1000
 
-/** A query for a token. Others share it and its answer until the lease ends. */
+/** A query for a token, shared by others until the lease ends. */
 type Lease = { readonly answer: Promise<Token | null>; readonly until: number }
 
-/** `now`: milliseconds of a clock that never goes back. */
+/** `now`: monotonic time in milliseconds. */
 export function createLeases(find: (hash: string) => Promise<Token | null>, now: () => number) {
   const leases = new Map<string, Lease>()
 
   let sweptAt = now()
 
-  // Costs time in proportion to the leases: once per lease time is enough.
+  // Its cost is proportional to the number of leases: once per lease time is enough.
   function removeExpired(): void {
     const time = now()
     if (time < sweptAt + LEASE_MS) return
@@ -40,12 +40,12 @@ export function createLeases(find: (hash: string) => Promise<Token | null>, now:
     /** The token with a hash. Simultaneous look-ups share a query. */
     async find(hash: string): Promise<Token | null> {
       const lease = leases.get(hash)
-      // A query that was sent earlier may answer later than a revocation that is complete.
+      // An earlier query may be answered after a revocation has completed.
       if (!lease || now() >= lease.until) return ask(hash)
-      // That query may have missed a token created since; another one does not.
+      // That query may have missed a token created since; a new one does not.
       return (await lease.answer) ?? leases.get(hash)?.answer ?? ask(hash)
     },
-    /** The next look-up asks the server: this process has changed the token. */
+    /** The next look-up queries the server: this process has changed the token. */
     forget(hash: string): void {
       leases.delete(hash)
     },

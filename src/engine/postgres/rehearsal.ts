@@ -28,7 +28,7 @@ export const statementsOf = (sql: SQL) => ({
 // `/health` is public: a rehearsal within the last half second is enough, unless a write has succeeded since it failed.
 const EVERY_MS = 500
 
-/** Rehearses on the current connections. What fails is a refusal, or loses the connections. */
+/** Rehearses on the current connections. A failure is a refusal, or loses the connections. */
 async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   const connections = await primary.ready(0)
   const ask = ({ within, sql }: Connection, statements: readonly Statement[]) =>
@@ -45,7 +45,7 @@ async function rehearse(primary: Primary, refusals: Refusals): Promise<void> {
   else refusals.rehearsed(errors)
 }
 
-/** Returns a function that rehearses, unless it has just done so. It resolves when the last rehearsal has ended. */
+/** Returns a function that rehearses, unless a rehearsal has just ended. Resolves when the last one has ended. */
 export function createRehearsal(primary: Primary, refusals: Refusals): () => Promise<void> {
   let begunAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()

@@ -20,9 +20,9 @@ import { createChangeLogReader } from './sql/change-log'
 import { countPlants, listPlants, shareReads } from './sql/plants'
 import { createTokens } from './tokens'
 
-// A server that confirms nothing for so long is unhealthy.
+// A server that confirms nothing for this long is unhealthy.
 const STALLED_MS = 3000
-// How often privileges, tables, columns and reading connections are tried, and how long a probe waits for that.
+// Interval of the rehearsals, and the maximum wait of a probe for one.
 const REHEARSED_EVERY_MS = 2000
 const REHEARSAL_PATIENCE_MS = 1000
 // Other processes remove a lane that was not used for 30 days.
@@ -109,7 +109,7 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
     async close() {
       for (const timer of timers) clearInterval(timer)
       endRetention?.()
-      // In an outage there may be no end to wait for.
+      // During an outage the queue may never drain.
       if (!primary.problem()) await writes.drained()
       await closeConnections(primary, writer, lane)
     },

@@ -1,4 +1,4 @@
-// The storage under a store: a connection that reads, a thread that commits.
+// The storage of a store: a connection for reads, a thread for commits.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
@@ -31,7 +31,7 @@ import {
   type ServingConnection,
 } from './reading/connection'
 
-// Long enough for a daemon that waits for the lock, and tries each millisecond, to get it.
+// Long enough for a daemon that polls for the lock each millisecond.
 const COMMIT_YIELD_MS = 4
 
 /** The storage of one database file. Owned by one store. */
@@ -47,7 +47,7 @@ export class DatabaseHandle {
   readonly #refused: RefusedWrites
   #connection: ServingConnection | null = null
 
-  /** Takes over an opened file and its connection. Throws an `OpenError` if it is not a database. */
+  /** Takes ownership of an opened file and its connection. Throws an `OpenError` if it is not a database. */
   constructor(
     private readonly file: OpenedFile,
     { db, inode }: OpenedDatabase,
@@ -62,7 +62,7 @@ export class DatabaseHandle {
     try {
       this.#connection = this.#prepare(db)
       this.keepsChangeLog = this.#connection.changeLog.isKept()
-      // Only a daemon begins and ends a change log; a command cannot know when one beside it does so.
+      // Only a daemon begins and ends a change log, without notice to a command beside it.
       const mayKeepChangeLog = !role.holdsLock || this.keepsChangeLog
       const database = { path: this.path, inode, mayKeepChangeLog }
       this.worker = new WorkerClient(database, this.#checkpoints.report)
@@ -74,19 +74,19 @@ export class DatabaseHandle {
   }
 
   /**
-   * Starts the committing thread before the first commit needs it: later, clients may hold all descriptors, and it could
-   * not start. Meanwhile this thread writes once, to find out whether the store can be written.
+   * Starts the committing thread early: later, clients may hold all descriptors, and it could not start. Meanwhile this
+   * thread writes once, to test whether the store is writable.
    */
   async start(): Promise<void> {
     this.worker.open()
-    // An import that holds the lock is no reason to start later.
+    // An import that holds the lock must not delay the start.
     await this.#writeAtOnce(probe)
     this.worker.confirmations.confirmed()
   }
 
   /**
-   * Makes a batch durable. Rejects if nothing of it was stored: 50301, 50302 or 50701. If it is in doubt, its outcomes are
-   * promised for when the disk has been read again; a command gets an error that says so instead.
+   * Makes a batch durable. Rejects if nothing was stored: 50301, 50302 or 50701. In doubt, it promises the outcomes for
+   * when the disk has been read again; a command gets an error instead.
    */
   async commit(batch: readonly Write[]): Promise<Committed> {
     const refusal = this.#refused.blocking()
@@ -102,7 +102,7 @@ export class DatabaseHandle {
     if (!this.role.holdsLock) await this.#yieldToDaemon()
     const started = performance.now()
     const answer = await this.role.uninterrupted(() => this.worker.commit(batch))
-    // What is read from now on must see this commit.
+    // Later reads must see this commit.
     this.#connection?.shared.end()
     if (answer === DONE || 'outcomes' in answer) {
       const outcomes = answer === DONE ? batch.map(() => DONE) : answer.outcomes
@@ -123,8 +123,8 @@ export class DatabaseHandle {
   }
 
   /**
-   * Writes as much as a create does, or as was refused last, and stores nothing. Rejects like a commit: first a small one is
-   * made, which also finds out whether the file is still there.
+   * Writes as much as a create or the last refused batch does, and rolls back. Rejects like a commit. First commits a
+   * small write, which also detects a moved file.
    */
   async probe(): Promise<void> {
     const committed = await this.#commit([{ kind: 'probe' }])
@@ -135,7 +135,7 @@ export class DatabaseHandle {
     if (failure) throw this.#toError(failure)
   }
 
-  /** Reads with the connection of this thread; all reads of one turn of the event loop share a transaction. */
+  /** Reads with the connection of this thread; all reads of an event loop turn share a transaction. */
   read<T>(act: (it: ServingConnection) => T): Promise<T> {
     return this.#use((it) => {
       it.shared.begin()
@@ -143,7 +143,7 @@ export class DatabaseHandle {
     })
   }
 
-  /** Writes with the connection of this thread. An open read transaction would keep it from that. */
+  /** Writes with the connection of this thread, after ending its read transaction, which would block the write. */
   write<T>(act: (it: ServingConnection) => T): Promise<T> {
     return this.#use((it) => {
       it.shared.end()
@@ -151,18 +151,18 @@ export class DatabaseHandle {
     })
   }
 
-  /** Why commits are not answered, or not at once; null if they are. */
+  /** The reason that commits fail or are delayed; null if they are not. */
   obstacle(): ApiError | null {
     const failure = this.#checkpoints.failure()
     return this.#outage.reason ?? this.#lock.reason() ?? (failure && this.#toError(failure))
   }
 
-  /** Why the store cannot write, or cannot go on writing (the write-ahead log grows); null if it can. */
+  /** The reason that the store cannot write, or soon will not (the write-ahead log grows); null if there is none. */
   problem(): ApiError | null {
     return this.obstacle() ?? this.#refused.reason()
   }
 
-  /** Closes everything. Clients whose commit is still in doubt get no answer. */
+  /** Closes everything. Clients with a commit in doubt get no answer. */
   async close(): Promise<void> {
     try {
       await this.#outage.close()
@@ -178,13 +178,13 @@ export class DatabaseHandle {
     }
   }
 
-  // If a daemon serves the same file, a command pauses before each commit, so that the daemon gets the lock.
+  // Beside a daemon on the same file, a command pauses before each commit, so that the daemon gets the lock.
   async #yieldToDaemon(): Promise<void> {
     if (tryLock(this.file.fd)) unlock(this.file.fd)
     else await Bun.sleep(COMMIT_YIELD_MS)
   }
 
-  /** Acts on the connection of this thread. Failing storage is an outage; a full disk or a lock is not. */
+  /** Uses the connection of this thread. A storage failure begins an outage; a full disk or a lock does not. */
   async #use<T>(act: (it: ServingConnection) => T): Promise<T> {
     const connection = this.#requireOpen()
     try {
@@ -218,7 +218,7 @@ export class DatabaseHandle {
   }
 
   #prepare(db: Database): ServingConnection {
-    // A command may wait for the reader of its output: a transaction that lasted so long would keep the WAL from shrinking.
+    // A command may wait for the reader of its output: a transaction as long would keep the WAL from shrinking.
     const mayShare = () => this.role.outlivesOutages && this.#checkpoints.isFinished()
     return prepareServing(db, mayShare, (error) => this.#outage.begin(toFailure(error)))
   }
@@ -231,14 +231,14 @@ export class DatabaseHandle {
     return this.#refused.failed(failure, batch)
   }
 
-  /** The connection of this thread; throws if there is none, in an outage or after the end. */
+  /** The connection of this thread; throws during an outage and after the end. */
   #requireOpen(): ServingConnection {
     const { reason } = this.#outage
     if (reason || !this.#connection) throw reason ?? new ApiError(50302)
     return this.#connection
   }
 
-  // The committing thread first: if the disk hangs, only that thread waits for it.
+  // The committing thread first: if the disk hangs, only that thread blocks.
   async #reopen(): Promise<ServingConnection> {
     const unclosed = await this.#closeFiles()
     if (unclosed) this.role.log('warn', 'close-failed', { detail: unclosed.detail })

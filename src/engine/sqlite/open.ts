@@ -1,5 +1,5 @@
-// Opens the first connection to a file. While another program locks it, it waits as SQLite would, but does not block the thread,
-// so that a signal to stop is obeyed.
+// Opens the first connection to a file. Waits for locks as long as SQLite would, but without blocking the thread, so
+// that signals are handled.
 
 import type { Database } from 'bun:sqlite'
 import { closeSync } from 'node:fs'
@@ -23,9 +23,9 @@ function prepare(db: Database, { path, locked }: OpenedFile, role: StoreUser): v
   }
   const isMigrated = migrate(db) !== SCHEMA_VERSION
   db.run('PRAGMA journal_mode = WAL')
-  // SQLite creates the WAL at the next read. It must exist, because its inode is watched from now on.
+  // SQLite creates the WAL at the next read. It must exist to be watched.
   schemaVersion(db)
-  // Copies migrations into the file at once, so that an older program sees the schema version in its header.
+  // Copies migrations into the file at once, so that older programs see the schema version in its header.
   if (isMigrated) db.run('PRAGMA wal_checkpoint(TRUNCATE)')
   const entries = keepChanges(db, role.keepChanges)
   if (entries !== null) role.log('warn', 'changes-ended', { entries })
@@ -56,12 +56,12 @@ async function connectUnlocked(file: OpenedFile, role: StoreUser): Promise<Datab
   }
 }
 
-/** The first connection to a file, and the inode that the file had before. */
+/** The first connection to a file, and the previous inode of the file. */
 export type OpenedDatabase = { readonly db: Database; readonly inode: string | null }
 
 /**
  * Opens the first connection to a file, and migrates its schema. First drops the page cache of the file, unless another
- * process serves it, and has already done so. Rejects with an `OpenError` if it cannot be opened, and closes the file.
+ * process serves it, and has already done so. Rejects with an `OpenError` if that fails, and closes the file.
  */
 export async function openDatabase(file: OpenedFile, role: StoreUser): Promise<OpenedDatabase> {
   try {
@@ -70,14 +70,14 @@ export async function openDatabase(file: OpenedFile, role: StoreUser): Promise<O
     if (file.locked) distrustPageCache(file.path)
     const db = await connectUnlocked(file, role)
     if (inodeAt() === inode) return { db, inode }
-    // As by a restore, whose lock it has waited for.
+    // For example, by a restore that held the lock.
     db.close(true)
     throw new OpenError(`${file.path} was replaced while it was being opened; run it again`)
   } catch (error) {
     closeSync(file.fd)
     throw explainFailedOpen(error, file.path)
   } finally {
-    // A file that was closed is unlocked.
+    // A closed file is already unlocked.
     if (file.locked && !role.holdsLock) unlock(file.fd)
   }
 }

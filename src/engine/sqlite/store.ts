@@ -16,7 +16,7 @@ import { openDatabase } from './open'
 import { createLongReads } from './reading/long-reads'
 import { countPlants } from './reading/plants'
 
-// A disk that keeps a commit waiting for this long counts as unwritable.
+// A disk that delays a commit for this long counts as unwritable.
 const STALLED_MS = 10_000
 
 /** Opens the database at a path. Rejects with an `OpenError` if it cannot be opened. */
@@ -84,7 +84,7 @@ export async function openSqlite(path: string, role: StoreUser): Promise<Store> 
     }),
     async close() {
       endRetention?.()
-      // In an outage there may be no end to wait for.
+      // During an outage the queue may never drain.
       if (!storage.obstacle()) await writes.drained()
       await storage.close()
     },

@@ -1,4 +1,4 @@
-// Who may do what: bearer tokens (RFC 6750), and their scopes.
+// Authentication by bearer tokens (RFC 6750), and their scopes.
 
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
@@ -11,10 +11,10 @@ import { requestContext } from './request-context'
 // RFC 6750, section 2.1; the scheme's name is case-insensitive (RFC 9110, section 11.1).
 const SCHEME = /^Bearer(?: |$)/i
 const CREDENTIALS = /^ *([A-Za-z0-9\-._~+/]+=*) *$/
-// The tokens whose hashes are remembered.
+// Size of the hash cache.
 const MAX_HASHES = 1000
 
-/** Where tokens are found. */
+/** The sources of tokens. */
 export type TokenDeps = {
   readonly store: Pick<Store, 'findToken'>
   /** The token of the configuration, accepted alongside those of the store. */
@@ -34,7 +34,7 @@ export function findToken({ store, configuredToken }: TokenDeps, hash: string) {
 }
 
 /**
- * Makes a header one that the plugin reads right: it takes `tok` from `BearerXtok`, nothing from `bearer tok`, and without a
+ * Normalizes a header for the plugin, which reads `tok` from `BearerXtok`, nothing from `bearer tok`, and without a
  * scheme `?access_token=`. 40101: no header, or another scheme.
  */
 function checkScheme(authorization = ''): string {
@@ -42,18 +42,18 @@ function checkScheme(authorization = ''): string {
   return `Bearer${authorization.slice('Bearer'.length)}`
 }
 
-/** What is sent behind the scheme, without spaces around it. 40102: it cannot be a token. */
+/** The credentials after the scheme, trimmed. 40102: they cannot be a token. */
 function checkToken(sent: string): string {
   const token = CREDENTIALS.exec(sent)?.[1]
   if (token === undefined || token.length > MAX_TOKEN) throw new ApiError(40102)
   return token
 }
 
-/** Sets `token`, the one that a request was sent with. Refuses requests without a valid one, and those that its scope does not allow. */
+/** Sets `token` to the request's own. Refuses requests without a valid token, or beyond its scope. */
 export function authenticate(deps: AuthDeps) {
   const { store, configuredToken, now, rateLimit } = deps
   const hashes = new Map<string, string>()
-  // For one turn of the event loop: requests that arrive together are checked together, and a revoked token is refused from
+  // Cached for one turn of the event loop: simultaneous requests are checked once, and a revoked token is refused from
   // the next request on.
   const found = new Map<string, Token>()
 
@@ -79,7 +79,7 @@ export function authenticate(deps: AuthDeps) {
           headers.authorization = checkScheme(authorization)
       })
       .use(bearer())
-      // Set before it is checked: the request log names the token of a refused request too.
+      // Set before the check: the request log names the token of a refused request too.
       .derive({ as: 'scoped' }, async ({ bearer = '' }) => ({
         token: found.get(bearer) ?? (await find(bearer)),
       }))

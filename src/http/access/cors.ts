@@ -1,18 +1,18 @@
-// Which pages of other origins may call the service from a browser: `--cors-origin` names them
+// Allows pages of the origins in `--cors-origin` to call the service from a browser
 // (https://fetch.spec.whatwg.org/#http-cors-protocol).
 
 import { UsageError } from '../../errors'
 
-// The same for every path: a refused preflight would hide from a page why its request was refused.
+// The same for every path: a refused preflight would hide the reason of a refusal from the page.
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers':
     'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id',
-  // Two hours: only Firefox keeps it longer.
+  // Two hours: only Firefox caches it longer.
   'access-control-max-age': '7200',
 }
 
-// The headers that a page may read besides the few that it always may.
+// The headers that a page may read, besides those that are always readable.
 const EXPOSED = [
   'Link',
   'ETag',
@@ -23,13 +23,13 @@ const EXPOSED = [
   'Accept-Patch',
 ].join(', ')
 
-// An origin with another scheme, such as a browser extension's: its form is not known.
+// An origin with another scheme, such as a browser extension's: its form is unknown.
 const OTHER_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^\s/?#@,*]+$/
 
 const NOT_ALL =
   '--cors-origin does not take *, which would let any page call the store; name each origin'
 
-// It is compared as text, so it must be exactly what browsers send (RFC 6454, section 6.2).
+// Compared as text, so it must be exactly as browsers send it (RFC 6454, section 6.2).
 function parseOrigin(text: string): string {
   if (text === '*') throw new UsageError(NOT_ALL)
   const url = URL.parse(text)
@@ -45,15 +45,15 @@ function parseOrigin(text: string): string {
 }
 
 export type Cors = {
-  /** Lets the page that sent a request read the answer, a refusal too. */
+  /** Allows the requesting page to read the answer, even a refusal. */
   expose(request: Request, response: Response): void
-  /** The answer to a browser's preflight; null if the request is not one. */
+  /** The answer to a browser's preflight; null for any other request. */
   answerPreflight(request: Request): Response | null
 }
 
 /**
- * Allows the pages of the origins in `--cors-origin`. They send no cookies and no credentials of the browser, only a
- * token that they were given. Throws a {@link UsageError} for a bad list.
+ * Allows the pages of the origins in `--cors-origin`. They send no cookies and no credentials of the browser, only
+ * their token. Throws a {@link UsageError} for a bad list.
  */
 export function createCors(text: string): Cors {
   const origins = new Set(text.split(',').map((it) => parseOrigin(it.trim())))
@@ -65,7 +65,7 @@ export function createCors(text: string): Cors {
 
   return {
     expose(request, { headers }) {
-      // Even without an origin: a cache must not give that answer to a page.
+      // Even without an origin: a cache must not serve that answer to a page.
       headers.append('vary', 'Origin')
       const origin = allowedOf(request)
       if (origin === null) return

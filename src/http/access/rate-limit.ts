@@ -1,14 +1,14 @@
-// The rate limit: how many requests each token may send.
+// The rate limit: requests per second for each token.
 
 import { ApiError } from '../../errors'
 import type { Token } from '../../token/token'
 
-// Beyond this many keys, the least recently used one is forgotten: its bucket is full again.
+// Beyond this many keys, the least recently used one is dropped: its bucket is full again.
 const MAX_KEYS = 10_000
 
 type Bucket = { level: number; at: number }
 
-/** Token buckets: for each of many keys, a number of requests per second, and as many at once. `now` may jump. */
+/** Token buckets, one per key: a rate per second, and a burst of the same number. `now` may jump. */
 export function createBuckets(perSecond: number, now: () => number, most = MAX_KEYS) {
   // Least recently used first.
   const buckets = new Map<string, Bucket>()
@@ -18,7 +18,7 @@ export function createBuckets(perSecond: number, now: () => number, most = MAX_K
     take(key: string): boolean {
       const at = now()
       const bucket = buckets.get(key) ?? { level: perSecond, at }
-      // A clock that is set back neither adds nor takes anything.
+      // A clock that is set back neither adds nor removes requests.
       const gained = (Math.max(0, at - bucket.at) * perSecond) / 1000
       bucket.level = Math.min(perSecond, bucket.level + gained)
       bucket.at = at
@@ -40,7 +40,7 @@ export type RateLimit = {
   spend(token: Token, route: string): void
 }
 
-/** Limits the requests of each token to `perSecond`, and to as many at once. */
+/** Limits the requests of each token to `perSecond`, with bursts of the same number. */
 export function createRateLimit(perSecond: number, now: () => number): RateLimit {
   const buckets = createBuckets(perSecond, now)
   return {

@@ -1,4 +1,4 @@
-// Who sent a request: what a route knows of it, and what the change log keeps.
+// The context of a request: its token and log entry, for routes and for the change log.
 
 import { Elysia } from 'elysia'
 import type { CreateOptions } from '../../plant/plants'
@@ -13,17 +13,17 @@ export type RequestContext = {
 }
 
 // `token` is set by the hook that checks the credentials.
-const nobody: { token: Token | null } & Pick<RequestContext, 'entry'> = {
+const anonymous: { token: Token | null } & Pick<RequestContext, 'entry'> = {
   token: null,
   entry: undefined,
 }
 
-/** Gives routes `token` and `entry`; hooks of the app set them. */
-export const requestContext = () => new Elysia({ name: 'caller' }).decorate(nobody)
+/** Provides `token` and `entry` to routes; hooks of the app set them. */
+export const requestContext = () => new Elysia({ name: 'caller' }).decorate(anonymous)
 
 export type OptionsOf = (caller: RequestContext) => CreateOptions
 
-/** Makes the function that gives a change its options. `clientOf`: the address of the client that sent a request. */
+/** Returns the function that makes the options of a change. `clientOf`: the address of a request's client. */
 export const createOptionsOf =
   (store: Pick<Store, 'changeLog'>, clientOf: (request: Request) => string | null): OptionsOf =>
   ({ request, token, entry }) => {

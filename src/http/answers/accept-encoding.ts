@@ -1,8 +1,8 @@
-// Which content coding an answer has (RFC 9110, section 12.5.3).
+// Negotiates the content coding of an answer (RFC 9110, section 12.5.3).
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
-/** The weights of codings, or of media types, in a header; 0 for one that is not wanted, or whose weight is malformed. */
+/** The weights of codings, or of media types, in a header; 0 for an unwanted one, or a malformed weight. */
 export function readWeights(header: string): ReadonlyMap<string, number> {
   const weights = header.split(',').map((element): [string, number] => {
     const [coding = '', ...parameters] = element.split(';').map((it) => it.trim().toLowerCase())
@@ -12,7 +12,7 @@ export function readWeights(header: string): ReadonlyMap<string, number> {
   return new Map(weights)
 }
 
-/** The offered coding that an `Accept-Encoding` likes best, the first of equals; `identity` if it takes none of them. */
+/** The offered coding with the highest weight in an `Accept-Encoding`, the first of equals; else `identity`. */
 export function chooseCoding<Coding extends string>(
   header: string | null,
   offered: readonly Coding[],

@@ -1,4 +1,4 @@
-// Bounds the answers that clients have not read yet. Bun keeps them, beyond the buffers of the kernel.
+// Limits the total size of unread answers. Bun keeps them in memory, beyond the buffers of the kernel.
 
 import { ApiError } from '../../errors'
 import { charactersOf, type Plant } from '../../plant/plant'
@@ -7,30 +7,33 @@ import { type Body, encode, jsonHeaders } from './answer'
 
 // A shorter answer is not counted: there is one per connection (`test/slow/faults/run.ts --only memory-unread-short`).
 const SHORT = 4 * 1024
-// The last quarter is for pages of 1000 ordinary plants and the metrics: they are answered while a few clients read nothing.
+// The last quarter is for pages of 1000 ordinary plants and the metrics: they are answered even if a few clients read
+// nothing.
 const ANSWER_BYTES = 32 * 1024 * 1024
 const ANSWER_BYTES_BEFORE_LONG = 24 * 1024 * 1024
 const LONG = 64 * 1024
-/** A client that takes nothing of what it is sent for this long is disconnected; Bun looks every 4 seconds. */
+/** A client that reads nothing for this long is disconnected; Bun checks every 4 seconds. */
 export const UNREAD_SECONDS = 20
-// So many changes of plants of unknown length may wait together. Of more, the plants are read first.
+// Maximum number of simultaneous changes of plants of unknown length. Beyond it, the plants are read first.
 const UNMEASURED_CHANGES = 8
-// What such a change takes until it is answered, times the length of the plant (`memory-unread-patches`).
+// Memory of such a change until it is answered, as a multiple of the plant's length (`memory-unread-patches`).
 const COPIES = 4
-const TOO_MANY = 'busy: too many long answers wait for their clients; retry shortly'
+const TOO_MANY = 'busy: too many large responses are still unread; retry shortly'
 
 export type AnswerBudget = {
-  /** Bytes of long answers that clients have not read, and of those that are being made. */
+  /** Bytes of long answers that are unread or in the making. */
   held(): number
-  /** Holds bytes that a stream sends; null if there is no room. */
+  /** Reserves bytes for a stream; null if there is no room. */
   hold(bytes: number): Holding | null
-  /** 200 with a body, JSON by default. A long one is 50301 if there is no room for it, unless it answers a change. */
+  /**
+   * 200 with a body, JSON by default. A long one is refused with 50301 if there is no room, unless it answers a change.
+   */
   answer(request: Request, body: Body, headers?: Headers): Response
-  /** The same, compressed if that pays and the client accepts it. */
+  /** Like `answer`, compressed if that pays and the client accepts it. */
   answerZipped(request: Request, text: string): Response
   /** Makes a change that is answered with a plant. 50301, and no change, if there is no room for the answer. */
   change<T>(plant: Plant, make: () => Promise<T>): Promise<T>
-  /** The same, if only the store knows the plant: `read` reads it. */
+  /** Like `change`, for a plant that only the store knows: `read` reads it. */
   changeStored<T>(read: () => Promise<Plant | null>, make: () => Promise<T>): Promise<T>
 }
 
@@ -91,7 +94,7 @@ export function createAnswerBudget(
     const { method } = request
     if (method === 'HEAD') return new Response(body, { headers })
     if (request.signal.aborted) return new Response(null, { headers })
-    // A change is made by now, and had room when it began.
+    // A change is already made, and had room when it began.
     if (method === 'GET' && !hasRoom(body.length)) throw new ApiError(50301, TOO_MANY)
     return new Response(streamOf(request, body), { headers })
   }

@@ -1,8 +1,8 @@
 import { chooseCoding } from './accept-encoding'
 
 /**
- * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached
- * (RFC 9111, section 5.2.2.5). Built once: a plain object would be read again for each answer.
+ * The headers of every answer: JSON must not be mistaken for anything else, and plants must not be cached (RFC 9111,
+ * section 5.2.2.5). Built once: a plain object would be converted for each answer.
  */
 export const jsonHeaders = new Headers({
   'content-type': 'application/json',
@@ -17,7 +17,7 @@ const ok = { headers: jsonHeaders }
 const varying = new Headers([...jsonHeaders, ['vary', 'accept-encoding']])
 const zipped = new Headers([...varying, ['content-encoding', 'gzip']])
 
-// Characters. A shorter text takes one packet anyway; compressing a longer one would block the event loop for long.
+// In characters. A shorter text fits into one packet anyway; compressing a longer one would block the event loop.
 const SHORTEST_ZIPPED = 1400
 const MAX_ZIPPED = 96 * 1024
 
@@ -29,7 +29,7 @@ const acceptsGzip = ({ headers }: Request): boolean =>
 /** 200 with a short value as JSON; a longer one goes through `answer-budget.ts`. */
 export const answerJson = (value: unknown): Response => new Response(JSON.stringify(value), ok)
 
-/** A text as a client accepts it, and the headers that say so; compressed if that pays. */
+/** A text in the coding that a client accepts, with the headers; compressed if that pays. */
 export function encode(request: Request, text: string): { body: Body; headers: Headers } {
   const isWorth = text.length >= SHORTEST_ZIPPED && text.length <= MAX_ZIPPED
   return isWorth && acceptsGzip(request)
@@ -37,13 +37,13 @@ export function encode(request: Request, text: string): { body: Body; headers: H
     : { body: text, headers: varying }
 }
 
-/** 200 with one of two blobs of JSON. Their bytes are shared: an answer that nobody reads takes none. */
+/** 200 with one of two blobs of JSON. Their bytes are shared: an unread answer needs no memory. */
 export const answerBlob = (request: Request, plain: Blob, compressed: Blob): Response =>
   acceptsGzip(request)
     ? new Response(compressed, { headers: zipped })
     : new Response(plain, { headers: varying })
 
-/** 304: the client has the answer already, under this entity tag. */
+/** 304: the client's copy with this entity tag is current. */
 export function notModified(etag: string): Response {
   const answer = new Response(null, { status: 304, headers: unchanged })
   answer.headers.set('etag', etag)

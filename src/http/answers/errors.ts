@@ -27,7 +27,7 @@ export function answerError({ error, message, status, headers }: ApiError): Resp
   return new Response(JSON.stringify({ error, message }), { status, headers: all })
 }
 
-/** The error that a client gets for anything that was thrown. An unexpected one is logged, and the client gets no detail. */
+/** The error shown to a client for a thrown value. An unexpected one is logged, and the client gets no detail. */
 export function toApiError(error: unknown, log: Log): ApiError {
   if (error instanceof ApiError) return error
   const mismatch = mismatchOf(error)

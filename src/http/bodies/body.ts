@@ -9,7 +9,7 @@ import type { SentHeaders } from '../access/precondition'
 import { bodyOf, validatorOf } from '../elysia'
 import { createByteBudget } from './byte-budget'
 
-// RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, else it would take quadratic time.
+// RFC 9110, sections 5.6.6 and 8.3.1. Each run of spaces can match in one place only, to avoid quadratic time.
 const MEDIA_TYPE =
   /^(application\/(?:merge-patch\+)?json)[ \t]*(?:;[ \t]*(?:(?:charset=(?:utf-8|"utf-8")|(?!charset=)[\w!#-'*+.^`|~-]+=(?:[\w!#-'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))[ \t]*)?)*$/i
 const ENCODED = 'send the body without Content-Encoding'
@@ -17,16 +17,16 @@ const TOO_MANY = 'busy: too many large bodies at once; retry shortly'
 const TOO_MANY_CHUNKS = 'the body has too many chunks; send larger ones, or Content-Length'
 const DIGITS = /^\d{1,15}$/
 
-// A body of up to this length is not counted: there is one per connection, which takes 8 KB in all
-// (`bun test/slow/faults/run.ts --only memory-unfinished`).
+// A body of up to this length is not counted: there is one per connection, with 8 KB in total (`bun
+// test/slow/faults/run.ts --only memory-unfinished`).
 const SMALL_BODY_BYTES = 4 * 1024
-// All longer bodies that are being read take at most this together; one of the longest length always fits.
+// Limit of all longer bodies being read; one of maximum length always fits.
 const READING_BYTES = 16 * 1024 * 1024
-// A chunked body may have this many chunks, and one more for each KiB of the limit. Bun hides their extensions, of up to 16 KB.
+// Maximum number of chunks of a body, plus one per KiB of the limit. Bun hides their extensions, of up to 16 KB.
 const SPARE_CHUNKS = 512
 const CHUNK_BYTES = 1024
 const FIRST_BUFFER_BYTES = 16 * 1024
-// A body of many keys takes ten times its length until it is collected. Only the known fields of a longer one are kept:
+// A body of many keys needs ten times its length until it is collected. Only the known fields of a longer one are kept:
 // otherwise `memory-keys` of test/slow/faults is killed at 128 MB.
 const LONG_BODY_BYTES = 64 * 1024
 
@@ -47,7 +47,7 @@ function keepFields(body: unknown): unknown {
 const parse = (bytes: Uint8Array): unknown =>
   bytes.length > LONG_BODY_BYTES ? keepFields(parseBody(bytes)) : parseBody(bytes)
 
-/** Collects parts of a body in one buffer: kept apart, a part of one byte would take hundreds. */
+/** Collects parts of a body in one buffer: a separate part of one byte would need hundreds. */
 function createBuffer() {
   let bytes = Buffer.allocUnsafeSlow(0)
   let length = 0
@@ -60,7 +60,7 @@ function createBuffer() {
         const size = Math.max(FIRST_BUFFER_BYTES, 2 * length, length + part.byteLength)
         const larger = Buffer.allocUnsafeSlow(size)
         larger.set(bytes.subarray(0, length))
-        // Freed at once: of bodies that come together, the collector would be late (`memory-deletes`).
+        // Freed at once: for many simultaneous bodies, the collector would be late (`memory-deletes`).
         bytes.buffer.transfer(0)
         bytes = larger
       }
@@ -84,7 +84,7 @@ const PLAIN_JSON: Media = { types: ['application/json'] }
 
 const MERGE_PATCH_TYPES = ['application/merge-patch+json', 'application/json']
 
-/** No body may be encoded (RFC 9110, section 12.5.3). */
+/** Bodies must not be encoded (RFC 9110, section 12.5.3). */
 export const ACCEPT_ENCODING = { 'accept-encoding': 'identity' }
 
 /** A patch (RFC 7396), which may also be sent as plain JSON. */
@@ -99,7 +99,7 @@ function requireType(headers: SentHeaders, { types, rule, accepts = {} }: Media)
   const sent = headers['content-type'] ?? ''
   const type = sent === 'application/json' ? sent : MEDIA_TYPE.exec(sent)?.[1]?.toLowerCase()
   if (!types.includes(type ?? '')) throw new ApiError(41501, rule, { headers: accepts })
-  // Only here: the header would say that the encoding was at fault.
+  // Only here: the header would blame the encoding.
   if (headers['content-encoding'] !== undefined) {
     throw new ApiError(41501, ENCODED, { headers: ACCEPT_ENCODING })
   }
@@ -110,24 +110,24 @@ type Context = { readonly request: Request; readonly headers: SentHeaders }
 /** The options of routes for their bodies. */
 export type Bodies = {
   /**
-   * Of a route that ignores its body. It is read nevertheless, as others are: Bun keeps what nobody reads until the answer,
-   * except of a GET or a HEAD.
+   * For routes without a body. The body is still read, and discarded: Bun buffers an unread one until the answer,
+   * except with GET and HEAD.
    */
   readonly none: { transform(context: Context): Promise<void> }
   /**
-   * Of a route that has its body read as JSON that matches a schema, after its credentials are checked. Refuses with 41501,
+   * For routes with a JSON body that matches a schema, read after the credentials are checked. Refuses with 41501,
    * 41301, 50301, 40001 and 40002.
    */
   of<Schema extends TSchema>(body: Schema, media?: Media): ReturnType<typeof bodyOf<Schema>>
 }
 
-/** The bodies of an app's requests, of at most `limit` bytes each. */
+/** Reads the bodies of an app's requests, of at most `limit` bytes each. */
 export function createBodies(limit: number): Bodies {
   const budget = createByteBudget(Math.max(READING_BYTES, limit))
 
   const maxChunks = SPARE_CHUNKS + Math.ceil(limit / CHUNK_BYTES)
 
-  // Bytes count as they arrive: a client that announces much and sends little does not hold up others.
+  // Bytes count as they arrive: a client that announces much and sends little does not block others.
   async function readCounted(request: Request, chunksLeft: number): Promise<Uint8Array> {
     if (budget.held() >= budget.limit) throw new ApiError(50301, TOO_MANY)
     const reader = request.body?.getReader()

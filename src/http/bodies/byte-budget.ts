@@ -1,17 +1,17 @@
-// Bytes that are held for clients at the same time: bodies that are read, refused bodies, answers that wait for a client.
+// Counts the bytes held for clients: bodies being read, refused bodies, unread answers.
 
-/** What one body or one answer holds. */
+/** The bytes held for one body or one answer. */
 export type Holding = {
   add(bytes: number): void
-  /** Gives all of it back; a second call does nothing. */
+  /** Releases everything; later calls do nothing. */
   release(): void
 }
 
 export type ByteBudget = {
   readonly limit: number
-  /** Bytes that are held now. */
+  /** Number of bytes held. */
   held(): number
-  /** Begins to hold bytes. The caller looks first whether they fit: without an `await` in between, the limit binds. */
+  /** Holds bytes. The caller checks first that they fit: without an `await` in between, the limit is exact. */
   hold(bytes?: number): Holding
 }
 

@@ -5,26 +5,25 @@ import { createByteBudget } from './byte-budget'
 const MIN_LIMIT_BYTES = 8 * 1024 * 1024
 const MAX_MS = 5000
 const QUIET_MS = 1000
-// Bun buffers up to a megabyte of each body meanwhile. Beyond this total, refusals are answered at once: 256 clients that
-// send 900 KB each take 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
+// Meanwhile Bun buffers up to a megabyte of each body. Beyond this total, refusals are answered at once: 256 clients
+// that send 900 KB each use 37 to 47 MB (`bun test/slow/faults/run.ts --only memory-refused`).
 const BUFFERED_BYTES = 1024 * 1024
 const ALL_BUFFERED_BYTES = 16 * BUFFERED_BYTES
 // Bun hides the extension of a chunk, which has up to this many bytes.
 const EXTENSION_BYTES = 16 * 1024
 
 export type Discarder = {
-  /** True if Bun may read the body of a request on after the answer: it has an end, and a near one. */
+  /** True if Bun may read the rest of a request's body after the answer: its end is known and near. */
   isShort(request: Request): boolean
-  /** Reads what is left of a body. Resolves to false if the connection must be closed, because much more may follow. */
+  /** Reads the rest of a body. Resolves to false if the connection must be closed, because much more may follow. */
   discardRest(request: Request): Promise<boolean>
 }
 
 /**
- * Makes what reads the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without a byte.
- *
- * If a client sends `Connection: close`, as nginx does, Bun closes the connection right after the answer. A client that is
- * still sending would see a reset, and never the answer. Bun exposes no body of a GET or a HEAD. What nobody reads, Bun reads
- * on after the answer, without any limit.
+ * Returns a reader of the rest of a refused body: up to 8 MiB or `limit`, for at most 5 s, or until 1 s passes without
+ * a byte. With `Connection: close`, which nginx sends, Bun closes the connection right after the answer. A client that
+ * is still sending would see a reset instead of the answer. Bun exposes no body of a GET or a HEAD. After the answer,
+ * Bun reads the rest of an unread body without any limit.
  */
 export function createDiscarder(limit: number): Discarder {
   const longest = Math.max(MIN_LIMIT_BYTES, limit)
@@ -48,7 +47,7 @@ export function createDiscarder(limit: number): Discarder {
   return { isShort, discardRest }
 }
 
-/** Resolves to whether the body has ended. Each part of it counts as at least `minBytes`. */
+/** Resolves to true if the body has ended. Each part counts as at least `minBytes`. */
 async function discard(
   body: ReadableStream<Uint8Array>,
   longest: number,
@@ -70,7 +69,7 @@ async function discard(
     }
     return false
   } catch {
-    // The client has gone: nobody waits for the answer.
+    // The client has disconnected, and needs no answer.
     return true
   } finally {
     clearTimeout(quiet)

@@ -10,7 +10,7 @@ const CHANGES_PER_PAGE = 1000
 const KEPT_PAGES = 8
 const UTF8 = new TextEncoder()
 
-/** A comment, which clients ignore: it shows that the connection is alive. */
+/** A comment, which clients ignore: it keeps the connection alive. */
 export const KEEP_ALIVE = UTF8.encode(':\n\n')
 
 /** Changes as events, null if there are none, and the cursor of the last one. */
@@ -28,23 +28,23 @@ export async function readEvents(
   return { events: entries.length > 0 ? UTF8.encode(entries.map(toEvent).join('')) : null, next }
 }
 
-/** The first event of a stream. The delay in milliseconds is how long a client waits before it reconnects. */
+/** The first event of a stream. The delay in milliseconds is the client's wait before it reconnects. */
 export function firstEvent(retry: number, { events, next }: EventPage): Uint8Array {
   // Without data, it only sets the cursor, for a client that loses the connection before the first change.
   return UTF8.encode(`retry: ${retry}\n${events ? '' : `id: ${next}\n`}\n`)
 }
 
-/** The latest pages, by the cursor that they begin after: each is read and encoded once for all followers. */
+/** The latest pages, by their starting cursor: each is read and encoded once for all followers. */
 export class EventPages {
   #pages = new Map<string, Promise<EventPage>>()
   #growth = 0
 
-  /** How often the change log has grown: a follower that saw the end of it waits for the next number. */
+  /** Number of times that the change log has grown: a follower at its end waits for the next number. */
   get growth(): number {
     return this.#growth
   }
 
-  /** The page after a cursor. Rejects like `ChangeLog.read`, and then reads anew. */
+  /** The page after a cursor. Rejects like `ChangeLog.read`; the next call reads again. */
   after(changeLog: Pick<ChangeLog, 'read'>, cursor: string): Promise<EventPage> {
     const pages = this.#pages
     const page = pages.getOrInsertComputed(cursor, () => {

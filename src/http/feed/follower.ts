@@ -1,4 +1,4 @@
-// One client that follows the change log. It has a loop: send the next page, or wait for one.
+// One client that follows the change log, in a loop: sends the next page, or waits for one.
 
 import { ApiError } from '../../errors'
 import type { Store } from '../../store'
@@ -12,9 +12,9 @@ export type FollowerDeps = {
   readonly store: Pick<Store, 'changeLog'>
   readonly pages: EventPages
   readonly answerBudget: AnswerBudget
-  /** Closes the connection of a request once it makes no progress for so many seconds. */
+  /** Closes the connection of a request after this many seconds without progress. */
   readonly timeOut: (request: Request, seconds: number) => void
-  /** A follower to which nothing was sent for so long gets a comment. */
+  /** Interval of comments to an idle follower. */
   readonly keepAliveMs: number
 }
 
@@ -36,12 +36,12 @@ export class Follower {
     return this.#isEnded
   }
 
-  /** Has it look for new changes, if it waits. */
+  /** Checks for new changes, if it is waiting. */
   wake(): void {
     this.#endWait()
   }
 
-  /** Has it send a comment, if nothing was sent for long. */
+  /** Sends a comment, if it has been idle for long. */
   wakeIfQuiet(): void {
     if (this.#isQuiet()) this.wake()
   }
@@ -52,14 +52,14 @@ export class Follower {
     this.wake()
   }
 
-  /** The body of its answer: a page, then all that follows. `onEnd` is called when the stream has ended. */
+  /** The body of the answer: a page, then everything that follows. `onEnd` is called at the end of the stream. */
   stream(request: Request, first: EventPage, onEnd: () => void): ReadableStream {
     const send = async (controller: ReadableStreamDirectController) => {
       this.#deps.timeOut(request, UNREAD_SECONDS)
       try {
         await this.#run(controller, first)
       } catch (error) {
-        // Its place was removed, or the store fails: the client learns which, when it comes back.
+        // Its cursor has expired, or the store fails: the client gets the error when it reconnects.
         if (!(error instanceof ApiError)) throw error
       } finally {
         onEnd()
@@ -99,7 +99,7 @@ export class Follower {
     return true
   }
 
-  /** Resolves when the kernel has all of the bytes, or the client has gone. */
+  /** Resolves when the kernel has all of the bytes, or the client has disconnected. */
   async #send(controller: ReadableStreamDirectController, bytes: Uint8Array): Promise<void> {
     const holding = this.#deps.answerBudget.hold(bytes.byteLength)
     if (!holding) return this.end()

@@ -1,5 +1,5 @@
-// The clients that follow the change log, each by a stream of server-sent events: how many there may be, when they look for
-// new changes, and that a revoked token ends its streams.
+// The clients that follow the change log, each by a stream of server-sent events: limits their number, wakes them for
+// new changes, and ends the streams of a revoked token.
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { ApiError } from '../../errors'
@@ -9,20 +9,20 @@ import { jsonHeaders } from '../answers/answer'
 import { EVENTS, EventPages, readEvents } from './event-pages'
 import { Follower, type FollowerDeps } from './follower'
 
-// An idle one takes about 5 KB (bench: changes).
+// An idle one needs about 5 KB (bench: changes).
 const MAX_FOLLOWERS = 10_000
 const TOO_MANY = 'busy: too many clients follow the change log; retry shortly'
-// Less than UNREAD_SECONDS: a connection on which nothing happens for so long is closed.
+// Less than UNREAD_SECONDS, the timeout of an idle connection.
 const KEEP_ALIVE_MS = 10_000
 const CHECK_MS = 500
-// New changes wake the followers together, and less often the more there are: sending to one takes about 8 us.
+// Followers are woken together, and less often the more there are: sending to one takes about 8 us.
 const WAKE_MS = 5
 const WAKE_MS_PER_FOLLOWER = 0.01
 
 const streamHeaders = new Headers({
   ...Object.fromEntries(jsonHeaders),
   'content-type': EVENTS,
-  // nginx would collect events before it passes them on.
+  // Otherwise nginx would buffer events.
   'x-accel-buffering': 'no',
 })
 
@@ -32,7 +32,7 @@ export type FollowersDeps = TokenDeps &
     readonly now: () => number
     /** Ends every stream. */
     readonly stopping: AbortSignal
-    /** How many there may be. */
+    /** Maximum number of followers. */
     readonly most?: number
     readonly keepAliveMs?: number
   }
@@ -57,7 +57,7 @@ export class Followers {
     return this.#followers.size
   }
 
-  /** Streams the changes after a cursor. Refuses it like `ChangeLog.read`, or with 50301. */
+  /** Streams the changes after a cursor. Rejects like `ChangeLog.read`, or with 50301. */
   async follow(
     changeLog: ChangeLog,
     after: string | undefined,
@@ -97,7 +97,7 @@ export class Followers {
     this.#pages.clear()
   }
 
-  /** Looks after the followers while there are any. Returns what ends it. */
+  /** Serves the followers while there are any. Returns the function that stops it. */
   #watch(changeLog: ChangeLog): () => void {
     const unwatch = changeLog.watch(() => this.#wakeSoon())
     const check = setInterval(() => {
@@ -124,7 +124,7 @@ export class Followers {
     for (const follower of this.#followers) follower.wake()
   }
 
-  /** Ends the streams whose token is refused. A store that does not answer may hold this up for long. */
+  /** Ends the streams whose token is refused. A store that does not answer may delay this. */
   async #endRefused(): Promise<void> {
     if (this.#isChecking) return
     this.#isChecking = true
@@ -139,7 +139,7 @@ export class Followers {
       const token = await findToken(this.#deps, hash)
       return !token || !isValid(token, this.#deps.now())
     } catch {
-      // The store fails: streams do not end for that.
+      // A failing store ends no streams.
       return false
     }
   }

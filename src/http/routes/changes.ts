@@ -33,7 +33,7 @@ function changeLogOf({ changeLog }: Pick<Store, 'changeLog'>): ChangeLog {
   return changeLog
 }
 
-// `Accept: */*` gets JSON (RFC 9110, section 12.5.1).
+// `Accept: */*` selects JSON (RFC 9110, section 12.5.1).
 function prefersEvents(accept: string): boolean {
   const weights = readWeights(accept)
   const events = weights.get(EVENTS) ?? 0

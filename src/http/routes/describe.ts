@@ -1,4 +1,4 @@
-// How routes describe their answers, for the OpenAPI description.
+// The routes' descriptions of their answers, for OpenAPI.
 
 import type { TSchema } from '@sinclair/typebox'
 import type { ErrorNumber } from '../../errors'
@@ -7,11 +7,13 @@ import type { Media } from '../bodies/body'
 
 declare module 'elysia/types' {
   interface DocumentDecoration {
-    /** The media types of the body; JSON if not given. */
+    /** The media types of the body; JSON by default. */
     media?: Media
-    /** The successes. Called for the document: Elysia copies details several times, which slowed the start (bench: start). */
+    /**
+     * The successes. A function, because Elysia copies details several times, which slowed the start (bench: start).
+     */
     answers?: () => Readonly<Record<string, object>>
-    /** Errors besides those of every route that takes a body, reads or changes something. */
+    /** Errors besides those of every route that has a body, reads or changes something. */
     refusals?: readonly ErrorNumber[]
   }
 }
@@ -53,7 +55,7 @@ export const header = (description: string | undefined, example: string) => ({
 })
 
 type DescribedAnswer = {
-  /** The media type; JSON if not given. */
+  /** The media type; JSON by default. */
   readonly type?: string
   readonly example?: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -66,7 +68,7 @@ export const headers = (examples: Readonly<Record<string, string>> = {}) =>
     Object.entries(examples).map(([name, it]) => [name, header(HEADERS[name], it)]),
   )
 
-/** The answer to a success; a `schema` of null: without a body. */
+/** The answer to a success; with a `schema` of null, it has no body. */
 export function answers(
   status: number,
   description: string,

@@ -27,10 +27,10 @@ const tagged = { example: storedExample, headers: { etag } }
 
 function requireSameId(sent: Int64 | undefined, id: Int64): void {
   if (sent !== undefined && sent !== id)
-    throw new ApiError(40002, 'id: expected the id in the path, or none')
+    throw new ApiError(40002, 'id: must match the id in the path, or be left out')
 }
 
-// Only the fields of the schema that were sent.
+// Only the schema's fields that were sent.
 const toPatch = (patch: PlantPatch): ChangedTexts =>
   Object.fromEntries(
     TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),

@@ -11,7 +11,7 @@ import type { Followers } from '../feed/followers'
 import { answers } from './describe'
 import { Health } from './schemas'
 
-/** `GET /health`, for monitoring; it needs no credentials. 503 only if the store cannot write. */
+/** `GET /health`, for monitoring; needs no credentials. 503 only if the store cannot write. */
 export function health(store: Store) {
   return new Elysia({ name: 'health' }).get(
     '/health',
@@ -49,7 +49,7 @@ export function metricsPage({ store, metrics, countFiles, answerBudget, follower
   return new Elysia({ name: 'metrics' }).get(
     '/metrics',
     async ({ request }) => {
-      // In an outage, the other metrics matter most.
+      // During an outage, the other metrics matter most.
       const [files, changeLog = null, plants] = await Promise.all([
         countFiles(),
         store.changeLog?.stats().catch(() => null),

@@ -1,4 +1,4 @@
-// The route of the token that a request is sent with.
+// The route of the request's own token.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors'
@@ -15,7 +15,7 @@ const example = {
   changeLog: true,
 }
 
-/** `GET /token` has a client's rights, so that it need not try. */
+/** `GET /token` returns a client's rights, so that it need not try. */
 export function ownToken(store: Pick<Store, 'changeLog'>) {
   return new Elysia({ name: 'own-token' }).use(requestContext()).get(
     '/token',

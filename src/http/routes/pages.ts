@@ -1,4 +1,4 @@
-// The pages for people: files that were bundled and compressed by the build, and are read on request.
+// The console and the API reference: files bundled and compressed by the build, and read on request.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors'
@@ -6,7 +6,7 @@ import { isAmong } from '../../plant/entity-tag'
 import { readIfNoneMatch } from '../access/precondition'
 import { chooseCoding } from '../answers/accept-encoding'
 
-/** A file of a page: the path of each compressed form, and the hash of what it decompresses to. */
+/** A file of a page: the path of each compressed form, and the hash of its content. */
 export type PageFile = {
   readonly page: string
   readonly name: string
@@ -19,7 +19,10 @@ export type PageFile = {
 const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'
 
-/** What a page may load and do (CSP, level 3): its own scripts, styles and pictures, and requests to its own origin. */
+/**
+ * The content security policy of a page (CSP, level 3): its own scripts, styles and pictures, and requests to its own
+ * origin.
+ */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,7 +44,7 @@ const pageHeaders = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  // Revalidated each time, with a 304: a page and its files always come from one build.
+  // Revalidated each time, with a 304: a page and its files always belong to one build.
   'cache-control': 'no-cache',
   vary: 'accept-encoding',
 }
@@ -64,14 +67,16 @@ async function answerFile(file: PageFile, { headers: asked }: Request, readOnce:
   return new Response(await readOnce(file, coding), { headers })
 }
 
-// For addresses that are nearly a page's, where its links would be broken. Relative, so that it works behind a proxy that
-// adds a path prefix.
+// Redirects near-miss URLs, whose relative links would break. Relative, so that it works behind a proxy with a path
+// prefix.
 const moved = (location: string): Response =>
   new Response(null, { status: 308, headers: { location, 'cache-control': 'no-cache' } })
 
-/** The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all of them. */
+/**
+ * The console at `/` and the API reference at `/docs`, each with its files in a folder of its name; `load` loads all.
+ */
 export function pages(load: () => Promise<readonly PageFile[]>) {
-  // Each form of a file is kept: answers share the bytes of a blob, so one that nobody reads takes none.
+  // Each form of a file is cached: answers share the bytes of a blob, so an unread one needs no memory.
   const blobs = new Map<string, Blob>()
 
   async function readOnce(file: PageFile, coding: Coding): Promise<Blob> {

@@ -35,7 +35,7 @@ const toTheNextPage = {
   },
 }
 
-// Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy that adds a path prefix.
+// Relative to the page itself (RFC 8288, section 3.1), so that it works behind a proxy with a path prefix.
 const linkTo = (query: Record<string, string>): string =>
   `<?${new URLSearchParams(query)}>; rel="next"`
 
@@ -73,7 +73,7 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
         const options = optionsOf({ request, token, entry })
         await answerBudget.change(plant, () => store.createPlant(plant, options))
         metrics.created(1)
-        // Without the id.
+        // The answer omits the id.
         return answerBudget.answer(request, JSON.stringify({ ...plant, id: undefined }))
       },
       {

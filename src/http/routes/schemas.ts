@@ -1,6 +1,6 @@
 // The schemas of requests and answers, other than plants. `title` names a schema in the OpenAPI description.
 
-// From TypeBox, as those of plants: an integer of Elysia's also takes text.
+// From TypeBox, like the schemas of plants: an integer of Elysia's also accepts text.
 import * as t from '@sinclair/typebox'
 import { ACTIONS, CURSOR, NOW } from '../../change-log/change-log'
 import {
@@ -16,7 +16,7 @@ import {
 import { ORDERS, type Order } from '../../plant/plants'
 import { scopes } from '../../token/token'
 
-// The plants on a page if the client gives no limit.
+// The default page size.
 const DEFAULT_LIMIT = 100
 const MAX_BATCH = 1000
 
@@ -36,7 +36,7 @@ export const PlantPath = t.Object(
   { error: 'expected an id' },
 )
 
-/** A pattern of the numbers from 0 to a bound, given in digits; a shorter number may have zeros before it. */
+/** A pattern of the numbers from 0 to a bound, given in digits; a shorter number may have leading zeros. */
 function patternUpTo(bound: string): string {
   const smaller = [...bound].flatMap((digit, at) => {
     const rest = bound.length - at - 1
@@ -54,7 +54,7 @@ const Cursor = t.Unsafe<string>({
   description: 'The id at which a page ended, in digits. The next page begins after it.',
 })
 
-// In a URL this takes up to 1.8 kB. A longer one would take longer to look for in a long name.
+// Up to 1.8 kB in a URL. Searching for a longer one in a long name would be slow.
 const MAX_PART = 200
 
 const NamePart = t.Unsafe<string>({
@@ -76,7 +76,7 @@ const Limit = t.Unsafe<string | number>({
   error: 'expected an integer from 1 to 1000',
 })
 
-// Without a default: Elysia would add it to every query, and so to every link.
+// No default: Elysia would add it to every query, and so to every link.
 const IdOrder = t.Unsafe<Order>({
   [t.Kind]: 'Order',
   type: 'string',
@@ -99,7 +99,7 @@ export const PlantList = t.Object(
   { additionalProperties: false, error: 'unknown parameter; use limit, after, tag, name or order' },
 )
 
-// The change log checks cursors itself, those of commands too.
+// The change log itself checks cursors, including those of commands.
 t.TypeRegistry.Set('LogCursor', (_, text) => typeof text === 'string')
 
 const logCursor = { [t.Kind]: 'LogCursor', type: 'string' }
@@ -155,7 +155,7 @@ export const PlantBatch = t.Object(
   },
 )
 
-// The schemas below only describe answers: nothing checks them.
+// The schemas below only describe answers; they check nothing.
 
 const orNull = (schema: t.TSchema, description: string) =>
   t.Union([schema, t.Null()], { description })

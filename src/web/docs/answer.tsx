@@ -1,4 +1,4 @@
-// The answer to a request that was sent from the page.
+// The answer to a request sent from the page.
 import { Code } from './code'
 import type { TryItResponse } from './send'
 

@@ -6,23 +6,23 @@ type CopyProps = { readonly text: string; readonly label: string }
 
 // Over plain HTTP, browsers allow the clipboard only on localhost.
 function Copy({ text, label }: CopyProps) {
-  const said = useSignal('Copy')
+  const status = useSignal('Copy')
   if (!navigator.clipboard) return null
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => {
-        said.value = 'Copied'
+        status.value = 'Copied'
         setTimeout(() => {
-          said.value = 'Copy'
+          status.value = 'Copy'
         }, 1500)
       },
       () => {
-        said.value = 'Cannot copy'
+        status.value = 'Cannot copy'
       },
     )
   return (
     <button type="button" class="copy" aria-label={`Copy: ${label}`} onClick={copy}>
-      {said}
+      {status}
     </button>
   )
 }
@@ -33,7 +33,7 @@ type ColouredProps = {
   readonly scrolls: boolean
 }
 
-/** Coloured JSON with its digits unchanged; any other text as it is, unwrapped if it scrolls. */
+/** Coloured JSON with its digits unchanged; any other text unchanged, without line wrap if it scrolls. */
 function Coloured({ text, tokens, scrolls }: ColouredProps) {
   if (!tokens) return <pre class={scrolls ? 'text lines' : 'text'}>{text}</pre>
   return (
@@ -65,7 +65,7 @@ export function Code({ text, label, scrolls = false }: Props) {
   return (
     <div class="code">
       {scrolls ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach scrollable content.
         <section class="scroll" aria-label={label} tabIndex={0}>
           {coloured}
         </section>

@@ -1,7 +1,7 @@
-// The OpenAPI 3.1 description of the service, as far as the page uses it.
+// The parts of the service's OpenAPI 3.1 description that the page uses.
 import { parseExact } from './json-text'
 
-/** A JSON Schema, as far as the page shows it. Integers beyond 2^53 are bigints. */
+/** The parts of a JSON Schema that the page shows. Integers beyond 2^53 are bigints. */
 export type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -85,7 +85,7 @@ export type Operation = DescribedOperation & {
   readonly path: string
   readonly needsToken: boolean
   readonly parameters: readonly Parameter[]
-  /** The headers that several of its responses share. */
+  /** The headers shared by several of its responses. */
   readonly sharedHeaders: Headers
 }
 
@@ -104,7 +104,7 @@ export async function loadDescription(url: URL): Promise<Description> {
 
 const isShared = ([, { $ref }]: [string, Header]): boolean => $ref !== undefined
 
-// Those that a response refers to.
+// The shared headers that a response refers to.
 function sharedHeadersOf({ responses }: DescribedOperation, all: Headers = {}): Headers {
   const referred = Object.values(responses).flatMap(({ headers = {} }) =>
     Object.entries(headers).filter(isShared),
@@ -113,7 +113,7 @@ function sharedHeadersOf({ responses }: DescribedOperation, all: Headers = {}): 
   return Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name)))
 }
 
-/** The headers of a response that it describes itself. */
+/** The headers that a response describes itself. */
 export const ownHeaders = ({ headers = {} }: Response): Headers =>
   Object.fromEntries(Object.entries(headers).filter((header) => !isShared(header)))
 

@@ -1,4 +1,4 @@
-// The request of a form as code, in a language that all forms share.
+// The request of a form as code, in a language shared by all forms.
 import type { Signal } from '@preact/signals'
 import { Code } from './code'
 import { type Filled, type Language, languageNames, languages } from './languages'

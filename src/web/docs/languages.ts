@@ -1,9 +1,9 @@
-// A request of a form as code, with the token in the variable TOKEN of the environment, so that it can be shared.
+// A request of a form as code, with the token in the environment variable TOKEN, so that the code can be shared.
 import type { Operation } from './description'
 import { indent, parseExact, type Token, writeExact } from './json-text'
 import type { Draft, Request } from './request'
 
-/** A form that is filled in, and the request that it makes. */
+/** A completed form, and its request. */
 export type Filled = {
   readonly operation: Operation
   readonly draft: Draft
@@ -11,20 +11,20 @@ export type Filled = {
   readonly server: URL
 }
 
-// Of a path whose id is not typed yet.
+// Placeholder for an id that is not typed yet.
 const MISSING = 'ID'
 
-/** A string literal of TypeScript, Python and Go: JSON, but for what none of them may have. */
+/** A string literal of TypeScript, Python and Go: JSON without the characters that any of them forbids. */
 const quote = (text: string): string =>
   JSON.stringify(text.toWellFormed()).replaceAll('\ufeff', '\\ufeff')
 
-/** JSON with its lexemes spelled as another language has them; null if the text is not JSON. */
+/** JSON with its tokens in the spelling of another language; null if the text is not JSON. */
 const spelled = (text: string, spell: (token: Token) => string): string | null =>
   indent(text)?.map(spell).join('') ?? null
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-// `--data-raw`, because `--data-binary` takes a body that begins with @ for a file name.
+// `--data-raw`, because `--data-binary` reads a body that begins with @ as a file name.
 function curl({ operation, request: { method, url, headers, body } }: Filled): string {
   const usual = body === null ? 'GET' : 'POST'
   return [
@@ -59,7 +59,7 @@ function fieldsOf(body: string | null): Readonly<Record<string, unknown>> | null
   }
 }
 
-/** The call of our client; null if it has none for this. */
+/** The call of our client; null if it has none for this request. */
 function callOf({ operation, draft, request }: Filled): string | null {
   const { operationId, parameters } = operation
   const body = fieldsOf(request.body)
@@ -107,7 +107,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
         .map(({ name, value }) => ['headers', { [name]: value }]),
     ),
   })
-  // A query and options may be left out if they are empty; a body may not.
+  // An empty query or empty options may be left out; an empty body may not.
   const empty = request.body === null ? /((, |^)\{\})+$/ : /, \{\}$/
   const given = [...call, options].join(', ').replace(empty, '')
   return `${operationId}(${given})`
@@ -175,7 +175,7 @@ except urllib.error.HTTPError as refusal:
     print(refusal.status, refusal.read().decode())`
 }
 
-// A raw literal where Go allows it.
+// A raw literal if Go allows it.
 const goQuote = (text: string): string => (/[`\r\0\ufeff]/.test(text) ? quote(text) : `\`${text}\``)
 
 function go({ operation, request: { method, url, headers, body } }: Filled): string {
@@ -218,7 +218,7 @@ ${lines.map((line) => `\t${line}\n`).join('')}	answer, err := http.DefaultClient
 }`
 }
 
-/** How each language writes a request. */
+/** The function that writes a request in each language. */
 export const languages = { curl, TypeScript: typeScript, Python: python, Go: go } as const
 export type Language = keyof typeof languages
 export const languageNames: readonly Language[] = ['curl', 'TypeScript', 'Python', 'Go']

@@ -41,7 +41,7 @@ function useIsWide(): boolean {
   return isWide.value
 }
 
-/** The search field, to which `/` leads. */
+/** The search field, which `/` focuses. */
 function useSlash() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {

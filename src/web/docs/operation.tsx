@@ -31,7 +31,7 @@ type BodyProps = {
   readonly schemas: Schemas
 }
 
-// The first media type stands for all: only their names differ.
+// The first media type represents all: only their names differ.
 function Body({ content, schemas }: BodyProps) {
   const types = Object.keys(content)
   const schema = Object.values(content)[0]?.schema

@@ -3,7 +3,7 @@ import type { Media, Operation, Schemas } from './description'
 import { writeExact } from './json-text'
 import { exampleOf } from './schema'
 
-/** What was typed for an operation. Empty values are not sent. */
+/** The input for an operation. Empty values are not sent. */
 export type Draft = {
   readonly values: Readonly<Record<string, string>>
   readonly mediaType: string
@@ -17,7 +17,7 @@ export type Request = {
   readonly body: string | null
 }
 
-// Leaves out a field that is in the path too, as both would have to be equal.
+// Omits a field that is also in the path, as both would have to be equal.
 function withoutPathFields(example: unknown, { parameters }: Operation): unknown {
   if (typeof example !== 'object' || example === null || Array.isArray(example)) return example
   const inPath = parameters.filter((it) => it.in === 'path').map(({ name }) => name)

@@ -14,7 +14,7 @@ import { Inline } from './inline'
 import { writeExact } from './json-text'
 import { exampleOf } from './schema'
 
-/** A status; in words where it stands for several, as 4XX does. */
+/** A status; in words if it covers several, as 4XX does. */
 const statusText = (status: string): string => (status.endsWith('XX') ? 'others' : status)
 
 const isSuccess = (status: string): boolean => status.startsWith('2') || status.startsWith('3')

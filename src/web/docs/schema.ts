@@ -23,7 +23,7 @@ const range = (from: unknown, to: unknown, unit: string): string[] => {
   return [from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`]
 }
 
-// The patterns of the description in words, by how they begin; the first that fits counts.
+// The patterns of the description in words, by their first characters; the first match counts.
 const PATTERNS: readonly (readonly [start: string, words: string])[] = [
   ['^[^\\u0000]*$', 'any text without U+0000'],
   ['^(-9223372036854775808|', 'an int64 in digits'],
@@ -44,7 +44,7 @@ export const limitsOf = (schema: Schema): string[] => [
   ...(schema.default === undefined ? [] : [`default: ${JSON.stringify(schema.default)}`]),
 ]
 
-/** A valid value to start from. */
+/** A valid initial value. */
 export function exampleOf(schema: Schema, schemas: Schemas): unknown {
   const { examples, properties, items, anyOf, oneOf, ...rest } = resolve(schema, schemas)
   if (examples && examples.length > 0) return examples[0]

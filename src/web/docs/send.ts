@@ -1,4 +1,4 @@
-// Sends a request, and keeps the answer exactly as it was received.
+// Sends a request, and keeps the answer exactly as received.
 import type { Request } from './request'
 
 export type TryItResponse = {
@@ -10,7 +10,7 @@ export type TryItResponse = {
   readonly milliseconds: number
 }
 
-/** A request that was not sent, as a header has a character that is not allowed. */
+/** The error of a request that was not sent, because a header has an invalid character. */
 export class HeaderError extends Error {}
 
 function put(headers: Headers, name: string, value: string, field: string): void {

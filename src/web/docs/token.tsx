@@ -1,4 +1,4 @@
-// The token field. The token is in memory, and in the storage of the tab if that is asked for.
+// The token field. The token is kept in memory, and in the tab's storage if requested.
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import { keepToken, keptToken } from '../kept-token.ts'
 

@@ -40,7 +40,7 @@ export function TryIt({ operation, schemas, server, token, language }: Props) {
   const now = outcome.value
 
   const isAsking = now.kind === 'asking'
-  // What deletes is not done by a stray Enter.
+  // A stray Enter must not delete anything.
   useEffect(() => {
     if (isAsking) keep.current?.focus()
   }, [isAsking])

@@ -1,4 +1,4 @@
-// What the search looks into, in lower case.
+// The searchable words, in lower case.
 import type { Operation, Schema } from './description'
 
 /** The words of an operation: its parameters, statuses and error numbers too. */

@@ -13,7 +13,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const asFunction = program.map((word) => `'${word}'`).join(' ')
 
-/** What bash offers for a command line whose last word is being typed. */
+/** The completions of bash for the last word of a command line. */
 async function completed(line: string): Promise<string[]> {
   using folder = temporaryFolder()
   const { out } = await runProgram(['completion', 'bash'])
@@ -101,7 +101,7 @@ test('completes only flags that the action takes', async () => {
   expect(await completed('plantstore token --database x ')).toEqual(Object.keys(own))
 })
 
-test('completes the tokens that can be revoked, and leaves the database as it is', async () => {
+test('completes the tokens that can be revoked, and leaves the database unchanged', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   const line = (file: string) => `plantstore token revoke --database ${file} `
@@ -135,7 +135,7 @@ test('completes the tokens that can be revoked, and leaves the database as it is
   expect(readdirSync(folder.path)).not.toContain('missing.db')
 })
 
-/** What zsh offers for a command line, by what its script passes to zsh's own functions. */
+/** The completions of zsh for a command line: the arguments of its script to zsh's own functions. */
 async function completedByZsh(line: string): Promise<string[]> {
   using folder = temporaryFolder()
   const { out } = await runProgram(['completion', 'zsh'])
@@ -173,7 +173,7 @@ test.skipIf(Bun.which('zsh') === null)('completes the same in zsh', async () => 
   expect(await completedByZsh('plantstore serve --backup-folder ')).toEqual(['files -/'])
 })
 
-/** What fish offers for a command line. */
+/** The completions of fish for a command line. */
 async function completedByFish(line: string): Promise<string[]> {
   using folder = temporaryFolder()
   const { out } = await runProgram(['completion', 'fish'])
@@ -248,7 +248,7 @@ test('prints the help of a command that follows the word help', async () => {
   expect(byWord).toEqual(byFlag)
   for (const [word, hint] of [
     ['restroe', 'did you mean "restore"?'],
-    // What is no command has no help, and is not suggested.
+    // Words that are not commands have no help, and are not suggested.
     ['version', 'see "plantstore --help"'],
     ['help', 'see "plantstore --help"'],
   ]) {

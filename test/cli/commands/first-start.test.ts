@@ -18,7 +18,7 @@ setDefaultTimeout(PATIENCE_MS)
 // An empty variable is none.
 const env = { PLANTSTORE_TOKEN: '' }
 
-/** What a daemon has printed, once that matches; it listens before it prints its token. */
+/** The output of a daemon, once it matches; it listens before it prints its token. */
 async function printed(daemon: Daemon, pattern: RegExp): Promise<string> {
   const match = await until(`output that matches ${pattern}`, () => pattern.exec(daemon.out()))
   return match[1] ?? ''
@@ -57,7 +57,7 @@ test.skipIf(!hasIpv6)(
   },
 )
 
-test('serves if standard output cannot be written, and revokes the token that nobody saw', async () => {
+test('serves if standard output cannot be written, and revokes the token that was not shown', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
   const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" > /dev/full']
@@ -114,7 +114,7 @@ test('says at every start how to make another token, by a command that works as 
   expect((await second.fetch('/plants', as(token))).status).toBe(200)
 })
 
-test('prints the address of the console, which opens in a browser as it is', async () => {
+test('prints the address of the console, which opens in a browser unchanged', async () => {
   using folder = temporaryFolder()
   await using daemon = await startDaemon({ database: folder.file('plants.db') })
   const address = await printed(daemon, /^console: (.*)\n/m)
@@ -128,7 +128,7 @@ test('prints the address of the console, which opens in a browser as it is', asy
 describe('a link that opens the console with the first token', () => {
   const LINK = /^ *(http:\S+\/)#token=(pst_[A-Za-z0-9_-]{43})\r?$/m
 
-  /** What a start prints on a terminal. */
+  /** The output of a start on a terminal. */
   async function onTerminal(database: string): Promise<string> {
     const words = [...program, 'serve', '--port', '0', '--database', database]
     const command = `echo pid=$$; exec ${words.map((word) => `'${word}'`).join(' ')}`

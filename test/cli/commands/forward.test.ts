@@ -175,7 +175,7 @@ test('--after now keeps where it began, so that a restart misses nothing', async
   expect(receiver.ids()).toEqual([2_000_002_000])
 })
 
-test('keeps no cursor of --after that nobody gave out', async () => {
+test('does not save an unknown cursor of --after', async () => {
   using receiver = receive()
   const { child, cursorFile } = forward(
     receiver.url,

@@ -427,7 +427,7 @@ test('every file of test/real-world has its test here', () => {
 })
 
 describe('a dry run', () => {
-  test('stores nothing, and says what would be stored', async () => {
+  test('stores nothing, and prints what would be stored', async () => {
     using folder = temporaryFolder()
     const database = folder.file('plants.db')
     await Bun.write(
@@ -445,16 +445,12 @@ describe('a dry run', () => {
     const replacing = await runProgram([...words, '--dry-run', '--replace'])
 
     expect(fresh).toEqual({
-      out: 'the first plants, as they would be stored:\n{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":2,"name":"c"}\n{"id":3,"name":"e"}\n{"id":1,"name":"a"}\nnothing stored; it would be: created 3, skipped 1, replaced 0, refused 2; 6 rows read\n',
+      out: 'preview:\n{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":2,"name":"c"}\n{"id":3,"name":"e"}\n{"id":1,"name":"a"}\ndry run; would create 3, skip 1, replace 0, refuse 2; 6 rows read\n',
       err: 'line 4: id 2: this id belongs to a different plant\nline 5: id: "x" is not a whole number; ids must be whole numbers (use --number-from to number the rows)\ncolumns not used: "other"\n',
       code: 1,
     })
-    expect(beside.out).toEndWith(
-      'it would be: created 1, skipped 2, replaced 0, refused 3; 6 rows read\n',
-    )
-    expect(replacing.out).toEndWith(
-      'it would be: created 1, skipped 2, replaced 2, refused 1; 6 rows read\n',
-    )
+    expect(beside.out).toEndWith('would create 1, skip 2, replace 0, refuse 3; 6 rows read\n')
+    expect(replacing.out).toEndWith('would create 1, skip 2, replace 2, refuse 1; 6 rows read\n')
     expect(storedPlants(database)).toHaveLength(2)
     const real = await runProgram([...words, '--replace'])
     expect(real.out).toBe('created 1, skipped 2, replaced 2, refused 1; 6 rows read\n')
@@ -462,7 +458,7 @@ describe('a dry run', () => {
 })
 
 describe('--refused', () => {
-  test('writes the refused rows as they were, which can be mended and imported alone', async () => {
+  test('writes the refused rows unchanged, ready to fix and import again', async () => {
     using folder = temporaryFolder()
     const [database, refused] = [folder.file('plants.db'), folder.file('refused.csv')]
     await Bun.write(
@@ -481,7 +477,7 @@ describe('--refused', () => {
 
     expect(out).toBe('created 1, skipped 0, replaced 0, refused 3; 4 rows read\n')
     expect(err).toContain(
-      `the refused rows are in ${refused}; mend them, then: plantstore import ${refused} --id-column Nr\n`,
+      `refused rows saved to ${refused}; fix them, then run: plantstore import ${refused} --id-column Nr\n`,
     )
     const text = readFileSync(refused, 'utf8')
     expect(text.split('\n').map((line) => line.replace(/,"?(id|line|stray).*/, ',…'))).toEqual([
@@ -536,7 +532,7 @@ describe('--refused', () => {
     ])
 
     expect(err).toContain(
-      `then: plantstore import ${refused} --name-column 'column 1' --tag-column 'column 2'\n`,
+      `then run: plantstore import ${refused} --name-column 'column 1' --tag-column 'column 2'\n`,
     )
   })
 

@@ -162,7 +162,7 @@ test.each([
   expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'a', tag: null }])
 })
 
-test('goes on with --replace where a client deletes what it was about to replace', async () => {
+test('continues with --replace if a client deletes the plant about to be replaced', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })
@@ -373,7 +373,7 @@ test('exports to standard output, and refuses a database that is not there', asy
   expect({ out, code }).toEqual({ out: '{"id":1,"name":"a"}\n', code: 0 })
 })
 
-test('imports and exports beside a daemon, which goes on creating', async () => {
+test('imports and exports beside a daemon, which keeps creating', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })

@@ -222,7 +222,7 @@ test('writes a token to a new file of mode 0600, says where, and prints it nowhe
   expect(readdirSync(own.path)).toEqual(['reader.token'])
 })
 
-test('writes a token to a file, whoever reads standard output', async () => {
+test('writes a token to a file, whether or not standard output is read', async () => {
   using own = temporaryFolder()
 
   const { code } = await runProgram(

@@ -76,7 +76,7 @@ const canMakeDevices = (() => {
   return isRoot && makeDevice(probe.file('null'))
 })()
 
-/** What a path may name that is no regular file: makes it, and how a message names it. */
+/** Paths that are not regular files: a function that makes one, and its name in messages. */
 const targets: Readonly<Record<string, readonly [(path: string) => unknown, string]>> = {
   'a pipe': [(path) => make('mkfifo', path), 'a pipe'],
   'a folder': [(path) => mkdirSync(path), 'a folder'],

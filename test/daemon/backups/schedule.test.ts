@@ -204,7 +204,7 @@ test('makes a backup at the start when the newest is older than the interval', a
   expect(existsSync(String(file))).toBe(true)
 })
 
-test('keeps as many as it is told to, the newest', async () => {
+test('keeps the given number of newest backups', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)
   const old = [8000, 7000, 6000, 5000].map(nameAgo)
@@ -307,7 +307,7 @@ test('a damaged database gets no backup, and no old one is removed', async () =>
   expect((await daemon.fetch('/health')).status).toBe(200)
 })
 
-test('goes on when the folder is gone for a while', async () => {
+test('continues after the folder was gone for a while', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)
 
@@ -327,7 +327,7 @@ test('goes on when the folder is gone for a while', async () => {
   expect(await metric(daemon, 'plantstore_backup_failures_total')).toBeGreaterThan(0)
 })
 
-test('goes on when the folder cannot be written for a while', async () => {
+test('continues after the folder was unwritable for a while', async () => {
   using folder = temporaryFolder()
   const { database, backups } = await prepare(folder, 20)
   for (const path of [folder.path, backups, database]) chmodSync(path, 0o777)

@@ -240,10 +240,7 @@ test.skipIf(!hasOpenssl)('keeps the old pair where the new one is bad', async ()
   const damaged = '-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n'
   const damagedChain = `${readFileSync(one.cert, 'utf8')}${damaged}`
   const bad: [() => void, string][] = [
-    [
-      () => copyFileSync(two.cert, cert),
-      `the key ${key} does not belong to the certificate ${cert}`,
-    ],
+    [() => copyFileSync(two.cert, cert), `the key ${key} does not match the certificate ${cert}`],
     [() => writeFileSync(cert, 'no PEM'), `${cert} does not contain valid certificates in PEM`],
     [() => writeFileSync(cert, damagedChain), `${cert} does not contain valid certificates in PEM`],
     [() => rmSync(cert), `cannot read ${cert}: no such file`],
@@ -278,7 +275,7 @@ test.skipIf(!hasOpenssl)('does not start with a bad pair', async () => {
 
   expect(await serve('--tls-cert', one.cert, '--tls-key', two.key)).toEqual({
     out: '',
-    err: `plantstore: the key ${two.key} does not belong to the certificate ${one.cert}\n`,
+    err: `plantstore: the key ${two.key} does not match the certificate ${one.cert}\n`,
     code: 1,
   })
   const missing = folder.file('none.key')

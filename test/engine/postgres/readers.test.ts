@@ -1,4 +1,4 @@
-// How many reads wait for one connection.
+// The limit of reads that wait for one connection.
 import { expect, test } from 'bun:test'
 import { limitWaiting } from '../../../src/engine/postgres/connecting/readers'
 

@@ -28,7 +28,7 @@ function message(type: string, ...parts: readonly (string | number)[]): Buffer {
 const errorOf = (code: string, text: string): Buffer =>
   message('E', `SFATAL\0VFATAL\0${code ? `C${code}\0` : ''}M${text}\0\0`)
 
-/** What a server sends for each thing that it receives, in turn. */
+/** The answers of a server to the messages that it receives, in turn. */
 type Script = readonly ((received: Buffer) => Buffer)[]
 
 async function serve(script: Script) {
@@ -56,9 +56,8 @@ const always =
   (answer: Buffer | string): (() => Buffer) =>
   () =>
     Buffer.from(answer)
-const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the host and the port'
-const METHOD =
-  'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
+const NO_POSTGRES = 'not a PostgreSQL server; check the host and the port'
+const METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.conf'
 const TLS = '&sslmode=verify-full'
 const HANDSHAKE = 'the TLS handshake failed'
 

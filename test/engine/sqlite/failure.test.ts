@@ -7,7 +7,7 @@ import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../har
 
 setDefaultTimeout(PATIENCE_MS)
 
-/** What a statement throws that cannot be run. */
+/** The error of a statement that cannot be run. */
 function thrownBy(act: () => void): unknown {
   try {
     act()

@@ -18,7 +18,7 @@ setDefaultTimeout(PATIENCE_MS)
 const isWritable = async (daemon: Daemon): Promise<string | undefined> =>
   /^plantstore_storage_writable (.)$/m.exec(await (await daemon.fetch('/metrics')).text())?.[1]
 
-/** What a descriptor of a process is open on; null if it was just closed. */
+/** The file that a descriptor of a process is open on; null if it was just closed. */
 function linkOf(pid: number, fd: string): string | null {
   try {
     return readlinkSync(`/proc/${pid}/fd/${fd}`)

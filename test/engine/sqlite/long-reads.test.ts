@@ -68,7 +68,7 @@ test('what is done with the result of a read counts as its time', async () => {
   expect(Math.max(...perTurn)).toBe(2)
 })
 
-test('refuses what would wait behind a thousand, and goes on with those', async () => {
+test('refuses reads beyond a queue of a thousand, and continues with those', async () => {
   const { readLong, block } = create()
   let reads = 0
   const first = [readLong(block), readLong(block), readLong(block)]

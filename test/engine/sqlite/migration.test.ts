@@ -21,7 +21,7 @@ import { plantsCounted } from '../../harness/plants'
 
 setDefaultTimeout(PATIENCE_MS)
 
-// What each version made of a new file, from its predecessor's.
+// The steps by which each version changed its predecessor's schema.
 const steps = [
   `PRAGMA application_id = 0x706c6e74;
    CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT;

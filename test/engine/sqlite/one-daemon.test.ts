@@ -103,7 +103,7 @@ test.each([
   await daemon.stop()
 })
 
-test('goes on once its file is put back', async () => {
+test('continues once its file is put back', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await using daemon = await startDaemon({ database })

@@ -169,7 +169,7 @@ test.each([
   expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
 })
 
-test('reads a closed database again where somebody wrote to it meanwhile', async () => {
+test('reads a closed database again if another process wrote to it meanwhile', async () => {
   using folder = temporaryFolder()
   const database = folder.file('plants.db')
   await importLines(database, lines(0, 10))

@@ -1,4 +1,4 @@
-// What refuses every create although a smaller write succeeds. test/slow/faults/full-disk.ts has a disk that is full.
+// Refusals of every create although a smaller write succeeds. test/slow/faults/full-disk.ts has a full disk.
 import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'

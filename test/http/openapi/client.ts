@@ -3,7 +3,7 @@ import type { paths } from './types'
 
 const FAR = '9007199254740993'
 
-/** What a user of the description writes. */
+/** A program that uses the description. */
 export async function exercise(baseUrl: string, token: string) {
   const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${token}` } })
   const path = { id: 1 }

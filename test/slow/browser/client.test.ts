@@ -78,7 +78,7 @@ function servePage() {
       const built = await Bun.build({ entrypoints: [folder.file('main.ts')], target: 'browser' })
       bundle = (await built.outputs[0]?.text()) ?? ''
     },
-    /** What the next browser says. */
+    /** The result of the next browser. */
     result: () =>
       new Promise<unknown>((resolve) => {
         tell = resolve

@@ -45,7 +45,7 @@ async function importFile(console: ConsolePage, name: string, text: string | Buf
   await fileField(console).setInputFiles({ name, mimeType, buffer })
 }
 
-/** What is asked about a file before its import. */
+/** The dialog about a file before its import. */
 const previewOf = ({ page }: ConsolePage) => page.getByRole('dialog', { name: /^Import / })
 
 /** Imports a file that does not fit, as the guess has it. */
@@ -463,7 +463,7 @@ const content = [
   '',
 ].join('\n')
 
-/** What the command exports of a store. */
+/** The export of a store. */
 async function exported(database: string, format: string, ...more: string[]): Promise<string> {
   const args = ['export', '--format', format, '--database', database, ...more]
   const { out } = await runProgram(args)

@@ -1,4 +1,4 @@
-// How the console looks and reads: barriers that axe-core finds, narrow and enlarged pages, and pictures: `bun run test:browser`.
+// The look of the console: barriers found by axe-core, narrow and enlarged pages, and pictures: `bun run test:browser`.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

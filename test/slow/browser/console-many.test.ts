@@ -1,4 +1,4 @@
-// What is done to many plants at once in the console, in a real Chromium: `bun run test:browser`.
+// Actions on many plants at once in the console, in a real Chromium: `bun run test:browser`.
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { ownDaemon } from '../../harness/own-daemon'
@@ -104,7 +104,7 @@ describe('many at once', () => {
     await page.keyboard.press('Enter')
     await console.button('Undo the tag of 2 plants').waitFor()
     await console.button(`Undo the tag of plant ${at(ids, 2)}`).waitFor()
-    // What is said of the first change is soon replaced.
+    // The message of the first change is soon replaced.
     await said(page, 'Tag “second” set on 2 plants')
     expect(ids.map(tagOf)).toEqual(['second', 'second', null])
     await console.isClean()
@@ -127,7 +127,7 @@ describe('many at once', () => {
   })
 })
 
-describe('what somebody else did meanwhile', () => {
+describe('changes by another user meanwhile', () => {
   test('before the table was read again is told at once, and the rest is deleted', async () => {
     await using console = await openWith(3)
     const { page, ids, bar } = console

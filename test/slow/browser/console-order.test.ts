@@ -202,7 +202,7 @@ describe('a new plant', () => {
       )
     await console.button('Add plant').click()
     await idIs('6')
-    // What was proposed is not lost by closing.
+    // A proposed id is not unsaved input: the dialog closes without a question.
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await daemon.create(`{"id":${MAX},"name":"The last"}`)

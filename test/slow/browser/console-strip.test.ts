@@ -1,4 +1,4 @@
-// What the console says of the store itself, in a real Chromium: `bun run test:browser`.
+// The console's status of the store, in a real Chromium: `bun run test:browser`.
 import { beforeAll, expect, test } from 'bun:test'
 import { ownDaemon } from '../../harness/own-daemon'
 import { connect, openConsole, ownBrowser } from './console-page'

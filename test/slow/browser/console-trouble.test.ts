@@ -1,11 +1,11 @@
-// What goes wrong while the console is open, in a real Chromium: `bun run test:browser`.
+// Failures while the console is open, in a real Chromium: `bun run test:browser`.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { startDaemon, TOKEN, temporaryFolder } from '../../harness/daemon'
 import { ownDaemon } from '../../harness/own-daemon'
 import { until } from '../../harness/until'
 import { connect, openConsole, ownBrowser } from './console-page'
 
-// What Chromium itself writes to its console of a request without an answer.
+// Chromium's own console message for a request without an answer.
 const NO_ANSWER = /^Failed to load resource: net::ERR_/
 
 const { daemon, stored, createToken, revokeToken } = ownDaemon()

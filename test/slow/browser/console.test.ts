@@ -174,7 +174,7 @@ describe('the table', () => {
     const scroller = grid.locator('.scroller')
 
     await scroller.evaluate(async (it) => {
-      // What the table does once the scrolling is over, at the worst moment: between a scroll and its event.
+      // The work of the table after scrolling, at the worst moment: between a scroll and its event.
       const timers: (() => void)[] = []
       const own = window.setTimeout
       Object.assign(window, { setTimeout: (act: () => void) => timers.push(act) })

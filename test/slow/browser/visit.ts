@@ -7,7 +7,7 @@ import { has } from '../release/lab'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** How long Debian's packages may take to arrive. */
+/** Time limit for installing Debian's packages. */
 export const INSTALL_MS = 300_000
 
 const SHELL = 'chromium-headless-shell'
@@ -63,7 +63,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
       ...complaints,
       ...(await page.evaluate(() => globalThis.violations)),
     ],
-    /** What axe-core finds of any impact: rule and element. */
+    /** Barriers of any impact found by axe-core: rule and element. */
     async barriers(): Promise<string[]> {
       // A colour that still changes has too little contrast for a moment.
       await page.evaluate(() => {

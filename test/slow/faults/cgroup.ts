@@ -6,7 +6,7 @@ import { after } from './lab.ts'
 export interface MemoryLimit {
   /** A prefix of commands that runs them within the limit. */
   wrap: string[]
-  /** How often the OOM killer struck. */
+  /** Number of kills by the OOM killer. */
   kills: () => number
 }
 

@@ -1,4 +1,4 @@
-// What a disk may hold after a power loss, from the notes of recorder.c.
+// The possible states of a disk after a power loss, from the log of recorder.c.
 
 const kinds = {
   write: 1,

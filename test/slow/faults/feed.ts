@@ -1,5 +1,5 @@
-// Whether a change log tells what clients were told: each acknowledged change once, none that was refused, in the order of
-// their answers; and whether it makes the plants that are stored.
+// Compares a change log with the answers to clients: each acknowledged change once, no refused one, in the order of the
+// answers; and with the stored plants.
 import { type Answer, connect, request } from '../../harness/http.ts'
 import type { Daemon } from './daemon.ts'
 import { idsOf, joinFields, type Operation, show, splitFields } from './history.ts'
@@ -81,7 +81,7 @@ export function followLog(current: () => Daemon | undefined) {
 
   return {
     problems,
-    /** How often another log began. */
+    /** Number of times that another log began. */
     resets: () => resets,
     /** Ends it, and reads what is left. Resolves to all entries, in the order in which it has seen them. */
     async finish(daemon: Daemon): Promise<Entry[]> {
@@ -99,7 +99,7 @@ export function followLog(current: () => Daemon | undefined) {
   }
 }
 
-/** What an operation leaves of a plant, as far as it says so: null for none. */
+/** The plant after an operation, as far as the operation determines it: null for none. */
 function leaves({ request: it }: Operation, id: number, after: string | null): boolean {
   switch (it.kind) {
     case 'delete':
@@ -120,7 +120,7 @@ const actions = { create: 'create', batch: 'create', replace: 'replace', swap: '
 const actionOf = ({ request: { kind } }: Operation): Entry['action'] | 'read' =>
   kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
 
-/** What is wrong with a log, given all operations, the last reads of every plant included. */
+/** The problems of a log, given all operations, including the last reads of every plant. */
 export function checkLog(entries: readonly Entry[], operations: readonly Operation[]): string[] {
   const problems: string[] = []
   const byRequest = new Map(operations.map((it) => [requestIdOf(it), it]))

@@ -95,7 +95,7 @@ async function fullDisk(disk: string, about: string): Promise<Outcome> {
 
 const refusals = 150
 
-/** What is wrong with `/health` while every create is refused, and once there is space and nobody creates. */
+/** The problems of `/health` while every create is refused, and after space was added without further creates. */
 async function watchRefusals(daemon: Daemon, ledger: Ledger, addSpace: () => Promise<unknown>) {
   const problems: string[] = []
   const isWritable = async () => {

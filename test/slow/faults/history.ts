@@ -1,4 +1,4 @@
-// What clients asked of a store, what they were told, and in which order they saw it happen.
+// The requests of clients, the answers, and their observed order.
 
 /** The fields of a plant as one text: what was written, or the name and the tag of two writes. */
 export type Fields = string
@@ -42,7 +42,7 @@ export interface Operation {
   outcome: Outcome
   /** Places in the one order of all calls and ends. */
   called: number
-  /** Where the answer came, or where the process that might have acted ended. */
+  /** The position of the answer, or of the end of the process that might have executed it. */
   ended: number
   /** Milliseconds since the history began, for people. */
   calledMs: number
@@ -86,7 +86,7 @@ export function startHistory(): History {
     },
     answer(operation, outcome) {
       operation.outcome = outcome
-      // What has no answer may take effect for as long as its process lives.
+      // Without an answer, an operation may take effect for as long as its process lives.
       if (outcome.is !== 'unknown') end(operation)
     },
     abandon: end,

@@ -72,7 +72,7 @@ function outcome(about: string, load: Load, problems: string[]): Outcome {
   }
 }
 
-// What the daemon itself gave as the reasons of its outages.
+// The reasons of outages in the daemon's log.
 const reasons = (log: string): string =>
   [
     ...new Set(

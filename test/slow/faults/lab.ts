@@ -1,4 +1,4 @@
-// What faults need of the machine: tools, loop devices, mounts; and how all of it is undone.
+// Resources of the machine for fault tests: tools, loop devices, mounts; and their removal.
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as harness from '../../harness/folder.ts'

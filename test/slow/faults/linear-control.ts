@@ -39,7 +39,7 @@ function save(): void {
   else write(content)
 }
 
-// What a read that need not be fresh sees.
+// The plants that a stale read returns.
 let copy = plants
 setInterval(() => {
   copy = new Map(plants)

@@ -30,7 +30,7 @@ function pickBatch(fields: string): Request {
   return { kind: 'batch', plants: ids.map((id) => ({ id, fields })) }
 }
 
-/** What was last seen of a plant by any client. */
+/** The latest state of a plant seen by any client. */
 type Seen = Map<number, { expected: Fields; entityTag: string }>
 
 /** More deletes than creates, so that a batch finds its ids free now and then. */
@@ -75,7 +75,7 @@ function textOf(token: string, it: Request, id: string): string {
   }
 }
 
-/** What an answer says; undefined where it is not one that the service documents. */
+/** The outcome of an answer; undefined if the service does not document it. */
 function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   if (status === 204) return it.kind === 'delete' ? { is: 'done' } : undefined
   const { error, message, name, tag } = JSON.parse(body)

@@ -1,17 +1,17 @@
-// What the operations of a history require of the plants, and what they make of them.
+// The preconditions and effects of a history's operations on the plants.
 import { idsOf, joinFields, type Operation, splitFields } from './history.ts'
 
-/** What is stored under an id; null for no plant. */
+/** The fields stored under an id; null for no plant. */
 export type Fields = string | null
 
-/** What an operation requires of the plants, and what it makes of them. */
+/** The precondition and the effect of an operation. */
 export interface Step {
   operation: Operation
   ids: number[]
   allows: (plants: Plants) => boolean
   /** The plants that it writes. */
   writes: (plants: Plants) => [id: number, fields: Fields][]
-  /** What it does, the same text for two that do the same; null for an operation that only shows what was there. */
+  /** Its effect, the same text for equal effects; null for a read-only operation. */
   effect: string | null
   /** It may also never have taken effect. */
   isOptional: boolean
@@ -22,7 +22,7 @@ export type Plants = ReadonlyMap<number, Fields>
 // Fields that no answer speaks of need not be told apart: that keeps the states few.
 const UNSEEN = 'fields that no answer showed'
 
-/** What a field of a plant is written with, as far as answers tell it apart. */
+/** The values written to a field of a plant, as far as answers distinguish them. */
 export function createLabels(operations: Operation[]) {
   const seen = new Set<string>()
   const see = (id: number, fields: string) => {

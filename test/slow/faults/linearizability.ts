@@ -1,4 +1,4 @@
-// Whether one order of all operations explains what 64 clients of 20 plants were told, while the daemon is hurt.
+// Checks that one order of all operations explains the answers to 64 clients of 20 plants, during faults of the daemon.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Daemon, type Start, serve } from './daemon.ts'
@@ -87,7 +87,7 @@ async function hurtOnce(
   ms: number,
 ): Promise<void> {
   const refusals = load.refusals()
-  // Where all changes share the commit in doubt, none is refused for now.
+  // If all changes share the commit in doubt, none is refused at that time.
   const shows = async () => load.refusals() > refusals || (await health(daemon)) >= 500
   await begin()
   if (!(await until(5000, shows))) problems.push('it was not hurt')

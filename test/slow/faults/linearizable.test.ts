@@ -304,7 +304,7 @@ test('says that it cannot decide where too many states are possible', () => {
   expect(explainVerdict(checkHistory(history, 100), history)).toContain('undecided')
 })
 
-/** What a store answers, and what it holds then. */
+/** The outcome of a request to a store, which it updates. */
 function perform(request: Request, plants: Map<number, string>): Outcome {
   switch (request.kind) {
     case 'create':
@@ -377,7 +377,7 @@ const anyRequest: fc.Arbitrary<Request> = fc.oneof(
     .tuple(fields, fc.shuffledSubarray([1, 2, 3], { minLength: 2 }))
     .map(([it, ids]) => batch(it, ...ids)),
 )
-// Where an operation is called, takes effect and ends.
+// Positions of the call, the effect and the end of an operation.
 const anyPlaces = fc.uniqueArray(fc.nat(1000), { minLength: 3, maxLength: 3 })
 const anyFate = fc.constantFrom('told', 'told', 'told', 'unknown', 'refused', 'never ends')
 const anyHistory = fc

@@ -7,7 +7,7 @@
 //
 // An operation without an answer takes effect once until its process has ended, or never; one that was refused never.
 //
-// What it cannot see: a 409 to a batch counts for the plant that it names alone, not for those before it in the batch.
+// Not covered: a 409 to a batch counts for the plant that it names alone, not for those before it in the batch.
 import { idsOf, type Operation } from './history.ts'
 import { createLabels, type Fields, type Plants, type Step, stepOf } from './linear-steps.ts'
 

@@ -18,7 +18,7 @@ export interface Entry {
   error: number
 }
 
-/** What became of each plant, by its number. */
+/** The fate of each plant, by its number. */
 export type Ledger = Map<number, Entry>
 
 const letters = ['Rosa', 'Quercus', '苔', 'Ærø', '"quoted"', "O'Brien", '🌵', 'line\nbreak', '']

@@ -36,7 +36,7 @@ export interface Cluster {
   whole: () => Promise<Node>
   /** Asks Patroni for a switchover. */
   switchOver: () => Promise<void>
-  /** What the leader has. */
+  /** The plants of the leader. */
   plants: () => Promise<Map<bigint, StoredPlant>>
 }
 

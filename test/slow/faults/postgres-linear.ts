@@ -1,4 +1,4 @@
-// Whether one order of all operations explains what clients of two daemons before one PostgreSQL server were told.
+// Checks that one order of all operations explains the answers of two daemons with one PostgreSQL server.
 import { PASSWORD } from '../../../tools/postgres/server.ts'
 import type { Daemon } from './daemon.ts'
 import { type Fault, type Outcome, until } from './fault.ts'
@@ -135,7 +135,7 @@ const killServer: Hurt = async (scene) => {
   }
 }
 
-// What one has not answered when it is killed may come anywhere in what the other goes on to do: not too much of that.
+// Operations unanswered at a kill may take effect at any later time: the pause limits their number.
 const PAUSE_MS = 12
 const HANG_MS = 7000
 

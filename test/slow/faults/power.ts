@@ -60,8 +60,8 @@ function startPlainWriter(disk: string) {
 }
 
 /**
- * What is acknowledged from now on is unknown: on a machine without power, no answer leaves it. (An fsync that is
- * under way when ext4 or xfs is shut down may return 0 and have synced nothing: the plain writer sees it too.)
+ * Later acknowledgements count as unknown: without power, no answer leaves a machine. (An fsync in progress when ext4
+ * or xfs is shut down may return 0 and have synced nothing, as for the plain writer.).
  */
 function forgetLater(ledger: Ledger): () => void {
   const before = new Map(ledger)

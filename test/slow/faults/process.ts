@@ -1,4 +1,4 @@
-// What /proc says about a process.
+// Facts about a process from /proc.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const megabyte = 1024 * 1024

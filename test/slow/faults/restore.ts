@@ -8,7 +8,7 @@ import { count, type Fault, until } from './fault.ts'
 import { need } from './lab.ts'
 import { acknowledged, startLoad } from './load.ts'
 
-// What changes files, names or locks.
+// System calls that change files, names or locks.
 const CALLS =
   'openat,write,pwrite64,ftruncate,fsync,fdatasync,mkdir,rmdir,unlink,unlinkat,rename,renameat,renameat2,link,chmod,fchmod,chown,fchown,flock,fcntl'
 const EARLY_POINTS = 12
@@ -50,7 +50,7 @@ function parseCalls(log: string): (Call & { readonly line: string })[] {
   })
 }
 
-/** Where to kill a restore: at all of its last calls, where names change, and at some of those before. */
+/** The points at which to kill a restore: all of its last calls, where names change, and some earlier ones. */
 async function killPoints({ beside }: Case, store: string, backup: string): Promise<Call[]> {
   const trial = `${store}-trial`
   const log = `${store}-trace`
@@ -71,7 +71,7 @@ async function killPoints({ beside }: Case, store: string, backup: string): Prom
 type Case = {
   readonly name: string
   readonly about: string
-  /** What is done to the store of a daemon that was killed, with acknowledged plants in its log. */
+  /** The damage to the store of a killed daemon, with acknowledged plants in its log. */
   readonly harm: (database: string) => void
   /** True if the old database can be served. */
   readonly isSound: boolean
@@ -119,7 +119,7 @@ const cases: Case[] = [
   },
 ]
 
-/** What a start after the kill serves: a count of plants, or the one line that refuses. */
+/** The result of a start after the kill: the number of plants, or the message of its refusal. */
 async function start(database: string): Promise<number | string> {
   let daemon: Daemon
   try {

@@ -11,7 +11,7 @@ import { type Answers, judge, pressed } from './pressure.ts'
 import { ownMemory } from './process.ts'
 
 const megabytes = 256
-// What the daemon may keep when all have gone: at rest it takes 12.
+// Memory limit of the daemon after all clients have disconnected: at rest it needs 12 MB.
 const megabytesAfter = 110
 // Every connection is closed by then: Bun looks every 4 seconds.
 const longestWait = 30_000
@@ -31,7 +31,7 @@ const unsent = async (daemon: Daemon): Promise<number> => {
   return Number(/^plantstore_unsent_bytes (\d+)$/m.exec(metrics?.body ?? '')?.[1])
 }
 
-/** What ordinary clients see meanwhile: a create, a read and a short list. */
+/** The requests of ordinary clients in the meantime: a create, a read and a short list. */
 async function ordinary(daemon: Daemon, ledger: Ledger): Promise<string[]> {
   const problems: string[] = []
   for (let n = 1; n <= 20; n++) {

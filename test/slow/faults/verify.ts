@@ -98,7 +98,7 @@ export function judge(rows: ReadonlyMap<bigint, StoredPlant>, ledger: Ledger): V
   return verdict
 }
 
-/** What is wrong, in words. */
+/** The problems, in words. */
 export function faultsOf(verdict: Verdict): string[] {
   const problems: string[] = []
   const { lost, altered, returned, strange, integrity } = verdict

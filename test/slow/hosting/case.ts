@@ -7,7 +7,7 @@ import { after, sh } from '../faults/lab.ts'
 
 export type Case = {
   readonly name: string
-  /** What is tested, as a sentence. */
+  /** The subject of the test, as a sentence. */
   readonly about: string
   /** Installs what it needs, on this machine. Throws a `Skipped` where that cannot be. */
   install(): Promise<void>

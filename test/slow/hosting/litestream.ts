@@ -19,7 +19,7 @@ const MIB = 1024 * 1024
 const WRITTEN_BYTES = 256 * MIB
 // Litestream lets the log be used again about once a second.
 const MAX_LOG_BYTES = WRITTEN_BYTES / 2
-// What plantstore cuts the log to, once nobody reads it (engine/sqlite/committing/checkpoint.ts).
+// The size to which plantstore truncates the log, once it has no reader (engine/sqlite/committing/checkpoint.ts).
 const IDLE_LOG_BYTES = 32 * MIB
 const PATIENCE_MS = 60_000
 
@@ -50,7 +50,7 @@ function startClients(daemon: () => Daemon) {
   }
   const ended = Promise.all(counts.map((_, client) => run(client)))
   return {
-    /** How many plants of each client were acknowledged so far. */
+    /** The number of acknowledged plants of each client. */
     counts: (): readonly number[] => [...counts],
     async stop() {
       isOver = true
@@ -78,7 +78,7 @@ async function shipped(): Promise<void> {
   expect(await until(PATIENCE_MS, isShipped), 'Litestream ships nothing')
 }
 
-/** How many plants of each client a database has. Throws where one is missing before its last. */
+/** The number of plants of each client in a database. Throws if one is missing before the last. */
 function countsOf(plants: readonly StoredPlant[]): number[] {
   const counts = Array.from({ length: CLIENTS }, () => 0)
   for (const { id, name } of plants) {

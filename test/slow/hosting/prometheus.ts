@@ -15,7 +15,7 @@ export const PATIENCE_MS = 60_000
 /** Prometheus's configuration on the page. */
 export const CONFIG = '/etc/prometheus/prometheus.yml'
 
-// Where the package has the files of this folder.
+// The folder of these files in the package.
 const PACKAGED = '/usr/share/plantstore'
 const deploy = join(root, 'deploy')
 const alerts = join(import.meta.dir, 'alerts.yml')

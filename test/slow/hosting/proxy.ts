@@ -1,4 +1,4 @@
-// What holds behind any proxy: whole answers over kept connections, errors as they are, and restarts that lose nothing.
+// Requirements of any proxy: whole answers over kept connections, unchanged errors, and restarts without loss.
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Daemon, startDaemon, TOKEN } from '../../harness/daemon.ts'
@@ -61,7 +61,7 @@ export async function makeCertificate(): Promise<void> {
   )
 }
 
-/** What the page says to write for a unix socket instead of the address, by the name of the proxy. */
+/** The line for a unix socket that replaces the address on the page, by the name of the proxy. */
 export function socketLine(proxy: string): { readonly instead: string; readonly write: string } {
   const row = new RegExp(`^\\| ${proxy} \\| \`(.*?)\` \\| \`(.*?)\` \\|$`, 'm').exec(page)
   const [, instead = '', write = ''] = row ?? []

@@ -264,7 +264,7 @@ describeServers('%s', (started, it) => {
     expect(events).toEqual([['changes-ended', { entries: 5 }]])
   })
 
-  test('is a new one on another server, whoever writes there first', async () => {
+  test('is a new one on another server, whichever process writes there first', async () => {
     const url = await newDatabase(await started())
     const store = await openKeeping(url, 1e9)
     await store.createPlants(range(1, 3))

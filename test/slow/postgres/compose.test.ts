@@ -1,4 +1,4 @@
-// What deploy/compose.scaling.yaml has run, with Debian's PostgreSQL in the place of its images; and the failover of
+// The system of deploy/compose.scaling.yaml, with Debian's PostgreSQL instead of its images; and the failover of
 // docs/scaling.md.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

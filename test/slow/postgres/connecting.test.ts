@@ -16,7 +16,7 @@ setDefaultTimeout(PATIENCE_MS)
 
 const open = (url: string) => connect(targetOf(url))
 
-/** Why there is no connection. */
+/** The reason of a failed connection. */
 async function refusal(url: string): Promise<string> {
   try {
     await (await open(url)).close()

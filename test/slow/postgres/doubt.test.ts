@@ -61,7 +61,7 @@ const mixed: Change = (store) => [
   store.createPlant({ id: 3n, name: 'three' }),
 ]
 
-/** How each ended: what it resolved to, or the number of its error. */
+/** The result of each change: its value, or the number of its error. */
 const endsOf = async (changes: readonly Promise<unknown>[]) =>
   (await Promise.allSettled(changes)).map((it) =>
     it.status === 'fulfilled' ? (it.value ?? null) : it.reason.error,
@@ -72,7 +72,7 @@ const expected = {
   mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
 }
 
-/** Where the change log of a store ends, if it has one. */
+/** The cursor of the end of a store's change log, if it has one. */
 const endOf = async ({ changeLog }: Store) =>
   (await changeLog?.read({ after: 'now', limit: 1 }))?.next
 
@@ -235,7 +235,7 @@ const lostAnswers = (keep: KeepChanges) => (started: () => Promise<PostgresServe
     expect(await it.query('SELECT timeline FROM change_log')).toEqual([before])
   })
 
-  test('goes on in a new lane if its own is gone, without an alarm of lost commits', async () => {
+  test('continues in a new lane if its own is gone, without an alarm of lost commits', async () => {
     await using it = await openCuttable(await started(), keep)
     const before = await endOf(it.store)
     await it.query('DELETE FROM lanes')

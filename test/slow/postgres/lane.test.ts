@@ -23,7 +23,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
-/** How many pages of the lanes and their index the sessions have read; `sql` tells of itself at once, others sooner or later. */
+/** Pages of the lanes and their index read by all sessions; `sql` reports its own at once, other sessions later. */
 async function pagesRead(sql: SQL): Promise<number> {
   await sql.unsafe('SELECT pg_stat_force_next_flush()')
   const [row] = await sql.unsafe<{ pages: bigint }[]>(

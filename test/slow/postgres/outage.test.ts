@@ -1,4 +1,4 @@
-// What a store does while its server hangs, is away, or refuses every write.
+// A store while its server hangs, is down, or refuses every write.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, connect as openSocket } from 'node:net'
@@ -75,7 +75,7 @@ describeServers('an outage of %s', (started, it) => {
     await store.close()
   })
 
-  test('is not risked at an address that leads to two servers', async () => {
+  test('is not risked at an address that resolves to two servers', async () => {
     const url = await newDatabase(await started())
     await using other = await startPostgres(it)
     await (await openAt(await other.createDatabase(url.slice(url.lastIndexOf('/') + 1)))).close()
@@ -90,7 +90,7 @@ describeServers('an outage of %s', (started, it) => {
     const { port } = address.address() as AddressInfo
 
     await expect(openAt(url.replace(/:\d+\//, `:${port}/`))).rejects.toThrow(
-      'its address leads to two servers',
+      'its address resolves to two servers',
     )
     address.close()
   })

@@ -18,7 +18,7 @@ const settings = Object.keys(
 
 const open = (url: string) => connect(targetOf(url))
 
-/** Why there is no connection. */
+/** The reason of a failed connection. */
 const refusal = (url: string): Promise<string> =>
   open(url).then(
     async (connection) => {

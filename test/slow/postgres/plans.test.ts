@@ -1,4 +1,4 @@
-// How the server reads a page of plants.
+// The server's plans for a page of plants.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { SQL } from 'bun'

@@ -12,7 +12,7 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(2 * PATIENCE_MS)
 
-/** What docs/scaling.md promises of health and of the metric, in both directions. */
+/** The promise of docs/scaling.md for health and the metric, in both directions. */
 const LAGS_AT_MOST_MS = 10_000
 
 /** Milliseconds until `find` finds something. */
@@ -48,7 +48,7 @@ async function openPlain(server: PostgresServer, port = server.port, keep: KeepC
 
 const forced = 'ALTER TABLE plants FORCE ROW LEVEL SECURITY; ALTER TABLE plants'
 
-/** What was lost, how, how it is healed, the SQLSTATE, and whether only a write shows it. */
+/** The lost privilege or object, its loss and its repair, the SQLSTATE, and true if only a write shows it. */
 const refusals = [
   [
     'INSERT',
@@ -103,7 +103,7 @@ const refusals = [
   ],
 ] as const
 
-/** What keeps a new session from being used, how it is healed, and the reason in the log. */
+/** The obstacle to a new session, its repair, and the reason in the log. */
 const closed = [
   ['a password', `ALTER ROLE $role PASSWORD 'x'`, `ALTER ROLE $role PASSWORD 'secret'`, 'password'],
   [
@@ -256,7 +256,7 @@ describeServers('what %s refuses', (started) => {
     ])
   })
 
-  test('because it became read-only is in the metric though nobody writes', async () => {
+  test('because it became read-only is in the metric even without writes', async () => {
     const server = await started()
     await using it = await openPlain(server)
     const reload = async (change: string) => {
@@ -402,7 +402,7 @@ describeServers('what %s refuses', (started) => {
     await until('health', it.isHealthy)
   })
 
-  test('is nothing at all on connections that are half open, which health finds while nobody reads', async () => {
+  test('is nothing at all on half-open connections, which health finds without any reads', async () => {
     const server = await started()
     using proxy = startProxy(server.port)
     await using it = await openPlain(server, proxy.port)

@@ -1,4 +1,4 @@
-// What a role or a database sets for its sessions, and plantstore does not rely on.
+// Settings of a role or a database for its sessions, which plantstore must not rely on.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { statementsOf } from '../../../src/engine/postgres/rehearsal'

@@ -113,7 +113,7 @@ const PLANT = { id: 2, name: 'Swiss cheese plant', tag: 'aroid', species: 'Monst
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const { id: _, ...FIELDS } = PLANT
 
-/** What a receiver gets of the webhooks of a database, up to this many. */
+/** The webhooks that a receiver gets from a database, up to this many. */
 async function forward(options: RunOptions, count: number): Promise<unknown[]> {
   using folder = temporaryFolder()
   const received = Promise.withResolvers<void>()

@@ -127,7 +127,7 @@ test.each([
   expect(result).toEqual({ code: 0, out: '', err: '' })
 })
 
-test('has the same bytes, whoever makes it', async () => {
+test('is reproducible: every build has the same bytes', async () => {
   const again = folder.file('again')
   await buildClient(again)
   for (const file of readdirSync(again)) chmodSync(join(again, file), 0o600)

@@ -1,4 +1,4 @@
-// What the image and compose.yaml ask of the executable.
+// The requirements of the image and compose.yaml on the executable.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What tests of a release need: its files, tools of the machine, and one day in the life of a daemon.
+// Resources of release tests: files, tools of the machine, and one day in the life of a daemon.
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export async function sh(command: readonly string[], env: Record<string, string>
   return out + err
 }
 
-/** Where apt on this machine gets Debian's packages. */
+/** The mirror of Debian's packages that apt on this machine uses. */
 export function debianMirror(): string {
   const files = [...new Bun.Glob('/etc/apt/sources.list{,.d/*}').scanSync('/')]
   const text = files.map((file) => readFileSync(file, 'utf8')).join('\n')

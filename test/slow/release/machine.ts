@@ -10,7 +10,7 @@ export async function makeDebian(path: string): Promise<void> {
   await sh(['debootstrap', ...flags, 'bookworm', path, debianMirror()])
 }
 
-/** Where control groups of version 2 are mounted; undefined if they are not. */
+/** The mount point of control groups, version 2; undefined if there is none. */
 const controlGroups = (): string | undefined =>
   /^\S+ (\S+) cgroup2 /m.exec(readFileSync('/proc/self/mounts', 'utf8'))?.[1]
 

@@ -1,4 +1,4 @@
-// What the console computes before it draws anything: places of rows, figures of the metrics.
+// The console's computations before drawing: places of rows, figures of the metrics.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createMetrics } from '../../../src/metrics'

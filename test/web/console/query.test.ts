@@ -1,4 +1,4 @@
-// What is typed into the console's search box, and what the address has of it.
+// The text of the console's search box, and its form in the address.
 import { describe, expect, test } from 'bun:test'
 import { INT64_RULE } from '../../../src/web/console/int64'
 import { matches, parseQuery, type Query, textOf } from '../../../src/web/console/query'

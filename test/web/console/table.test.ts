@@ -51,7 +51,7 @@ async function openList(of: Daemon, sort: Sort = BY_ID, query = {}) {
   }
 }
 
-/** How many requests something takes. */
+/** The number of requests that an action sends. */
 async function requestsOf(act: () => Promise<void>): Promise<number> {
   const fetched = spyOn(globalThis, 'fetch')
   await act()

@@ -49,7 +49,7 @@ test('needs no credentials, and takes no notice of bad ones', async () => {
   expect((await get('/docs', { authorization: 'Bearer wrong' })).status).toBe(200)
 })
 
-test.each(files)('serves %s as it is asked for: brotli, gzip or plain', async (path) => {
+test.each(files)('serves %s in the accepted coding: brotli, gzip or plain', async (path) => {
   const plain = await get(path)
   const text = await plain.text()
   const gzip = await get(path, { 'accept-encoding': 'gzip' })
@@ -62,7 +62,7 @@ test.each(files)('serves %s as it is asked for: brotli, gzip or plain', async (p
   expect(brotliDecompressSync(await brotli.bytes()).toString()).toBe(text)
 })
 
-test.each(files)('answers 304 to whoever has %s', async (path) => {
+test.each(files)('answers 304 to a client that has %s', async (path) => {
   for (const coding of ['identity', 'gzip', 'br']) {
     const asked = { 'accept-encoding': coding }
     const tag = String((await get(path, asked)).headers.get('etag'))

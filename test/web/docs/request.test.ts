@@ -1,4 +1,4 @@
-// What the API reference sends and shows: requests, commands of curl, JSON with all its digits.
+// The requests of the API reference: sent, shown as curl commands, and with all digits of JSON.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
@@ -54,7 +54,7 @@ describe('requests', () => {
     expect(missingIn(operationOf('listPlants'), draft)).toEqual([])
   })
 
-  test('start with a body that the service takes as it is', async () => {
+  test('start with a body that the service accepts unchanged', async () => {
     const send = (id: string, values: Record<string, string> = {}) => {
       const operation = operationOf(id)
       const draft = { ...firstDraft(operation, schemas), values }
@@ -141,7 +141,7 @@ describe('JSON', () => {
     )
   })
 
-  test('that is none is left as it is', () => {
+  test('that is invalid is left unchanged', () => {
     for (const text of ['', 'plantstore_up 1', '{"id":', '{"id":1}}'])
       expect(indent(text)).toBeNull()
   })

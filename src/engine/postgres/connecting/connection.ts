@@ -1,4 +1,4 @@
-// A connection to the host that accepts writes. Every query has a deadline, because Bun's SQL has none.
+// A connection to the host that accepts writes. Every query has a deadline, as Bun's SQL has none.
 
 import { readFileSync } from 'node:fs'
 import { SQL } from 'bun'
@@ -7,15 +7,16 @@ import { deadlineError, explainFailedConnection, hidePassword, noServerError } f
 import { checkSettings, startupOf } from './settings'
 import { addressOf, type Host, isSocket, type PostgresTarget } from './url'
 
-/** One session. Once lost, it stays lost: no query moves to another session. */
+/** One session. Once lost, it stays lost: queries never move to another session. */
 export interface Connection {
   /** Bun's SQL on this session: queries are pipelined, and BEGIN applies to those after it. */
   readonly sql: SQL
   readonly host: Host
   readonly isLost: boolean
   /**
-   * Resolves as the query does. If the server answers nothing for so long, closes the connection and rejects: the query may
-   * or may not have been executed. It is never cancelled: PostgreSQL confirms a commit whose wait for a standby is cancelled.
+   * Resolves as the query does. If the server is silent for this long, closes the connection and rejects: the query may
+   * or may not have been executed. It is never cancelled: PostgreSQL confirms a commit whose wait for a standby is
+   * cancelled.
    */
   within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T>
   close(): Promise<void>
@@ -32,8 +33,8 @@ function readPem(parameter: string, path: string): string {
   }
 }
 
-// Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the check of
-// certificates.
+// Always explicit: otherwise Bun reads PGSSLMODE, PGHOST and others, and NODE_TLS_REJECT_UNAUTHORIZED=0 disables the
+// check of certificates.
 function tlsOf({ sslmode, caFile, client }: PostgresTarget, host: Host) {
   if (sslmode === 'disable' || isSocket(host)) return 'disable'
   const own = client && {
@@ -82,7 +83,7 @@ async function connectTo(
     await pool.close({ timeout: 0 })
   }
 
-  // Queries are answered in order, so one that waits behind others is not stuck.
+  // Queries are answered in order: one queued behind others is not stuck.
   let answeredAt = 0
   async function within<T>(milliseconds: number, query: PromiseLike<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
@@ -130,8 +131,8 @@ async function connectTo(
 }
 
 /**
- * Connects to the first host that accepts writes and keeps what it confirms. Rejects with an `OpenError`: what is wrong with
- * each host. Once `ended` is aborted, it rejects with the reason, and the connection is closed.
+ * Connects to the first host that accepts writes and keeps confirmed ones. Rejects with an `OpenError` that lists each
+ * host's problem. Once `ended` is aborted, closes the connection and rejects with the reason.
  */
 export async function connect(target: PostgresTarget, ended?: AbortSignal): Promise<Connection> {
   const failures: { host: Host; reason: string }[] = []

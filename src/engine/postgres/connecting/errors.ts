@@ -1,4 +1,4 @@
-// What an error of PostgreSQL, or of the connection to it, means.
+// Classifies the errors of PostgreSQL and of connections to it.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 import { lookup } from 'node:dns/promises'
@@ -21,21 +21,21 @@ export function sqlStateOf(error: unknown): string {
 /** True if the connection is lost: the query may or may not have been executed. */
 export function isInDoubt(error: unknown): boolean {
   const state = sqlStateOf(error)
-  // PostgreSQL sends it twice: S, translated, then V, which is not. Bun keeps the last.
+  // PostgreSQL sends the severity twice: S, translated, then V, untranslated. Bun keeps the last.
   const severity = (error as { severity?: unknown } | null)?.severity
-  // A server that cannot write its WAL panics. The commit may be in the WAL, and is applied by the recovery then.
+  // A server that cannot write its WAL panics. If the commit is in the WAL, recovery applies it.
   if (severity === 'FATAL' || severity === 'PANIC') return true
   // 57P01 to 57P05, 25P03, 25P04: the server ends this connection. 08: the protocol is violated.
   return state === '' || /^(57P|08|25P03|25P04)/.test(state)
 }
 
-/** True if the server has become read-only, as after a failover: look for another host. */
+/** True if the server has become read-only, as after a failover: another host must be found. */
 export const isReadOnlyServer = (error: unknown): boolean => sqlStateOf(error) === '25006'
 
 /** The name of an index without the "_ccnew" or "_ccold" that REINDEX CONCURRENTLY adds for a while. */
 export const indexNamed = (name: string): string => name.replace(/_cc(new|old)\d*$/, '')
 
-// Another process inserted the plant after this one had looked for it. A unique index of another program fails every retry.
+// Another process inserted the plant after the check. A unique index of another program would fail every retry.
 function isIdTaken(error: unknown): boolean {
   const { constraint } = error as { constraint?: unknown }
   return typeof constraint === 'string' && indexNamed(constraint) === 'plants_pkey'
@@ -51,10 +51,10 @@ export function isRetried(error: unknown): boolean {
 /** True if the server rejects a value: one change is at fault, not the server. */
 export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
 
-/** The SQLSTATE of a write that found fewer rows written than it sent: `division_by_zero`, see apply-changes.ts. */
+/** The SQLSTATE of a write with fewer rows written than sent: `division_by_zero`, see apply-writes.ts. */
 export const DISCARDED = '22012'
 
-/** The error number of what the server answered. */
+/** The error number for a server's error. */
 export function errorNumberOf(error: unknown): ErrorNumber {
   const state = sqlStateOf(error)
   if (state === '53100') return 50701
@@ -62,16 +62,15 @@ export function errorNumberOf(error: unknown): ErrorNumber {
   return 50302
 }
 
-// Codes of OpenSSL, as Bun names them.
+// OpenSSL error codes, as Bun names them.
 const UNTRUSTED =
   /^(UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|CERT_UNTRUSTED)$/
 
 const CLOSED = 'the server closed the connection'
-const NO_POSTGRES = 'it does not speak the protocol of PostgreSQL; check the host and the port'
-const OTHER_METHOD =
-  'it wants an authentication that plantstore does not support; use scram-sha-256 in pg_hba.conf'
+const NO_POSTGRES = 'not a PostgreSQL server; check the host and the port'
+const OTHER_METHOD = 'unsupported authentication method; use scram-sha-256 in pg_hba.conf'
 
-// Words for the codes of Bun's own errors.
+// Texts for the codes of Bun's own errors.
 const REASONS: Readonly<Record<string, string>> = {
   ERR_POSTGRES_CONNECTION_CLOSED: CLOSED,
   ECONNRESET: CLOSED,
@@ -89,10 +88,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_BORINGSSL: 'sslrootcert, sslcert or sslkey is not valid PEM',
 }
 
-/** The same error, its message without the password: a server or a pooler may repeat what it was sent. */
+/** The same error without the password in its message: a server or a pooler may repeat its input. */
 export function hidePassword(error: unknown, password: string): unknown {
   const message = safeMessage(error, [password])
-  // That of a DOMException cannot be set.
+  // The message of a DOMException is read-only.
   if (error instanceof Error && error.message !== message) error.message = message
   return error
 }
@@ -110,7 +109,7 @@ async function isResolved({ host }: Host): Promise<boolean> {
 const NO_PASSWORD =
   ': none was given; set PLANTSTORE_DATABASE_PASSWORD_FILE or PGPASSWORD (~/.pgpass is not read)'
 
-/** Why a host cannot be used, and how to fix it: what follows its address and a colon. */
+/** The reason that a host cannot be used, and the fix: the text after its address and a colon. */
 export async function explainFailedConnection(
   error: unknown,
   host: Host,
@@ -143,7 +142,7 @@ export async function explainFailedConnection(
   }
 }
 
-/** Why no host can be used, in one line. */
+/** The reason that no host can be used, in one line. */
 export function noServerError(
   failures: readonly { readonly host: Host; readonly reason: string }[],
 ): OpenError {
@@ -157,7 +156,7 @@ export function noServerError(
   return new OpenError(`no writable PostgreSQL server: ${all.join('; ')}`)
 }
 
-/** Why a server cannot be used that was connected, and then lost or refused. */
+/** The reason that a connected server was lost or refused. */
 export async function explainUnusableServer(
   error: unknown,
   host: Host,

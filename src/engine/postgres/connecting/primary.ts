@@ -1,5 +1,5 @@
-// The primary: the server that accepts writes, and the connections to it, all to one host. When one is lost, all are closed,
-// and the hosts are tried in turn until one accepts writes again.
+// The primary: the server that accepts writes. All connections are to one host. When one is lost, all are closed, and
+// the hosts are tried in turn until one accepts writes again.
 
 import type { SQL } from 'bun'
 import { ApiError, CANNOT_READ, codeOf, messageOf } from '../../../errors'
@@ -10,31 +10,32 @@ import { type Connections, closeAll, openReaders, READER_SILENT_MS } from './rea
 import type { Refusals } from './refusals'
 import { addressOf, type PostgresTarget } from './url'
 
-/** How long a read may take, a lost server included. */
+/** Time limit of a read, including the search for a lost server. */
 const READ_MS = 5000
-/** How long a read waits while the server is lost. */
+/** Maximum wait of a read for a lost server. */
 const READ_PATIENCE_MS = 2000
 
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 1000
-// How often the log repeats why the server is not found.
+// The reason that the server is not found is logged at this interval.
 const LOGGED_EVERY_MS = 10_000
 
 export class Primary {
   readonly counts = { reconnects: 0, failovers: 0 }
   #current: Connections | null = null
-  /** When the server was lost, and why it is not found. */
+  /** The time of the loss, and the reason that the server is not found. */
   #lostAt = 0
   #reason = ''
-  /** Aborted when it is closed: ends its connections, and the search for a server. */
+  /** Aborted by close: ends the connections, and the search for a server. */
   readonly #end = new AbortController()
   #waiting: (() => void)[] = []
   /** The hosts, in the order in which they are tried next. */
   #hosts: PostgresTarget['hosts']
 
   /**
-   * `prepare` is called with each new writing connection, and to {@link renew} it; if it rejects, the next host is tried.
-   * `prove` rejects unless a reading connection is to the same server. `found` is called when all connections can be used.
+   * `prepare` is called with each new writing connection, and to {@link renew} it; if it rejects, the next host is
+   * tried. `prove` rejects unless a reading connection is to the same server. `found` is called once all connections
+   * are usable.
    */
   constructor(
     private readonly target: PostgresTarget,
@@ -47,7 +48,10 @@ export class Primary {
     this.#hosts = target.hosts
   }
 
-  /** Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is to stop. */
+  /**
+   * Connects for the first time. Rejects with an `OpenError` if no host can be used, or once the process is told to
+   * stop.
+   */
   async open(): Promise<void> {
     const { stopping } = this.role
     stopping.throwIfAborted()
@@ -64,14 +68,14 @@ export class Primary {
         return
       } catch (error) {
         this.#end.signal.throwIfAborted()
-        // It accepts writes and cannot confirm them; the next host may.
+        // This host accepts writes but cannot confirm them; the next one may.
         if (tries >= this.#hosts.length)
           throw await explainUnusableServer(error, writer.host, this.target)
       }
     }
   }
 
-  /** Why nothing can be committed for now; null if it can. */
+  /** The reason that commits are impossible at the moment; null if there is none. */
   problem(): ApiError | null {
     if (this.#current) return null
     const seconds = Math.floor((performance.now() - this.#lostAt) / 1000)
@@ -79,8 +83,8 @@ export class Primary {
   }
 
   /**
-   * The connections. If the server is lost, waits until it has been lost for `patience` milliseconds, then rejects with 50302
-   * and this message.
+   * The connections. If the server is lost, waits until it has been lost for `patience` milliseconds, then rejects with
+   * 50302 and this message.
    */
   async ready(patience: number, message?: string): Promise<Connections> {
     for (;;) {
@@ -99,7 +103,7 @@ export class Primary {
     }
   }
 
-  /** Reads on one of the connections; once more if the server is lost meanwhile. Rejects after {@link READ_MS}. */
+  /** Reads on one of the connections, and retries once if the server is lost. Rejects after {@link READ_MS}. */
   reader(kind: keyof Connections): Ask {
     return async (query) => {
       const { promise, reject } = Promise.withResolvers<never>()
@@ -151,7 +155,7 @@ export class Primary {
         return answer
       } catch (error) {
         if (!isInDoubt(error)) throw this.refusals.refuse(error, [kind], CANNOT_READ)
-        // An error of this program says nothing about the server.
+        // A bug in this program says nothing about the server.
         if (codeOf(error) === '' && !connection.isLost) throw error
         this.lose(connections, error)
         if (tries === 2) throw this.#refusal(CANNOT_READ)
@@ -159,7 +163,7 @@ export class Primary {
     }
   }
 
-  /** `message`: for clients, who do not learn the reason. */
+  /** `message`: shown to clients instead of the reason. */
   #refusal(message?: string): ApiError {
     if (this.role.outlivesOutages) return new ApiError(50302, message)
     return new ApiError(50302, `the connection to the database server was lost: ${this.#reason}`)
@@ -194,7 +198,7 @@ export class Primary {
       return { writer, ...readers }
     } catch (error) {
       closeAll([writer])
-      // It cannot confirm; the next host may.
+      // This host cannot confirm writes; the next one may.
       this.#rotate()
       throw error
     }
@@ -215,7 +219,7 @@ export class Primary {
           this.counts.failovers += 1
           log('warn', 'server-moved', { from, to: host })
         }
-        // Last: it sends what waits, and may lose the connections again.
+        // Resume last: it flushes the queue and may lose the connections again.
         this.#begin(connections)
         return
       } catch (error) {

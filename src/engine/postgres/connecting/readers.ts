@@ -1,4 +1,4 @@
-// The connections on which a daemon reads, beside the one on which it writes.
+// The reading connections of a daemon.
 
 import { ApiError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
@@ -6,7 +6,7 @@ import { type Ask, type Connection, connect } from './connection'
 import { limitReads } from './settings'
 import type { PostgresTarget } from './url'
 
-/** Longer than the server's time limit for a read: a reading connection that is silent for so long is lost. */
+/** Longer than the server's time limit for a read: a connection silent for this long is lost. */
 export const READER_SILENT_MS = 4500
 
 type Readers = {
@@ -46,7 +46,7 @@ export async function openReaders(
   throw failed?.reason
 }
 
-/** Refuses with 50301 what would make more than {@link MAX_WAITING_READS} wait for one connection. */
+/** Rejects with 50301 beyond {@link MAX_WAITING_READS} waiting reads per connection. */
 export function limitWaiting(ask: Ask): Ask {
   let waiting = 0
   return async (query) => {

@@ -1,7 +1,7 @@
-// What the server refuses though the data is not at fault: a privilege, a table or disk space is missing. It is logged, and
-// the store is unhealthy until the same succeeds. A create that succeeds says nothing about deletes, nor about reads: so
-// refusals are kept by kind of statement, and a rehearsal, which tries all kinds, is one of its own. A rehearsal sees no
-// full disk and no policy, because it writes nothing: after a refused change, a trial writes a plant, and rolls that back.
+// Refusals by the server that are not the fault of the data: a missing privilege, table or disk space. They are logged,
+// and the store is unhealthy until the same kind of statement succeeds, as a create says nothing about deletes or
+// reads. A rehearsal tries all kinds, and is a kind itself. It writes nothing, so it misses full disks and policies:
+// after a refused change, a trial writes a plant and rolls back.
 
 import { ApiError, codeOf, messageOf } from '../../../errors'
 import type { PlantWrite } from '../../commit/write'
@@ -10,9 +10,9 @@ import { errorNumberOf, isDataError, isRetried, sqlStateOf } from './errors'
 
 // Each SQLSTATE is logged once, then from time to time.
 const LOGGED_EVERY_MS = 60_000
-// How long a refusal counts, if nobody tries the same again.
+// A refusal expires after this time.
 const COUNTS_MS = 10_000
-// A lock that was not released, and a statement that took too long: the next one may succeed.
+// Lock and statement timeouts: the next attempt may succeed.
 const PASSING = ['55P03', '57014']
 const REHEARSAL = 'rehearsal'
 const TRIAL = 'trial'
@@ -28,14 +28,14 @@ const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
 type Refused = { readonly problem: ApiError; readonly at: number }
 
 export class Refusals {
-  /** The last refusal of each kind: the name of a change, of a reading connection, {@link REHEARSAL} or {@link TRIAL}. */
+  /** The last refusal of each kind: the name of a change, a reading connection, {@link REHEARSAL} or {@link TRIAL}. */
   readonly #refused = new Map<string, Refused>()
   readonly #loggedAt = new Map<string, number>()
   #provedAt = Number.NEGATIVE_INFINITY
 
   constructor(private readonly role: StoreUser) {}
 
-  /** The error that a client, or the user of a command, gets for what the server answered to statements of these kinds. */
+  /** The error shown to a client or a user when the server refuses statements of these kinds. */
   refuse(error: unknown, kinds: Iterable<string>, message?: string): ApiError {
     if (error instanceof ApiError) return error
     const number = errorNumberOf(error)
@@ -50,19 +50,19 @@ export class Refusals {
     return new ApiError(number, number === 50302 ? message : undefined)
   }
 
-  /** Notes that reads of this kind succeed. */
+  /** Notes a successful read of this kind. */
   answered(kind: string): void {
     if (this.#refused.size > 0) this.#refused.delete(kind)
   }
 
-  /** Notes that changes of these kinds are stored. */
+  /** Notes that changes of these kinds were stored. */
   committed(kinds: Iterable<string>): void {
     if (this.#refused.size === 0) return
     for (const kind of kinds) this.#refused.delete(kind)
     this.#provedAt = performance.now()
   }
 
-  /** Notes what a whole rehearsal came to: its errors, or none. */
+  /** Notes the errors of a complete rehearsal. */
   rehearsed(errors: readonly unknown[]): void {
     this.#refused.delete(REHEARSAL)
     for (const error of errors) {
@@ -76,18 +76,18 @@ export class Refusals {
     return CHANGES.some((kind) => this.#counts(this.#refused.get(kind)))
   }
 
-  /** Notes how a trial ended. */
+  /** Notes the result of a trial. */
   tried(error: unknown): void {
     if (error) this.refuse(error, [TRIAL])
     else this.committed(CHANGES)
   }
 
-  /** True if a change was stored since this time although something counted as refused: a rehearsal from before may be wrong. */
+  /** True if a change was stored since this time despite a refusal: an earlier rehearsal may be wrong. */
   isOutdated(time: number): boolean {
     return this.#provedAt >= time
   }
 
-  /** What the server has refused lately; null: nothing. */
+  /** The latest refusal by the server that still counts; null if there is none. */
   problem(): ApiError | null {
     const counting = [...this.#refused.values()].filter((it) => this.#counts(it))
     return counting.at(-1)?.problem ?? null

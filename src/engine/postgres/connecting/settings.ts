@@ -1,4 +1,4 @@
-// The session settings that plantstore relies on, whatever those of the role, the database or the server are.
+// The session settings that plantstore relies on. They override those of the role, the database and the server.
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
@@ -23,21 +23,21 @@ const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   exit_on_error: ['off'],
 }
 
-// plantstore has its own deadlines; an export or an index may take as long as it needs.
+// plantstore has its own deadlines; an export or an index may take any time.
 const UNLIMITED = {
   lock_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',
 }
 
-// A session keeps its plans: one made for a small table would read all of it when it has grown. Without sequential scans,
-// servers before 18 find such plans expensive enough to compile them each time.
+// A session keeps its plans: one for a small table would still scan it all after it has grown. Servers before 18
+// consider plans without sequential scans expensive enough to compile each time.
 const PLANS = { enable_seqscan: 'off', jit: 'off' }
 
-// How long a commit waits for a locked row or table, and when a session that is idle in a transaction is ended.
+// Time limit for a row or table lock, and for a session idle in a transaction.
 const LOCK_MS = 3000
 const IDLE_MS = 2000
-// Time limit of a read on the server, waits for locks included.
+// Time limit of a read on the server, including waits for locks.
 const READ_MS = 4000
 
 /** Settings sent at the start of a session. They override those of the role and the database; a pooler drops them. */
@@ -71,7 +71,7 @@ export async function checkSettings(
   sql: SQL,
   { prepare, searchPath }: PostgresTarget,
 ): Promise<void> {
-  // Not prepared, as a pooler may be between.
+  // Not prepared, as there may be a pooler.
   const [it = {}]: Record<string, string | null>[] = await sql.unsafe(SETTINGS).simple()
   const version = Number(it.server_version_num)
   if (version < OLDEST_VERSION) {
@@ -102,7 +102,7 @@ export async function checkSettings(
       `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,
     )
   }
-  // Older servers refuse it at the start of a session.
+  // Older servers reject it at the start of a session.
   if (prepare && version >= TRANSACTION_TIMEOUT_SINCE) {
     await sql.unsafe('SET transaction_timeout = 0')
   }

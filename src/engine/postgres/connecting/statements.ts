@@ -21,7 +21,7 @@ function send(sql: SQL, statement: Statement): Promise<SqlResult> {
 }
 
 /**
- * Sends statements without waiting between them. Resolves to their answers; rejects, once all are answered, with the first
+ * Sends statements without waiting in between. Resolves to their results; rejects, once all have ended, with the first
  * error.
  */
 export async function sendAll(sql: SQL, statements: readonly Statement[]): Promise<SqlResult[]> {
@@ -45,11 +45,11 @@ export async function commit(sql: SQL, statements: readonly Statement[]): Promis
   return answers
 }
 
-/** The rows of an answer; the caller names the type that its statement selects. */
+/** The rows of a result; the caller names the selected type. */
 export const rowsOf = <Row>(answer: SqlResult | undefined): readonly Row[] =>
   (answer ?? []) as readonly unknown[] as readonly Row[]
 
-/** Ends a transaction whose COMMIT is not sent. */
+/** Rolls back a transaction. */
 export async function rollBack(sql: SQL): Promise<void> {
   await sql.unsafe('ROLLBACK')
 }
@@ -60,11 +60,11 @@ export const bigints = (sql: SQL, ids: readonly (number | string | bigint)[]) =>
 export const texts = (sql: SQL, values: readonly (string | null)[]) =>
   sql.array([...values], 'TEXT')
 
-/** Rows as one array a column, which are the parameters from `first` on: an id, and the texts of these names. */
+/** Rows as one array per column: the parameters from `first` on, an id and the named texts. */
 export const columnsFrom = (first: number, names: readonly string[]): string =>
   `unnest($${first}::bigint[], ${names.map((_, place) => `$${first + 1 + place}::text[]`)})`
 
-/** These parameters. */
+/** The values of these parameters. */
 export const columnsOf = (
   sql: SQL,
   names: readonly string[],

@@ -13,17 +13,17 @@ export type SslMode = (typeof sslModes)[number]
 /** A server; a host that begins with a slash is the folder of a unix socket. */
 export type Host = { readonly host: string; readonly port: number }
 
-/** A database, and how to connect to it. */
+/** A database, and the way to connect to it. */
 export type PostgresTarget = {
   readonly hosts: readonly Host[]
   readonly database: string
   readonly user: string
-  /** The password; empty for none. A file is read again each time, so that the password can be changed. */
+  /** The password; empty for none. A file is read each time, so that the password can change. */
   readonly readPassword: () => string
   readonly sslmode: SslMode
-  /** A PEM file of trusted CAs; null: those that Bun trusts. */
+  /** A PEM file of trusted CAs; null: Bun's defaults. */
   readonly caFile: string | null
-  /** PEM files that prove who the client is; null: a password does. */
+  /** PEM files of a client certificate; null: password authentication. */
   readonly client: { readonly certFile: string; readonly keyFile: string } | null
   readonly applicationName: string
   /** Settings for the server's command line, such as `-c work_mem=64MB`. */
@@ -103,7 +103,7 @@ function readPort(text: string): number {
   return port
 }
 
-/** `host`, `host:port`, `[::1]:port` or `%2Fpath`. */
+/** Parses `host`, `host:port`, `[::1]:port` or `%2Fpath`. */
 function readHost(text: string): Host {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(.*))?$/.exec(text) ?? []
   const host = bracketed ?? decode(plain ?? '')
@@ -111,7 +111,7 @@ function readHost(text: string): Host {
   return { host, port: port ? readPort(port) : PORT }
 }
 
-/** The hosts of the authority; or those of `?host=` with the ports of `?port=`, one for all or one for each. */
+/** The hosts of the authority; or those of `?host=` with the ports of `?port=`, one for all or one each. */
 function readHosts(authority: string, { host, port }: Parameters): Host[] {
   const ports = port?.split(',').map(readPort) ?? []
   if (authority !== '') {
@@ -158,7 +158,7 @@ function readSslMode(hosts: readonly Host[], text: string | undefined): SslMode 
   // By default, a password crosses a network only to a verified server.
   const usual = hosts.every(isNear) ? 'disable' : 'verify-full'
   if (text !== 'allow' && text !== 'prefer') return oneOf('sslmode', text, sslModes) ?? usual
-  // They encrypt only if the server does: allowed where nobody can listen.
+  // Both encrypt only if the server does: allowed only where eavesdropping is impossible.
   if (usual === 'disable') return usual
   throw new UsageError(
     `the database URL: sslmode=${text} may send a password unencrypted; use verify-full, or require`,
@@ -181,7 +181,7 @@ function readTls(hosts: readonly Host[], parameters: Parameters) {
   oneOf('channel_binding', channel_binding, ['disable', 'prefer'])
   const caFile = sslrootcert && sslrootcert !== 'system' ? sslrootcert : null
   const client = sslcert && sslkey ? { certFile: sslcert, keyFile: sslkey } : null
-  // Like libpq: a CA that is named is checked.
+  // As in libpq, a named CA is checked.
   const sslmode = mode === 'require' && sslrootcert !== undefined ? 'verify-ca' : mode
   return { sslmode, caFile, client } as const
 }
@@ -220,7 +220,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
   if (user === '') throw new UsageError('the database URL names no user: postgres://USER@host/name')
   const parameters = readParameters(query)
   const hosts = readHosts(authority, parameters)
-  // With any other value, the server might accept no writes.
+  // Any other value would admit servers that reject writes.
   oneOf('target_session_attrs', parameters.target_session_attrs, ['read-write', 'primary'])
   const seconds = parameters.connect_timeout ?? String(CONNECT_SECONDS)
   if (!/^[1-9]\d{0,2}$/.test(seconds)) {

@@ -1,4 +1,4 @@
-// The row that says whether a change log is kept, and that numbers its entries: see change-log.ts.
+// The row that enables the change log and numbers its entries: see change-log.ts.
 
 import type { SQL } from 'bun'
 import type { KeepChanges } from '../../../change-log/change-log'
@@ -17,7 +17,7 @@ export async function isChangeLogKept(sql: SQL): Promise<boolean> {
 const TIMELINE = `SELECT (SELECT system_identifier FROM pg_control_system())
     || '-' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline`
 
-/** Changes with each promotion, point-in-time recovery and new server; empty where the server does not tell. */
+/** Changes with each promotion, point-in-time recovery and new server; empty if the server does not show it. */
 async function timelineOf(sql: SQL): Promise<string> {
   try {
     const [row] = await sql.unsafe<{ timeline: string }[]>(TIMELINE)
@@ -29,8 +29,8 @@ async function timelineOf(sql: SQL): Promise<string> {
 }
 
 /**
- * Gives the change log another name if commits may have been lost, so that no cursor leads on from them: the caller knows it, or
- * the server is not the one that the change log was on. Even a server that lost no confirmed commit may lack what a reader has seen.
+ * Renames the change log if commits may have been lost, so that its cursors expire: the caller knows of the loss, or
+ * this is another server. Even without a lost commit, it may lack entries that a reader has seen.
  */
 export async function renameChangeLog(sql: SQL, hasLost: boolean): Promise<void> {
   await sql.unsafe(
@@ -48,11 +48,11 @@ const BEGIN_CHANGE_LOG = (keepMs: number): readonly Statement[] => [
     newChangeLogName(),
     keepMs,
   ],
-  // Waits for the steps under way; the next step of each process finds its lane changed, and starts again with the change log.
+  // Waits for steps in progress; each process finds its lane changed at its next step, and retries with the change log.
   ['UPDATE lanes SET logs = true WHERE NOT logs'],
 ]
 const END_CHANGE_LOG: readonly Statement[] = [
-  // The lock of TRUNCATE, so that nothing is added after the count. The numbers have no gaps.
+  // The same lock as TRUNCATE takes, so that no entry is added after the count. The numbers have no gaps.
   ['LOCK TABLE changes'],
   [
     `SELECT last + 1 - coalesce((SELECT min(number) FROM changes), last + 1) AS entries FROM change_log`,
@@ -63,8 +63,8 @@ const END_CHANGE_LOG: readonly Statement[] = [
 ]
 
 /**
- * Begins or ends the change log, or changes how long it is kept, for every process that writes. Resolves to the number of entries
- * removed if it was ended; else to null.
+ * Begins or ends the change log, or changes its retention period, for every writing process. Resolves to the number of
+ * entries removed if it was ended; else to null.
  */
 export async function keepChanges(sql: SQL, keep: KeepChanges): Promise<number | null> {
   if (keep === null) return null

@@ -12,20 +12,20 @@ import {
 import { SCHEMA_VERSION } from '../schema/migrations'
 
 const KEPT_DAYS = 30
-// The fence waits in parts for a backend that still locks the row: each part shows that the server answers.
+// The fence waits in short intervals for a backend that locks the row: each shows that the server answers.
 const FENCE_LOCK_MS = 1000
 
-/** A step of a lane: the sequence number that a commit sets, one above that of the commit before. */
+/** A step of a lane: the sequence number that a commit sets, one above the previous commit. */
 export type LaneStep = {
   readonly lane: string
   readonly seq: number
-  /** True if the step adds to the change log. The lane must say the same, or the step is not made. */
+  /** True if the step adds to the change log. If the lane differs, the step is not made. */
   readonly hasChangeLog: boolean
 }
 
-/** What a fence found. */
+/** The result of a fence. */
 export type Fence = {
-  /** The last step that was made. */
+  /** The last step that was committed. */
   readonly made: number
   /** The refusals of that step. */
   readonly refused: string
@@ -33,8 +33,8 @@ export type Fence = {
   readonly hasChangeLog: boolean
 }
 
-// Waits for a process that begins or ends the change log, or makes it wait, so that the new lane has the right `logs`. None is made in a schema that
-// another process has migrated since.
+// Waits for a process that begins or ends the change log, so that the new lane has the right `logs`. Makes no lane in a
+// schema that another process has migrated since.
 const MAKE = `INSERT INTO lanes (lane, seq, logs)
   SELECT $1, 0, log IS NOT NULL FROM change_log
   WHERE $1 <> '' AND EXISTS (SELECT FROM plantstore_schema WHERE version = ${SCHEMA_VERSION})
@@ -48,14 +48,15 @@ const removeWhere = (
 
 const SWEEP = removeWhere(`seen_at < now() - interval '${KEPT_DAYS} days'`)
 
-/** Inserts a lane with a random name, and removes those that were not used for {@link KEPT_DAYS}. */
+/** Inserts a lane with a random name, and removes those unused for {@link KEPT_DAYS}. */
 export async function makeLane(sql: SQL): Promise<Pick<LaneStep, 'lane' | 'hasChangeLog'>> {
   const lane = crypto.randomUUID()
   const [made] = await sendAll(sql, [[MAKE, lane], [SWEEP]])
   return { lane, hasChangeLog: rowsOf<{ logs: boolean }>(made)[0]?.logs ?? false }
 }
 
-// Found by its key, past the older versions that a snapshot keeps; max() may read them all. `>=`: a step under way may move it.
+// Found by its key, past the older versions that a snapshot keeps; max() may read them all. `>=`: a step in progress
+// may move it.
 const NEWEST = `lane = $1 AND
   seq >= (SELECT seq FROM lanes WHERE lane = $1 ORDER BY seq DESC LIMIT 1)`
 
@@ -75,8 +76,8 @@ const ADVANCE = `UPDATE lanes SET seq = $2::bigint, seen_at = now()
   WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = $3::boolean RETURNING seq`
 
 /**
- * Begins the transaction of a step, and resolves to the answers of the statements after it. null: the lane is elsewhere, and
- * the transaction was rolled back.
+ * Begins the transaction of a step, and resolves to the results of its statements. null: the lane has moved, and the
+ * transaction was rolled back.
  */
 export async function beginStep(
   sql: SQL,
@@ -110,8 +111,8 @@ const FENCE = `UPDATE lanes SET seen_at = now(), seq = greatest(seq, $2::bigint 
   WHERE ${NEWEST} RETURNING fenced_from, refused, logs`
 
 /**
- * Moves a lane past a step, whether it was made or not; if it was not, it never will be. If it is sent again, it finds the
- * same. It is also a barrier: once it is confirmed, so is every commit before it. Resolves to null if the row is gone.
+ * Moves a lane past a step, committed or not; if not, it never will be. Sent again, it finds the same. It is also a
+ * barrier: once it is confirmed, so are all earlier commits. Resolves to null if the row is gone.
  */
 export async function fence(
   sql: SQL,

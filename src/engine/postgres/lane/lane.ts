@@ -1,6 +1,6 @@
-// A lane: the row of one writing process, with a sequence number that each of its commits increments. Phases:
-// - enter: a new connection moves the number on. It shows whether a commit in doubt was made, and fences it: if it was not made
-//   by then, it never will be.
+// A lane: the row of one writing process, with a sequence number that each commit increments. Phases:
+// - enter: a new connection increments the number. This shows whether a commit in doubt was made, and fences it: if it
+//   was not made by then, it never will be.
 // - advance: each step is sent with the next number.
 // - leave: the row is removed.
 
@@ -16,24 +16,24 @@ import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } fr
 /** A commit of the writer. It can be sent again if it was not made. */
 export type Step<Result> = {
   /**
-   * Sends it. Resolves to its refusals, which the lane keeps too; 'elsewhere': the lane had another number, and nothing was
-   * stored.
+   * Sends the step. Resolves to its refusals, which the lane keeps too; 'elsewhere': the lane had another number, and
+   * nothing was stored.
    */
   send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'elsewhere'>
-  /** The result of a step that was made. `ask` reads on another connection than the writer's. */
+  /** The result of a committed step. `ask` reads on another connection than the writer's. */
   finish(refused: string, ask: Ask): Promise<Result>
 }
 
-/** What became of a step whose answer was lost; if it was made, the refusals that the lane kept. */
+/** The fate of a step whose answer was lost; if it was made, the refusals kept by the lane. */
 export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
 
-// If a commit takes longer, the connection is closed: the commit is in doubt, and the next connection settles it.
+// A slower commit has its connection closed: it is then in doubt, and the next connection settles it.
 const DEADLINE_MS = 5000
 // The table was emptied, an older backup restored, or a standby promoted that never had the row.
 const GONE = `this process's row in the table "lanes" is gone; earlier commits may or may not be stored`
 
 const TWO_SERVERS =
-  'its address leads to two servers, and one lacks what was written to the other; name each host in the URL'
+  'its address resolves to two servers, and one lacks writes made to the other; list each host in the URL'
 
 /** The lane of one process. At most one step is under way. */
 export class Lane {
@@ -44,33 +44,33 @@ export class Lane {
   #hasChangeLog = false
   /** True if the server may have lost commits, and the change log still has its old name. */
   #hasLost = false
-  /** The connection that entered the lane last. No other may write. */
+  /** The last connection to enter the lane. No other may write. */
   #entered: Connection | null = null
   /** The last step that was confirmed. */
   #confirmed = 0
-  /** True if a step was sent and is not settled. */
+  /** True if a sent step is not settled. */
   #isInDoubt = false
   #verdict: Verdict = 'not made'
 
   constructor(private readonly role: StoreUser) {}
 
-  /** Settles the step in doubt. Called with each new connection before it writes anything. */
+  /** Settles the step in doubt. Called with each new connection before its first write. */
   async enter(connection: Connection): Promise<void> {
     if (this.#name !== null) await this.#fence(connection, this.#name)
-    // A command that only reads needs no lane.
+    // Read-only commands need no lane.
     if (this.#name === null && this.role.outlivesOutages) await this.#make(connection)
     this.#entered = connection
   }
 
-  /** Rejects with an `OpenError` unless a connection sees what the writing one has written. */
+  /** Rejects with an `OpenError` unless a connection sees the writes of the writing one. */
   async prove({ sql, within }: Connection): Promise<void> {
     const seq = await within(DEADLINE_MS, sequenceOf(sql, this.#name ?? ''))
     if (seq === null || seq < this.#confirmed) throw new OpenError(TWO_SERVERS)
   }
 
   /**
-   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and a connection has to enter the lane again.
-   * If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
+   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and a connection has to enter the lane
+   * again. If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
    */
   async advance(
     connection: Connection,
@@ -99,7 +99,7 @@ export class Lane {
     }
   }
 
-  /** How the last step in doubt was settled, once a connection has entered the lane and until another step is sent. */
+  /** The fate of the last step in doubt, from the next {@link enter} until another step is sent. */
   get verdict(): Verdict {
     return this.#verdict
   }

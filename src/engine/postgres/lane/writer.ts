@@ -1,5 +1,5 @@
-// Sends the steps of a lane one after another. If the answer to one is lost, its client is answered once it is known whether
-// the step was committed.
+// Sends the steps of a lane one after another. If an answer is lost, the client is answered once the fate of the commit
+// is known.
 
 import { ApiError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
@@ -8,20 +8,20 @@ import type { Primary } from '../connecting/primary'
 import type { Connections } from '../connecting/readers'
 import type { Lane, Step } from './lane'
 
-// How often a step is sent at most that conflicts with other processes, or finds that its lane has moved; and the longest
-// pause between.
+// Maximum number of attempts of a step that conflicts with other processes or finds its lane moved, and the longest
+// pause in between.
 const MAX_TRIES = 30
 const MAX_PAUSE_MS = 64
-/** How long a change waits for a server that is lost. */
+/** Maximum wait of a change for a lost server. */
 const PATIENCE_MS = 10_000
 
 const UNKNOWN = 'the server lost the record of this change: it may or may not be stored'
 const ADVICE = 'the last changes may or may not be stored; run the command again'
 
-/** A step that waits to be sent, or for how it ended. */
+/** A step that waits to be sent or settled. */
 type Run = {
   readonly send: Step<unknown>['send']
-  /** It was committed: finds its result, and resolves. */
+  /** Called once it is committed: finds its result, and resolves. */
   readonly finish: (refused: string) => void
   readonly reject: (reason: unknown) => void
   readonly onDoubt: () => void
@@ -45,8 +45,8 @@ export class Writer {
   isBusy = (): boolean => this.#queue.length > 0
 
   /**
-   * Commits a step, after all earlier ones. Rejects with what the server answered, or with 50302 if the server is lost for too
-   * long: then it was not committed. Calls `onDoubt` if that is not known until the server is found again.
+   * Commits a step, after all earlier ones. Rejects with the server's error, or with 50302 if the server is lost for
+   * too long: then it was not committed. Calls `onDoubt` if its fate is unknown until the server is found again.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -64,7 +64,7 @@ export class Writer {
     return promise
   }
 
-  /** Sends what waits, once the server was found. */
+  /** Flushes the queue, once the server was found. */
   async resume(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -79,7 +79,7 @@ export class Writer {
     this.#isPumping = false
   }
 
-  /** Sends a step, or settles it. Resolves to whether it is over; if not, it has to be sent again. */
+  /** Sends or settles a step. Resolves to true if it has ended, to false if it must be sent again. */
   async #advance(run: Run, connections: Connections): Promise<boolean> {
     if (run.isInDoubt) {
       run.isInDoubt = false
@@ -106,7 +106,7 @@ export class Writer {
     }
   }
 
-  /** Resolves to whether a step that failed is over. */
+  /** Resolves to true if a failed step has ended. */
   async #recover(run: Run, connections: Connections, error: unknown): Promise<boolean> {
     if (isInDoubt(error) || isReadOnlyServer(error)) {
       run.isInDoubt = isInDoubt(error)
@@ -123,7 +123,7 @@ export class Writer {
     return true
   }
 
-  /** Pauses before a step is sent again. Resolves to true if it was sent too often, and is refused. */
+  /** Pauses before a step is sent again. Resolves to true if it was refused after too many attempts. */
   async #pause(run: Run, refusal: ApiError): Promise<boolean> {
     if (run.tries >= MAX_TRIES) {
       run.reject(refusal)
@@ -134,7 +134,7 @@ export class Writer {
     return false
   }
 
-  // The server is lost for too long. What is in doubt waits until it is found; a command fails, and can be run again.
+  // The server is lost for too long. Steps in doubt wait until it is found; a command fails, and can be run again.
   #refuseAll(error: unknown): void {
     const runs = this.#queue.splice(0)
     for (const run of runs) {

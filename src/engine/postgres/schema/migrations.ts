@@ -1,4 +1,4 @@
-// The schema: a file in migrations/ for each step from one version to the next.
+// The schema: one file in migrations/ per version.
 
 import type { SQL } from 'bun'
 import { messageOf, OpenError } from '../../../errors'
@@ -22,7 +22,7 @@ const migrations = [
   marksAndKeys,
 ]
 
-/** The steps from one schema version to the next, of several statements each. */
+/** The migration to each schema version, with several statements each. */
 export const steps: readonly Statement[] = migrations.map((text) => [text])
 
 /** The newest schema version that this program reads. */
@@ -51,19 +51,19 @@ const MAKE: readonly Statement[] = [
   ['CREATE TABLE plantstore_schema (version integer PRIMARY KEY)'],
   ['INSERT INTO plantstore_schema (version) VALUES ($1)', SCHEMA_VERSION],
 ]
-// Waits for another process that migrates. If that one succeeded, the division fails, and so does the transaction.
+// Waits for another migrating process. If that one succeeded, the division fails, and so does the transaction.
 const RAISE = `WITH raised AS (
     UPDATE plantstore_schema SET version = $2 WHERE version = $1 RETURNING version
   ) SELECT 1 / count(*) FROM raised`
 
-/** The transaction that migrates a database from a version, up to its COMMIT. */
+/** The transaction that migrates a database from a version, without its COMMIT. */
 const stepsFrom = (version: number): readonly Statement[] => [
   'BEGIN',
   ...(version === 0 ? MAKE : [[RAISE, version, SCHEMA_VERSION] as const]),
   ...steps.slice(version),
 ]
 
-/** The `OpenError` of a failed migration; any other error is returned as it is. */
+/** The `OpenError` of a failed migration; any other error is returned unchanged. */
 function explainFailedMigration(error: unknown): unknown {
   const message = messageOf(error)
   switch (sqlStateOf(error)) {

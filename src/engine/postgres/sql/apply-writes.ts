@@ -1,4 +1,4 @@
-// The SQL of a batch of writes: one statement for creates of distinct ids, a transaction for anything else.
+// The SQL of a batch of writes: one statement for creates of distinct ids, a transaction otherwise.
 
 import type { SQL } from 'bun'
 import type { NewEntry } from '../../../change-log/entry'
@@ -23,13 +23,13 @@ import { type Net, netOf, overlay, type Rows } from './overlay'
 import { lockRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
 
-// Rows as one array a column, which are the parameters from `first` on.
+// Rows as one array per column: the parameters from `first` on.
 const rowsFrom = (first: number): string => `${columnsFrom(first, TEXT_FIELDS)} AS i (${COLUMNS})`
 
 const MADE = '(SELECT count(*) FROM made)'
 
-// `entered` locks the lane: if it is elsewhere, or another backend moves it first, nothing is inserted. The lane keeps the
-// refused ids, in case the answer is lost. Sorted ids, so that two such statements never deadlock.
+// `entered` locks the lane: if it has moved, or another backend moves it first, nothing is inserted. The lane keeps the
+// refused ids, in case the answer is lost. Ids are sorted, so that two such statements never deadlock.
 const createStatement = (
   hasChangeLog: boolean,
   adding: string,
@@ -59,7 +59,7 @@ const byId = ([a]: PlantRow, [b]: PlantRow): number => {
   return BigInt(a) < BigInt(b) ? -1 : 1
 }
 
-/** Makes those of the sorted creates whose ids are free, as one step. */
+/** Stores the sorted creates whose ids are free, as one step. */
 function create(
   sql: SQL,
   { lane, seq, hasChangeLog }: LaneStep,
@@ -86,7 +86,7 @@ function createStep(creates: readonly Create[]): Step<Attempted> {
     async finish(refused, ask) {
       if (refused === '') return creates.map(() => DONE)
       const ids = new Set(refused.split(','))
-      // The others are made, whatever fails here.
+      // The other creates are stored, even if this read fails.
       const stored: Rows = await ask((sql) => selectRows(sql, [...ids])).catch(() => new Map())
       return creates.map(({ row }) => {
         if (!ids.has(String(row[0]))) return DONE
@@ -97,7 +97,7 @@ function createStep(creates: readonly Create[]): Step<Attempted> {
   }
 }
 
-// A trigger, rule or policy may discard rows without an error. Then the division fails, and the transaction with it.
+// A trigger, rule or policy may discard rows without an error. Then the division and the transaction fail.
 const writeAll = (write: string): string =>
   `WITH written AS (${write} RETURNING plants.id)
    SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM written`
@@ -125,7 +125,7 @@ function writesOf(
   entries: readonly NewEntry[],
 ): Statement[] {
   const statements: Statement[] = []
-  // If the change log has them, no other process may make such a plant before this is committed.
+  // With entries in the change log, no other process may create such a plant before the commit.
   const passed = entries.length > 0 ? net.passed : []
   const inserted = [...net.inserted, ...passed.map((id) => toRow({ id: BigInt(id), name: '' }))]
   const deleted = [...net.deleted, ...passed]
@@ -137,12 +137,12 @@ function writesOf(
   for (const write of batch) {
     if (write.kind === 'recordUse') statements.push(recordUse(write.hash, write.hour))
   }
-  // Last, as other processes wait for it.
+  // Last, as other processes wait for this lock.
   if (entries.length > 0) statements.push(addEntries(sql, entries))
   return statements
 }
 
-/** Every statement that writes plants, with nothing to write: each fails if it lacks a privilege, a table or a column. */
+/** Every statement that writes plants, with empty data: each fails if a privilege, a table or a column is missing. */
 export const rehearsal = (sql: SQL): readonly Statement[] => [
   create(sql, { lane: '', seq: 0, hasChangeLog: false }, []),
   create(sql, { lane: '', seq: 0, hasChangeLog: true }, []),
@@ -153,7 +153,7 @@ export const rehearsal = (sql: SQL): readonly Statement[] => [
   addEntries(sql, []),
 ]
 
-/** A step that creates, changes and removes a plant, with an entry in the change log, but rolls that back. */
+/** A step that creates, changes and removes a plant, logs the changes, and rolls back. */
 export const trialStep = (): Step<void> => ({
   async send(sql, at) {
     const row = sampleRow()
@@ -167,7 +167,7 @@ export const trialStep = (): Step<void> => ({
   finish: async () => {},
 })
 
-/** A step of any writes: locks and reads the rows, decides the outcomes, and writes what they come to. */
+/** A step of any writes: locks and reads the rows, decides the outcomes, and writes the net changes. */
 export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {
   const ids = new Set<RowId>(batch.filter(isPlantWrite).flatMap(idsOf))
   let outcomes: readonly Outcome[] = []
@@ -178,7 +178,7 @@ export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[
       if (!answers) return 'elsewhere'
       const stored = toRows(answers[0])
       const { state, changed } = overlay((id) => stored.get(id) ?? null)
-      // Known before the COMMIT, in case its answer is lost.
+      // Computed before the COMMIT, in case its answer is lost.
       const entries: NewEntry[] = []
       const changeLog = at.hasChangeLog ? entries : undefined
       outcomes = batch.map((write) =>
@@ -193,7 +193,7 @@ export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[
 
 const isCreate = (write: Write): write is Create => write.kind === 'create'
 
-/** The cheapest step that makes a batch. */
+/** The cheapest step that commits a batch. */
 export function stepOf(batch: readonly Write[]): Step<Attempted> {
   const creates = batch.filter(isCreate)
   const isDistinct = new Set(creates.map(({ row }) => row[0])).size === batch.length

@@ -1,5 +1,5 @@
-// The SQL of the change log. Each commit advances the one row of `change_log` last, and holds it until it is durable: so the
-// numbers follow the order of commits, whichever process makes them, and have no gaps. A sequence would not do.
+// The SQL of the change log. Each commit advances the one row of `change_log` last, and locks it until it is durable:
+// so the numbers follow the order of commits of all processes, without gaps. A sequence would not.
 
 import type { SQL } from 'bun'
 import type { ChangeLog, ChangeLogStats } from '../../../change-log/change-log'
@@ -31,7 +31,7 @@ import type { Ask } from '../connecting/connection'
 import { columnsFrom, columnsOf, type Statement } from '../connecting/statements'
 
 const REMOVED_AT_ONCE = 500
-// Parts of a check.
+// Limits of one query of a check.
 const LINKS_AT_ONCE = 1000
 const LINKS_BYTES = 4_000_000
 
@@ -78,7 +78,7 @@ export const addEntries = (sql: SQL, entries: readonly NewEntry[]): Statement =>
 
 const LENGTH = 'coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0)'
 
-// The server cuts what is too long.
+// The server limits the length of a page.
 const page = (where: string, order: string) => `
   SELECT ${ENTRY_COLUMNS}, found FROM (
     SELECT ${ENTRY_COLUMNS}, count(*) OVER () AS found, sum(${LENGTH}) OVER (
@@ -86,11 +86,11 @@ const page = (where: string, order: string) => `
     FROM (SELECT ${ENTRY_COLUMNS} FROM changes WHERE ${where} ORDER BY ${order} LIMIT $2::bigint) AS read
   ) AS measured WHERE coalesce(length, 0) <= ${PAGE_LENGTH} ORDER BY ${order}`
 
-// No entries of another change log that was begun meanwhile.
+// Excludes entries of another change log begun in the meantime.
 const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
 const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
-/** `found`: how many there are within the limit, those that are too long together included. */
+/** `found`: the number of entries within the limit, including those beyond the page length. */
 type FoundRow = EntryRow & { readonly found: bigint }
 
 const STATE = `
@@ -121,7 +121,7 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       const state = await ask((sql) => stateOf(sql, entry))
       const most = Math.min(limit, MAX_ENTRIES)
       const end = endOf(after, state)
-      // One more than fits shows whether there is a next page.
+      // One extra row shows whether there is a next page.
       const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
       const entries = rows.slice(0, most).map((row) => toChangeLogEntry(state.name, row))
       const last = entries.at(-1)
@@ -141,8 +141,8 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
   }
 }
 
-// In a transaction that waits for neither the disk nor a standby: an entry that comes back is removed again. It locks nothing
-// that commits need.
+// A transaction that waits for neither the disk nor a standby: an entry restored by a crash is removed again. It takes
+// no lock that commits need.
 const REMOVE = `
   WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS commits),
   oldest AS (SELECT number, at, mark FROM changes ORDER BY number LIMIT $1::bigint),
@@ -158,7 +158,7 @@ const REMOVE = `
   )
   DELETE FROM changes USING quick, kept WHERE commits = 'off' AND number < first RETURNING number`
 
-/** Removes a few of the entries that are older than is kept. Resolves to whether there may be more. */
+/** Removes a few of the entries older than the retention period. Resolves to true if there may be more. */
 export const removeEntries = async (sql: SQL): Promise<boolean> =>
   (await sql.unsafe<unknown[]>(REMOVE, [REMOVED_AT_ONCE])).length > 0
 
@@ -182,7 +182,7 @@ const LINKS = `
   ) AS measured LEFT JOIN plants ON id = plant
   WHERE coalesce(length, 0) <= ${LINKS_BYTES} ORDER BY plant, number`
 
-/** What is wrong with the change log: entries are missing, or do not lead to the stored plants. */
+/** Problems of the change log: missing entries, or entries that do not lead to the stored plants. */
 export async function* changeLogProblems(ask: Ask): AsyncGenerator<string> {
   const states = await ask(
     (sql) => sql<FoundNumbers[]>`

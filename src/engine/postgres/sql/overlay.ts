@@ -1,4 +1,4 @@
-// Stored rows in memory, with what a batch makes of them laid over, until the net of it is written.
+// Stored rows in memory, overlaid with the changes of a batch until their net effect is written.
 
 import { isSame, type PlantRow, type RowId } from '../../../plant/row'
 import type { State } from '../../commit/decide'
@@ -7,16 +7,16 @@ import { isDone } from '../../commit/write'
 /** Stored rows by id. */
 export type Rows = ReadonlyMap<RowId, PlantRow>
 
-/** What a batch comes to: new rows, rows with other fields, and removed rows. */
+/** The net effect of a batch: new, changed and removed rows. */
 export type Net = {
   readonly inserted: readonly PlantRow[]
   readonly updated: readonly PlantRow[]
   readonly deleted: readonly RowId[]
-  /** Plants that it made and removed again. */
+  /** Plants that the batch created and removed again. */
   readonly passed: readonly RowId[]
 }
 
-/** A state over what `below` reads; `changed` has each row that was written since, null for one that was removed. */
+/** A state on top of the rows that `below` reads; `changed` has each row written since, null for a removed one. */
 export function overlay(below: (id: RowId) => PlantRow | null) {
   const changed = new Map<RowId, PlantRow | null>()
   const read = (id: RowId): PlantRow | null => {
@@ -42,7 +42,7 @@ export function overlay(below: (id: RowId) => PlantRow | null) {
   return { state, changed }
 }
 
-/** What is to be written, so that stored rows become those of an overlay. */
+/** The writes that turn the stored rows into those of an overlay. */
 export function netOf(changed: ReadonlyMap<RowId, PlantRow | null>, stored: Rows): Net {
   const inserted: PlantRow[] = []
   const updated: PlantRow[] = []

@@ -18,13 +18,13 @@ import type { Ask } from '../connecting/connection'
 import { bigints, rowsOf, type SqlResult, type Statement } from '../connecting/statements'
 import type { Rows } from './overlay'
 
-/** The bytes of texts, in SQL. */
+/** The SQL expression of the size of texts in bytes. */
 export const octetsOf = (texts: readonly string[]): string =>
   texts.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
 
 const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
 
-/** Reads rows and locks them until the transaction ends; in order, so that two transactions rarely deadlock. */
+/** Reads rows and locks them until the transaction ends, in ascending order, so that deadlocks are rare. */
 export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
   `${SELECT} ORDER BY id FOR UPDATE`,
   bigints(sql, ids),
@@ -32,7 +32,7 @@ export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
 
 const COUNT = `SELECT plants + (SELECT coalesce(sum(added), 0) FROM lanes)::bigint AS plants FROM plant_count`
 
-/** The number of plants, as commits have counted them; null unless there is exactly one. */
+/** The number of plants as counted by commits; null unless there is exactly one row. */
 export async function countPlants(sql: SQL): Promise<number | null> {
   const counts = await sql.unsafe<{ plants: bigint }[]>(COUNT)
   return counts.length === 1 ? Number(counts[0]?.plants) : null
@@ -52,22 +52,22 @@ export async function selectRows(sql: SQL, ids: readonly (RowId | bigint)[]): Pr
   return toRows(await sql.unsafe<PlantRecord[]>(SELECT, [bigints(sql, ids)]))
 }
 
-/** Characters of a tag that are indexed: an index entry has at most 2704 bytes. See migrations/0001. */
+/** Characters of a tag in the index, whose entries have at most 2704 bytes. See migrations/0001. */
 export const INDEXED_CHARACTERS = 200
 
-/** `hit`: whether the row matches; the last one may not. `more`: whether there is a next page. */
+/** `hit`: true if the row matches; the last one may not. `more`: true if there is a next page. */
 type PageRow = PlantRecord & { readonly hit: boolean; readonly more: boolean }
 
 const ofTag = (tag: string) =>
   `AND left(tag, ${INDEXED_CHARACTERS}) = left(${tag}, ${INDEXED_CHARACTERS}) AND tag = ${tag}`
 
-// With the collation "C", of the column too, lower() knows A to Z only.
+// With the collation "C", on the column too, lower() changes A to Z only.
 const named = (part: string) => `strpos(lower(name), lower(${part} COLLATE "C")) > 0`
 
 function pagesIn(order: Order) {
   const { from, by } = SQL_ORDERS[order]
-  // $1: the limit; $2: one row more than fits, which shows whether there is a next page; $3: the first id. The server cuts
-  // a page that is too long, and sends the last row that it has walked over.
+  // $1: the limit; $2: one row more, which shows whether there is a next page; $3: the first id. The server cuts a page
+  // that is too long, and sends the last row that it has read.
   const page = (where: string, hit: string) => `
   SELECT ${COLUMNS}, hit, more FROM (
     SELECT ${COLUMNS}, hit, place, max(place) OVER () AS last, count(*) OVER () < walked AS more FROM (

@@ -1,4 +1,4 @@
-// A read-only snapshot of a server's database, on a connection of its own.
+// A read-only snapshot of a server's database, on a separate connection.
 
 import type { SQL } from 'bun'
 import { OpenError } from '../../../errors'
@@ -12,10 +12,10 @@ import { octetsOf } from './plants'
 
 const PLANTS_AT_ONCE = 1000
 const BYTES_AT_ONCE = 4_000_000
-// Of each query; an export has many.
+// Deadline of one query; an export sends many.
 const DEADLINE_MS = 60_000
 
-// A part ends with the plant that exceeds its bytes. The server cuts it, so that long plants do not fill our memory.
+// A part ends with the plant that exceeds its bytes. The server cuts it, which limits the memory used here.
 const partOf = (columns: readonly string[]) => `
     SELECT ${columns} FROM (
       SELECT ${columns},
@@ -28,7 +28,7 @@ const partOf = (columns: readonly string[]) => `
       ) page
     ) measured WHERE coalesce(before, 0) < ${BYTES_AT_ONCE} ORDER BY id`
 
-/** The fields of a plant that the table has as columns: an older schema, which is read as it is, lacks the newest. */
+/** The fields of a plant that have a column: an older schema is read unchanged, and lacks the newest. */
 async function columnsIn(sql: SQL): Promise<readonly string[]> {
   const found = await sql<{ name: string }[]>`
     SELECT attname AS name FROM pg_attribute

@@ -9,7 +9,7 @@ import { beginStep } from '../lane/lane-row'
 
 const FIND = `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE hash = $1`
 
-/** The token with a hash; null for none. */
+/** The token with a hash; null if there is none. */
 export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
   const [row] = await sql.unsafe<TokenRow[]>(FIND, [hash])
   return row ? toToken(row) : null
@@ -22,10 +22,10 @@ export const recordUse = (hash: string, hour: number): Statement => [
   hour,
 ]
 
-/** The statements on tokens, with nothing to do. Each fails if a privilege, a table or a column is missing. */
+/** The statements on tokens, with empty data. Each fails if a privilege, a table or a column is missing. */
 export const rehearsal: readonly Statement[] = [[FIND, ''], recordUse('', 0)]
 
-/** Every token, the oldest first. */
+/** Every token, oldest first. */
 export async function listTokens(sql: SQL): Promise<Token[]> {
   const rows = await sql.unsafe<TokenRow[]>(
     `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`,
@@ -33,7 +33,7 @@ export async function listTokens(sql: SQL): Promise<Token[]> {
   return rows.map(toToken)
 }
 
-/** A step of statements; its result is the number of tokens that the last of them returns. */
+/** A step of statements; its result is the number of tokens that the last one returns. */
 function tokensStep(...statements: readonly Statement[]): Step<number> {
   let count = 0
   return {
@@ -48,7 +48,7 @@ function tokensStep(...statements: readonly Statement[]): Step<number> {
   }
 }
 
-/** Adds a token; none, and nothing changes, if its name or hash is taken. */
+/** Adds a token. Adds none and changes nothing if its name or hash is taken. */
 export function createTokenStep(token: Token): Step<number> {
   const { name, hash, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = token
   const retire: Statement = [

@@ -1,4 +1,4 @@
-// The SQL of one write, within a transaction that is open.
+// The SQL of one write, within an open transaction.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
@@ -8,7 +8,7 @@ import { decide, type State } from '../../commit/decide'
 import { DONE, isDone, type Outcome, type Refusal, type Write } from '../../commit/write'
 import { APPLICATION_ID } from '../file/migrations'
 
-// Errors of one statement and its values, not of the storage (https://sqlite.org/rescode.html).
+// Errors of one statement and its values, not of the disk (https://sqlite.org/rescode.html).
 const STATEMENT_ERROR = /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/
 
 /** The plants of a database, for {@link decide}. */
@@ -41,7 +41,7 @@ function prepareState(db: Database): State {
         outcome = act(state)
         return outcome
       } finally {
-        // If the storage failed, SQLite has already ended the transaction.
+        // After a disk error, SQLite has already ended the transaction.
         if (db.inTransaction) {
           if (!isDone(outcome)) db.run('ROLLBACK TO all_or_none')
           db.run('RELEASE all_or_none')
@@ -52,14 +52,14 @@ function prepareState(db: Database): State {
   return state
 }
 
-/** Writes to the disk and changes nothing: SQLite writes the page with this value, although it stays the same. */
+/** Writes to the disk without a change: SQLite rewrites the page of this value, although it stays the same. */
 export function probe(db: Database): void {
   db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
 }
 
 /**
- * Returns a function that applies one write and returns its outcome. What takes effect is added to `entries`. It throws if
- * the storage fails.
+ * Returns a function that applies one write and returns its outcome. Entries of a write that takes effect are added to
+ * `entries`. Throws if the storage fails.
  */
 export function prepareWrites(db: Database, removeEntries: (time: number) => void) {
   const state = prepareState(db)

@@ -6,26 +6,26 @@ import type { Log } from '../../../log'
 import { type StorageFailure, toFailure } from '../file/errors'
 import type { CheckpointReport } from './worker-protocol'
 
-// Copies the WAL when it has this many pages (of 4 KiB): twice SQLite's default, because commits of random ids in a large
-// store spend most of their time on that copying.
+// Size of the WAL that triggers a checkpoint, in pages of 4 KiB: twice SQLite's default, because commits of random ids
+// in a large store spend most of their time on checkpoints.
 const CHECKPOINT_PAGES = 2000
 const MAX_IDLE_WAL_BYTES = 32 * 1024 * 1024
 const RETRY_MS = 1000
-// Warns when the WAL has this many pages (256 MiB): a reader that does not end keeps it growing.
+// Size of the WAL that triggers a warning (256 MiB): a long read transaction keeps it growing.
 const GROWING_WAL_PAGES = 65_536
 
 type CheckpointRow = { busy: bigint; log: bigint; checkpointed: bigint }
 
 /** Checkpoints of one connection. */
 type Checkpointer = {
-  /** Copies the WAL if it has become long enough. */
+  /** Checkpoints if the WAL is long enough. */
   afterCommit(): void
   stop(): void
 }
 
 /**
  * Checkpoints with the connection that commits (https://sqlite.org/c3ref/wal_checkpoint_v2.html). A checkpoint that
- * failed, or that a reader kept from finishing, is tried again every second.
+ * failed or was blocked by a reader is retried every second.
  */
 export function createCheckpointer(
   db: Database,
@@ -38,13 +38,13 @@ export function createCheckpointer(
   let dueAt = CHECKPOINT_PAGES
   let retry: Timer | undefined
 
-  // True if all of the WAL is in the database, and its file is no longer than necessary.
+  // True if the whole WAL is in the database, and its file is no longer than necessary.
   function checkpoint(): boolean {
     const row = passive.get()
     const pages = Number(row?.log)
     const checkpointed = Number(row?.checkpointed)
     report({ pages, checkpointed })
-    // A reader of an old state keeps the WAL growing: copy again when it has grown as much again.
+    // A reader of an old state keeps the WAL growing: retry when it has grown by as much again.
     dueAt = checkpointed < pages ? pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES
     if (checkpointed < pages) return false
     return statSync(wal).size <= MAX_IDLE_WAL_BYTES || truncate.get()?.busy === 0n
@@ -73,21 +73,21 @@ export function createCheckpointer(
   }
 }
 
-/** What the serving thread knows of checkpoints. */
+/** Checkpoints as the serving thread sees them. */
 export type CheckpointWatch = {
   /**
-   * True if the last checkpoint copied the whole WAL. If not, a reader kept it from finishing, maybe one of this process:
-   * under steady load its transactions follow one another so closely that the WAL would grow without end.
+   * True if the last checkpoint copied the whole WAL. If not, a reader blocked it, possibly in this process: under
+   * steady load its transactions leave no gap, and the WAL would grow without end.
    */
   isFinished(): boolean
-  /** Why the last checkpoint failed; null if it did not. The WAL grows until one succeeds. */
+  /** The reason that the last checkpoint failed; null if it succeeded. Until one succeeds, the WAL grows. */
   failure(): StorageFailure | null
-  /** Forgets a failure: the database was opened anew. */
+  /** Forgets a failure, after the database was reopened. */
   reset(): void
   report(report: CheckpointReport): void
 }
 
-/** Receives the reports of checkpoints in the serving thread, and logs what an operator needs to know. */
+/** Receives checkpoint reports in the serving thread, and logs those that concern the operator. */
 export function watchCheckpoints(
   log: Log,
   onFailed: (failure: StorageFailure) => void,

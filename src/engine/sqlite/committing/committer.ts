@@ -1,4 +1,4 @@
-// BEGIN … COMMIT: makes a batch durable, and notices if the file was moved or replaced.
+// BEGIN … COMMIT: makes a batch durable, and detects that the file was moved or replaced.
 
 import type { Database, Statement } from 'bun:sqlite'
 import type { NewEntry } from '../../../change-log/entry'
@@ -15,7 +15,7 @@ import { prepareWrites, probe } from './apply-write'
 import { createCheckpointer } from './checkpoint'
 import type { CheckpointReport, CommitReply, DatabaseToOpen } from './worker-protocol'
 
-// How long a commit waits for another process that is writing. Within 10 seconds /health says that it keeps the lock.
+// Time limit of a commit for the lock of another writing process. /health reports that lock within 10 seconds.
 const BUSY_MS = 8000
 
 const moved: StorageFailure = {
@@ -23,12 +23,12 @@ const moved: StorageFailure = {
   detail: 'the database was moved, replaced or deleted',
 }
 
-/** A connection that commits batches, one at a time. Its calls block until the disk has answered. */
+/** A connection that commits batches, one at a time. Its calls block until the disk has confirmed. */
 export type Committer = {
   commit(batch: readonly Write[]): CommitReply
-  /** Writes what a create and these changes take, as a commit does, and stores nothing. */
+  /** Writes the pages of a create and these changes, as a commit does, and rolls back. */
   rehearse(changes: readonly PlantWrite[]): CommitReply
-  /** Checkpoints, if that is due. Called once the commit has been answered. */
+  /** Checkpoints, if one is due. Called once the commit has been answered. */
   afterCommit(): void
   close(): void
 }
@@ -39,7 +39,7 @@ export function openCommitter(
   isDistrusted: boolean,
   report: (report: CheckpointReport) => void,
 ): Committer {
-  // Another file at the path is another store.
+  // Another file at the path is a different store.
   if (watchInode(path)() !== inode) throw new Error(moved.detail)
   if (isDistrusted) distrustPageCache(path)
   const db = connect(path)
@@ -158,8 +158,8 @@ class Batches {
   }
 
   /**
-   * Makes a batch durable, in order. It is in doubt, with the outcomes it would have, if COMMIT and the overwrite both
-   * failed, or if the file was moved meanwhile, and may come back with what its WAL holds.
+   * Makes a batch durable, in order. It is in doubt, with its prospective outcomes, if COMMIT and the overwrite both
+   * failed, or if the file was moved in the meantime, and may come back together with its WAL.
    */
   commit(batch: readonly Write[]): CommitReply {
     let outcomes: readonly Outcome[] | undefined

@@ -1,4 +1,4 @@
-// The serving thread's side of the committing thread: has it open the database and commit.
+// The serving thread's side of the committing thread: requests that it open the database and commit.
 
 import type { PlantWrite, Write } from '../../commit/write'
 import { Confirmations } from '../../health'
@@ -13,11 +13,11 @@ import {
   type Request,
 } from './worker-protocol'
 
-/** The thread that commits to one database. It is started by the first request, and by the next one if it has died. */
+/** The thread that commits to one database. Started by the first request, and by the next one after it has died. */
 export class WorkerClient {
   readonly confirmations = new Confirmations()
   #thread: Worker | undefined
-  /** Requests are answered in order. */
+  /** Pending requests; they are answered in order. */
   #asking: ((answer: CommitReply) => void)[] = []
   #opening: Promise<StorageFailure | null> | undefined
 
@@ -26,18 +26,18 @@ export class WorkerClient {
     private readonly onReport: (report: CheckpointReport) => void,
   ) {}
 
-  /** True if the thread has the database open, or is about to. */
+  /** True if the thread has opened the database, or is opening it. */
   get isOpen(): boolean {
     return this.#opening !== undefined
   }
 
-  /** Opens the database there, if it is not open. */
+  /** Opens the database in the thread, unless it is open. */
   open(isDistrusted = false): Promise<StorageFailure | null> {
     this.#opening ??= this.#open(isDistrusted)
     return this.#opening
   }
 
-  /** Commits a batch. Resolves when the disk has confirmed it, or it has failed. */
+  /** Commits a batch. Resolves when the disk has confirmed it, or the commit has failed. */
   async commit(batch: readonly Write[]): Promise<CommitReply> {
     this.confirmations.sent()
     const failure = await this.open()
@@ -47,7 +47,7 @@ export class WorkerClient {
     return answer
   }
 
-  /** Writes what a create and these changes take, and stores nothing. Resolves to why that failed, or null. */
+  /** Writes the pages of a create and these changes, and rolls back. Resolves to the failure, or null. */
   async rehearse(changes: readonly PlantWrite[]): Promise<StorageFailure | null> {
     this.confirmations.sent()
     const failure = (await this.open()) ?? failureOf(await this.#ask({ rehearse: changes }))
@@ -55,7 +55,7 @@ export class WorkerClient {
     return failure
   }
 
-  /** Closes the database there, which waits for the disk. */
+  /** Closes the database in the thread, which waits for the disk. */
   async close(): Promise<StorageFailure | null> {
     this.#opening = undefined
     return failureOf(await this.#ask({ close: true }))
@@ -89,7 +89,7 @@ export class WorkerClient {
       else this.#asking.shift()?.(reply)
     }
     thread.onerror = ({ message }) => {
-      // A thread that was replaced: the requests are those of the new one.
+      // This thread was replaced: the pending requests belong to the new one.
       if (this.#thread !== thread) return
       const detail = `the committing thread died: ${message}`
       this.#thread = undefined

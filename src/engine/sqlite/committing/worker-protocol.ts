@@ -1,4 +1,4 @@
-// The messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
+// Messages between the serving and the committing thread: JSON in one string, the cheapest message in Bun.
 
 import type { DONE, Outcome, PlantWrite, Write } from '../../commit/write'
 import type { StorageFailure } from '../file/errors'
@@ -8,11 +8,11 @@ import type { LastEntry } from '../reading/change-log'
 export type DatabaseToOpen = {
   readonly path: string
   readonly inode: string | null
-  /** False: no change log is kept, and no other process can begin one. */
+  /** False: there is no change log, and no other process can begin one. */
   readonly mayKeepChangeLog: boolean
 }
 
-/** Requests are answered one after another. `isDistrusted`: after a failed write or sync, the page cache must not be trusted. */
+/** Requests are answered in order. `isDistrusted`: after a failed write or sync, the page cache must not be trusted. */
 export type Request =
   | { readonly open: DatabaseToOpen; readonly isDistrusted: boolean }
   | { readonly commit: readonly Write[] }
@@ -34,7 +34,7 @@ export type CommitReply =
       readonly lastEntry: LastEntry | null
     }
 
-/** How a checkpoint went: the pages of the WAL, and how many of them are in the database; sent unasked. */
+/** The result of a checkpoint: the pages of the WAL, and the number copied to the database; sent unrequested. */
 export type CheckpointReport =
   | { readonly pages: number; readonly checkpointed: number }
   | { readonly checkpointFailure: StorageFailure }

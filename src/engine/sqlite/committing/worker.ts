@@ -1,4 +1,5 @@
-// The thread that waits for the disk, so that the serving thread never does. The entry of a Worker: loading it starts it.
+// The thread that waits for the disk, so that the serving thread need not. Entry point of a Worker: loading it starts
+// it.
 
 import { DONE } from '../../commit/write'
 import { toFailure } from '../file/errors'

@@ -7,8 +7,8 @@ import { checkInThread } from './check-thread'
 import { copyMoment, type OnBytes } from './read-only'
 
 /**
- * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced. Resolves
- * to what was found. Throws an `OpenError` if it is damaged.
+ * Copies a database as of one moment to a new file in a private folder, and checks the copy, which is not synced.
+ * Resolves to the findings. Throws an `OpenError` if it is damaged.
  */
 export async function copyDatabase(from: string, to: string, onBytes?: OnBytes): Promise<Findings> {
   await copyMoment(from, to, onBytes)

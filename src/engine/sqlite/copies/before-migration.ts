@@ -1,4 +1,4 @@
-// Keeps a copy of a database beside it before a migration changes its schema.
+// Keeps a copy of a database beside it before a migration.
 
 import { closeSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ import { distrustPageCache, type OpenedFile } from '../file/database-file'
 import { SCHEMA_VERSION } from '../file/migrations'
 import { copyDatabase } from './backup'
 
-/** A copy of a database as it was before a migration. */
+/** A copy of a database from before a migration. */
 type KeptCopy = { readonly path: string; readonly schemaVersion: number }
 
 async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | null> {
@@ -19,7 +19,7 @@ async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | 
   const made = join(own.path, 'copy.db')
   const { schemaVersion } = await copyDatabase(path, made, () => stopping.throwIfAborted())
   stopping.throwIfAborted()
-  // A migration that was killed may be complete in the WAL, but not yet in the header.
+  // A migration that was killed may be complete in the WAL, but missing from the header.
   if (schemaVersion === SCHEMA_VERSION) return null
   await syncFile(made)
   const kept = `${path}.schema-${schemaVersion}`
@@ -30,9 +30,9 @@ async function copyOld(path: string, stopping: AbortSignal): Promise<KeptCopy | 
 }
 
 /**
- * Before a migration, copies a database to `plants.db.schema-N`: checked, complete and synced. Replaces an earlier copy of
- * that name, which would lack what was written since. Null if nothing will be migrated. Throws an `OpenError` if no
- * copy can be made, or once it is to stop, and closes the file, which is then not migrated.
+ * Before a migration, copies a database to `plants.db.schema-N`: checked, complete and synced. Replaces an older copy
+ * of that name, which would lack later writes. Null if there is nothing to migrate. Throws an `OpenError` if no copy
+ * can be made, or once it is told to stop, and closes the file without migrating it.
  */
 export async function copyBeforeMigration(
   file: OpenedFile,

@@ -1,4 +1,4 @@
-// Checks a copy in a thread of its own: SQLite's check is one long call, and this thread must still hear a signal.
+// Checks a copy in a separate thread: SQLite's check is one long call, and this thread must still receive signals.
 
 import { OpenError } from '../../../errors'
 import type { Findings } from '../../../store'
@@ -11,7 +11,10 @@ export type Checked =
   | { readonly findings: Findings }
   | { readonly message: string; readonly isStorage: boolean }
 
-/** Checks a copy. `onWait` is called meanwhile, and may throw to give up. Throws an `OpenError` if it cannot be read. */
+/**
+ * Checks a copy. `onWait` is called repeatedly, and may throw to cancel. Throws an `OpenError` if the copy cannot be
+ * read.
+ */
 export async function checkInThread(path: string, onWait: () => void): Promise<Findings> {
   const { promise, resolve, reject } = Promise.withResolvers<Checked>()
   const thread = new Worker(new URL('./check-worker.ts', import.meta.url).href, { smol: true })

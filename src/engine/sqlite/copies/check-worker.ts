@@ -1,4 +1,4 @@
-// The thread that checks a copy. The entry of a Worker: loading it starts it.
+// The thread that checks a copy. Entry point of a Worker: loading it starts it.
 
 import { messageOf, OpenError } from '../../../errors'
 import { checkDatabase } from './check'

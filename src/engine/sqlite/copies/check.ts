@@ -1,4 +1,4 @@
-// Verifies a database's integrity and its schema, and writes nothing.
+// Verifies a database's integrity and its schema without writing.
 
 import { Database } from 'bun:sqlite'
 import { messageOf, OpenError } from '../../../errors'
@@ -30,11 +30,11 @@ function schemaOf(version: number): SchemaEntry[] {
 // The layout of a migration's SQL may have changed since it ran.
 const withoutLayout = (sql: string | null) => sql?.replace(/\s+/g, ' ')
 
-// A trigger or a unique index changes or refuses what is written; any other index, table or view does no harm.
+// A trigger or a unique index changes or rejects writes; other indexes, tables and views are harmless.
 const interferes = ({ type, sql }: SchemaEntry): boolean =>
   type === 'trigger' || (type === 'index' && /^CREATE\s+UNIQUE/i.test(sql ?? ''))
 
-/** What is missing, changed, or interferes with the tables of this program in a database of a schema version. */
+/** Differences from the schema of a version: missing or changed entries, and others that interfere with them. */
 function schemaProblems(db: Database, version: number): string[] {
   const found = readSchema(db)
   const expected = schemaOf(version)
@@ -46,7 +46,7 @@ function schemaProblems(db: Database, version: number): string[] {
     if (!same) return [`${type} ${name} is missing`]
     return withoutLayout(same.sql) === withoutLayout(sql) ? [] : [`${type} ${name} was changed`]
   })
-  // SQLite keeps the name of a trigger's table as it was typed.
+  // SQLite keeps the name of a trigger's table as typed.
   const tables = new Set(expected.map(({ table }) => table))
   const foreign = found
     .filter((entry) => interferes(entry) && tables.has(entry.table.toLowerCase()))
@@ -86,8 +86,8 @@ function check(db: Database, isCopy: boolean): Findings {
 }
 
 /**
- * Reads a whole database. Throws an `OpenError` if it cannot be opened. A copy may have a wrong number of plants: it is as good
- * as what it was copied from.
+ * Reads a whole database. Throws an `OpenError` if it cannot be opened. In a copy, a wrong number of plants is
+ * tolerated: it is as good as its original.
  */
 export function checkDatabase(path: string, isCopy = false): Promise<Findings> {
   return readDatabase(path, 'repeatable', (db) => {

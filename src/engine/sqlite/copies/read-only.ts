@@ -1,4 +1,4 @@
-// Reads or copies a database, and writes nothing to it or beside it.
+// Reads or copies a database without writing to it or creating files beside it.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { fileSize } from '../file/database-file'
 import { filesOf } from '../file/sidecars'
 import { atOneMoment, openUri, RECOVERY_SUFFIXES } from './snapshot'
 
-// Neither of these syncs the copy: it is synced, in parts, before it gets its name.
+// Neither of these syncs the copy: it is synced, in parts, before it is renamed.
 
 /** https://sqlite.org/lang_vacuum.html#vacuuminto */
 function vacuumInto(db: Database, to: string): void {
@@ -21,14 +21,14 @@ function vacuumInto(db: Database, to: string): void {
   db.run('VACUUM INTO ?', [to])
 }
 
-/** Has SQLite recover a copy from its WAL or rollback journal, which leaves one file. */
+/** Lets SQLite recover a copy from its WAL or rollback journal, which leaves one file. */
 function recover(path: string): void {
   using db = new Database(path, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')
   db.query('PRAGMA journal_mode = DELETE').get()
 }
 
-/** Copies the files of a database that is not in use. */
+/** Copies the files of an idle database. */
 async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes): Promise<void> {
   const total = ['', ...RECOVERY_SUFFIXES].reduce((sum, suffix) => sum + fileSize(path + suffix), 0)
   let copied = 0
@@ -49,7 +49,7 @@ async function copyFiles(path: string, fd: number, to: string, onBytes: OnBytes)
   recover(to)
 }
 
-/** Called with the bytes done, and the total; may throw to cancel. */
+/** Called with the bytes done and the total; may throw to cancel. */
 export type OnBytes = (done: number, total: number) => void
 
 /**
@@ -69,7 +69,7 @@ export async function copyMoment(
 
 type Read<T> = (db: Database) => T | Promise<T>
 
-/** Lets `read` read a database where it is, as of one moment; null if that needs a copy. */
+/** Lets `read` read a database in place, as of one moment; null if that needs a copy. */
 export function readInPlace<T>(
   path: string,
   repeatable: 'repeatable' | 'once',
@@ -84,8 +84,8 @@ export function readInPlace<T>(
 }
 
 /**
- * Lets `read` read a database as of one moment. `repeatable`: it can be called again, from the start; if it cannot, a
- * private copy is made of a database that is not in use. Throws an `OpenError` if it cannot be read.
+ * Lets `read` read a database as of one moment. `repeatable`: it can be called again, from the start; otherwise an idle
+ * database is copied privately. Throws an `OpenError` if the database cannot be read.
  */
 export async function readDatabase<T>(
   path: string,
@@ -96,7 +96,7 @@ export async function readDatabase<T>(
   if (seen) return seen.result
   const temporary = tmpdir()
   checkFolder(temporary)
-  // For errors of the copy alone: `read` may write elsewhere.
+  // Only for errors of the copy: `read` may write elsewhere.
   const refuse = (error: unknown): never => {
     throw writeError(error, `a copy of ${path} in ${temporary}`)
   }

@@ -41,13 +41,13 @@ import { renameChangeLog } from '../reading/change-log'
 import { copyDatabase } from './backup'
 import type { OnBytes } from './read-only'
 
-/** The result of a restore: the plants in the database, and the path of the old one; null: there was none. */
+/** The result of a restore: the plants in the database, and the path of the old one; null if there was none. */
 type Restored = { readonly plants: number; readonly kept: string | null }
 
-// SQLite cannot recover such a database: it is kept as it is.
+// SQLite cannot recover such a database: it is kept unchanged.
 const UNRECOVERABLE = /^SQLITE_(CORRUPT|NOTADB|IOERR|ERROR)/
 
-// A database may be restored by another user than the one who serves it.
+// The restoring user may not be the one who serves the database.
 function takeOwner(path: string, { uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>): void {
   const made = statSync(path)
   try {
@@ -71,11 +71,11 @@ const journalMode = (db: Database): string | undefined =>
   db.query<{ journal_mode: string }, []>('PRAGMA journal_mode').get()?.journal_mode
 
 /**
- * Merges the WAL of the old database into its file, and removes it; nobody else can open the database until the returned
- * connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
+ * Merges the WAL of the old database into its file, and removes it; no other process can open the database until the
+ * returned connection is closed. Null if it is damaged. Throws an `OpenError` if it is in use.
  */
 function foldWal(path: string): Database | null {
-  // SQLite would remove the WAL of a file whose header is gone.
+  // SQLite would remove the WAL of a file without a header.
   try {
     checkFile(path)
   } catch {
@@ -86,7 +86,7 @@ function foldWal(path: string): Database | null {
     db.run('PRAGMA busy_timeout = 1000')
     db.query('PRAGMA journal_mode = DELETE').get()
     db.run('BEGIN EXCLUSIVE')
-    // Meanwhile, somebody may have started to use it, with a new WAL.
+    // In the meantime, another process may have started to use it, with a new WAL.
     if (journalMode(db) === 'delete' && sidecarsOf(path).length === 0) return db
     throw lockedByAnother(path)
   } catch (error) {
@@ -96,7 +96,7 @@ function foldWal(path: string): Database | null {
   }
 }
 
-/** Puts a file at a path, and the old one at `kept`, atomically; with a copy if the file system cannot do that. */
+/** Moves a file to a path, and the old one to `kept`, atomically; copies if the file system cannot do that. */
 async function exchange(made: string, { path, fd }: OpenedFile, kept: string): Promise<void> {
   renameSync(made, kept)
   if (!exchangeFiles(kept, path)) {
@@ -138,7 +138,7 @@ async function replace(made: string, held: OpenedFile, kept: string): Promise<st
   const old = foldWal(path)
   if (old) {
     try {
-      // The WAL must not come back after a loss of power.
+      // The WAL must not reappear after a loss of power.
       syncFolder(dirname(path))
       await exchange(made, held, kept)
     } finally {
@@ -166,7 +166,7 @@ async function keepWal(made: string, path: string, kept: string): Promise<void> 
   }
 }
 
-// What followed the backup in the change log is gone: its cursors must be refused.
+// The entries after the backup are gone from the change log: their cursors must expire.
 function beginNewChangeLog(made: string): void {
   using db = new Database(made, { readwrite: true, create: false })
   db.run('PRAGMA synchronous = OFF')

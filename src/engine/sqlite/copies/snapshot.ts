@@ -1,8 +1,7 @@
-// Reads a database as of one moment, without writing to it or beside it. It is in one of three states, each read in its
-// own way:
-// - shared: in use, or left by a crash, with its WAL and the WAL's index. Read as by any other reader, but with `readonly_shm`,
-//   which leaves the index unchanged.
-// - closed: one file without a WAL. Read as `immutable`, and again if somebody has written to it meanwhile.
+// Reads a database as of one moment, without writing to it or beside it, in one of three states:
+// - shared: in use, or left by a crash, with its WAL and the WAL's index. Read with `readonly_shm`, which leaves the
+//   index unchanged.
+// - closed: one file without a WAL. Read as `immutable`, and again if another process has written to it meanwhile.
 // - split: a WAL without its index, or a rollback journal. Only a private copy can be recovered and read.
 
 import { Database, constants as sqlite } from 'bun:sqlite'
@@ -17,15 +16,15 @@ import { prepareOrClose, setPragmas } from '../reading/connection'
 
 const TRIES = 5
 const PAUSE_MS = 20
-// 10 seconds, as SQLite waits for a lock.
+// 10 seconds, SQLite's timeout for a lock.
 const TRIES_TO_HOLD = 500
-// The WAL's index was changing when it was read, and this connection may not repair it.
+// The WAL's index changed while it was read, and this connection may not repair it.
 const UNSETTLED = 'SQLITE_READONLY_RECOVERY'
 export const RECOVERY_SUFFIXES = ['-wal', '-journal'] as const
 
 type State = 'shared' | 'closed' | 'split'
 
-/** A database at one moment: its path with links resolved, a descriptor, and a connection if it is shared. */
+/** A database at one moment: its resolved path, a descriptor, and a connection if it is shared. */
 type Moment = {
   readonly path: string
   readonly fd: number
@@ -47,7 +46,7 @@ function fingerprint(path: string): string {
   return stats.join(' ')
 }
 
-/** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options do not offer. */
+/** Opens a connection with SQLite's URI parameters (https://sqlite.org/uri.html), which Bun's options lack. */
 export function openUri(path: string, query: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite
   const db = new Database(
@@ -57,7 +56,7 @@ export function openUri(path: string, query: string): Database {
   return prepareOrClose(db, () => {
     setPragmas(db)
     db.run('BEGIN')
-    // SQLite opens the file at the first read. The header of the file may be older than its WAL.
+    // SQLite opens the file at the first read. Its header may be older than its WAL.
     requireKnown(schemaVersion(db), path)
     return db
   })
@@ -67,14 +66,14 @@ function openShared(path: string): Database {
   try {
     return openUri(path, 'mode=ro&readonly_shm=1')
   } catch (error) {
-    // A reader that cannot write the index must find its place in it (https://sqlite.org/walformat.html, 2.3.1).
+    // A reader that cannot write the index must find a free place in it (https://sqlite.org/walformat.html, 2.3.1).
     if (codeOf(error) !== 'SQLITE_READONLY_CANTINIT') throw error
     return openUri(path, 'mode=ro')
   }
 }
 
 async function openMoment(path: string, fd: number): Promise<Moment> {
-  // If the last connection is closing right now, it copies its WAL, which then disappears.
+  // If the last connection is just closing, it copies its WAL, which then disappears.
   for (let tries = 1; !holdSidecars(fd) && tries < TRIES_TO_HOLD; tries++) await Bun.sleep(PAUSE_MS)
   try {
     const state = stateOf(path)
@@ -85,15 +84,15 @@ async function openMoment(path: string, fd: number): Promise<Moment> {
 }
 
 /**
- * Lets `act` read a database as of one moment, and again if it was written meanwhile without being shared. Closing a
- * descriptor drops SQLite's locks on the file, so the descriptor stays open longer than the connection.
+ * Lets `act` read a database as of one moment, and again if it was written to meanwhile without being shared. Closing a
+ * descriptor drops SQLite's locks on the file, so the descriptor outlives the connection.
  */
 export async function atOneMoment<T>(
   path: string,
   act: (moment: Moment) => Promise<T>,
 ): Promise<T> {
   if (existsSync(path)) {
-    // SQLite would only say that it cannot open the file.
+    // SQLite would only report that it cannot open the file.
     const refusal = denied(filesOf(realpathSync(path)), 'read')
     if (refusal) throw refusal
   }

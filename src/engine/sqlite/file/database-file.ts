@@ -20,12 +20,12 @@ import { explainFailedOpen } from './errors'
 import { APPLICATION_ID, requireKnown, SCHEMA_VERSION } from './migrations'
 import { readRestoreMarker } from './restore-marker'
 
-/** The size of a file in bytes; 0 if there is none. */
+/** The size of a file in bytes; 0 if it does not exist. */
 export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** What the file system of a file has left for this user; null if it does not say. */
+/** The free bytes for this user on the file system of a file; null if unknown. */
 export function freeBytes(path: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(dirname(path))
@@ -39,7 +39,8 @@ export function freeBytes(path: string): number | null {
 const WAL_HEADER_BYTES = 32
 const ROLLBACK_JOURNAL_MAGIC = 'd9d505f920a163d7'
 
-// True if a rollback journal belongs to a transaction that began with an empty file: SQLite undoes it by emptying the file.
+// True if a rollback journal belongs to a transaction that began with an empty file: SQLite undoes it by truncating the
+// file.
 function beganEmpty(rollbackJournal: string): boolean {
   if (!existsSync(rollbackJournal)) return false
   const fd = openSync(rollbackJournal, 'r')
@@ -69,8 +70,8 @@ function checkHeader(fd: number, path: string): number {
   if (!isDatabase && readRestoreMarker(fd) !== null) {
     throw new OpenError(`a restore of ${path} was interrupted; run "plantstore restore" again`)
   }
-  // Power was lost during the first start: the header lacks its last field, which SQLite always sets. The rollback journal
-  // undoes that.
+  // Power was lost during the first start: the header lacks its last field, which SQLite always sets. The rollback
+  // journal undoes that.
   if (header.readUInt32BE(96) === 0 && beganEmpty(`${path}-journal`)) return 0
   if (!isDatabase)
     throw new OpenError(`${path} is not a database; name another file with --database`)
@@ -83,10 +84,10 @@ function checkHeader(fd: number, path: string): number {
   requireKnown(version, path)
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
   const missing = header.readUInt32BE(28) * pageSize - size
-  // With a WAL beside it, a file may lack pages that the WAL still holds.
+  // With a WAL, a file may lack pages that the WAL still holds.
   if (missing > 0 && !existsSync(`${path}-journal`) && fileSize(`${path}-wal`) === 0) {
     throw new OpenError(
-      `${path} is damaged: ${missing} bytes are missing at its end; put back a backup with "plantstore restore"`,
+      `${path} is damaged: ${missing} bytes are missing at its end; restore a backup with "plantstore restore"`,
       true,
     )
   }
@@ -94,15 +95,15 @@ function checkHeader(fd: number, path: string): number {
 }
 
 /**
- * Throws an {@link OpenError} for a path that ends in white space. Bun's SQLite cuts that off: it would open another file
- * than the one that is locked and watched.
+ * Throws an {@link OpenError} for a path that ends in white space, which Bun's SQLite trims: it would open another file
+ * than the locked one.
  */
 export function requireExactName(path: string): void {
   if (path === path.trimEnd()) return
   throw new OpenError(`the path ${JSON.stringify(path)} ends in white space; choose another`)
 }
 
-// Before it is opened: opening a pipe would wait for a writer.
+// Checked before opening: opening a pipe would wait for a writer.
 function requireRegularFile(path: string): void {
   const kind = kindAt(path)
   if (kind !== null) throw new OpenError(`${path} is ${kind}; name a file with --database`)
@@ -127,8 +128,8 @@ export function checkFile(path: string): void {
 }
 
 /**
- * Syncs what a killed process has written and not synced, so that it can be trusted; and drops the page cache, so that
- * what could not be written is not read as if it had been. No connection of this process may be open.
+ * Syncs the unsynced writes of a killed process, so that they can be trusted; and drops the page cache, so that failed
+ * writes are not read back. This process must have no connection open.
  */
 export function distrustPageCache(path: string): void {
   for (const file of [path, `${path}-wal`]) {
@@ -158,7 +159,7 @@ export type OpenedFile = {
   readonly schemaVersion: number
 }
 
-// A command holds the lock while it opens the database: a daemon that starts waits for it.
+// A command holds the lock while it opens the database: a starting daemon waits for it.
 const LOCK_TRIES = 50
 const LOCK_PAUSE_MS = 20
 
@@ -176,15 +177,14 @@ type OpenFileOptions = {
   /** Waits for the file's lock, and holds it until the file is closed or the process ends: one daemon per file. */
   readonly holdsLock: boolean
   readonly makesDatabase: boolean
-  /** False for a file that is about to be replaced, whatever it holds. */
+  /** False for a file that is about to be replaced, whatever its content. */
   readonly checksHeader?: boolean
 }
 
 /**
- * Opens or creates the file of a database. Its path is the one that links lead to, where SQLite keeps the WAL.
- *
- * Closing any descriptor of a file drops all POSIX locks that this process has on it, SQLite's too (fcntl(2)). So this
- * one is opened before SQLite opens the file, and closed after SQLite has closed it.
+ * Opens or creates the file of a database, at its path with links resolved, where SQLite keeps the WAL. Closing any
+ * descriptor of a file drops all POSIX locks of this process on it, SQLite's too (fcntl(2)): so this one is opened
+ * before SQLite opens the file, and closed after.
  */
 export function openFile(
   path: string,
@@ -193,12 +193,12 @@ export function openFile(
   let full = resolve(path)
   let fd: number
   requireExactName(full)
-  // Before a file is made.
+  // Before a file is created.
   requireLibc()
   try {
     requireRegularFile(full)
     const isNew = fileSize(full) === 0
-    // 'a+' creates and never truncates; only this user can read it: it holds the hashes of tokens.
+    // 'a+' creates and never truncates; only this user can read the file, which has the hashes of tokens.
     if (makesDatabase) closeSync(openSync(full, 'a+', 0o600))
     full = realpathSync(full)
     requireExactName(full)
@@ -217,7 +217,7 @@ export function openFile(
         `another plantstore serves ${full}; stop it, or name another file with --database`,
       )
     }
-    // It may have been replaced between being opened and being locked.
+    // The file may have been replaced between opening and locking.
     const opened = fstatSync(fd)
     const inPlace = statSync(full, { throwIfNoEntry: false })
     if (inPlace?.ino !== opened.ino || inPlace.dev !== opened.dev) {
@@ -237,9 +237,7 @@ export function openFile(
   }
 }
 
-/**
- * Watches the files of an open database: returns a function that says whether one was moved, replaced or deleted since.
- */
+/** Watches the files of an open database: the returned function is true if one was moved, replaced or deleted since. */
 export function watchFiles(path: string): () => boolean {
   const inodes = [path, `${path}-wal`].map(watchInode)
   const opened = inodes.map((inode) => inode())

@@ -1,4 +1,4 @@
-// What error codes of SQLite and the system mean for a batch, for a client, and for the user of a command.
+// Maps errors of SQLite and the system to failures of a batch, and to messages for clients and users.
 
 import { SQLiteError } from 'bun:sqlite'
 import { accessSync, constants, type Stats, statSync } from 'node:fs'
@@ -8,15 +8,15 @@ import { noFreeInodes, targetOf } from '../../../files/resolve-path'
 import { filesOf } from './sidecars'
 
 /**
- * Why the storage could not do its work. `busy`: another process holds the database. `altered`: another program has changed the
- * schema so that no plant can be created, as by a trigger.
+ * A failure of the storage. `busy`: another process locks the database. `altered`: another program has changed the
+ * schema so that no plant can be created, for example with a trigger.
  */
 export type StorageFailure = {
   readonly kind: 'full' | 'busy' | 'failed' | 'altered'
   readonly detail: string
 }
 
-/** An error of SQLite as the failure that a batch reports. */
+/** Converts an error of SQLite to the failure of a batch. */
 export function toFailure(error: unknown): StorageFailure {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
   const detail = `${code} ${messageOf(error)}`.trim()
@@ -48,7 +48,7 @@ const reasons: Readonly<Record<StorageFailure['kind'], string>> = {
 export const toCommandError = ({ kind, detail }: StorageFailure): ApiError =>
   new ApiError(numbers[kind], `${reasons[kind]}: ${detail}`)
 
-/** The first of some files that exist and that this user may not read or write, as an error; undefined if there is none. */
+/** An error for the first existing file that this user may not read or write; undefined if there is none. */
 export function denied(files: readonly string[], access: 'read' | 'write'): OpenError | undefined {
   for (const file of files) {
     try {
@@ -79,7 +79,7 @@ export const lockedByAnother = (path: string): OpenError =>
 const noFolder = (folder: string): OpenError =>
   new OpenError(`folder ${folder} does not exist; create it, or name another file with --database`)
 
-/** Why a database could not be opened for writing. */
+/** The reason that a database could not be opened for writing. */
 export function explainFailedOpen(error: unknown, path: string): OpenError {
   if (error instanceof OpenError) return error
   const refusal = /^(ENOSPC|SQLITE_CANTOPEN)/.test(codeOf(error)) ? noFreeInodes(path) : null
@@ -115,7 +115,7 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
     case 'SQLITE_NOTADB':
       return new OpenError(`${path} is not a plantstore database; name another with --database`)
     case 'SQLITE_CORRUPT':
-      return new OpenError(`${path} is damaged; put back a backup with "plantstore restore"`, true)
+      return new OpenError(`${path} is damaged; restore a backup with "plantstore restore"`, true)
     case 'SQLITE_BUSY':
     case 'SQLITE_BUSY_RECOVERY':
     case 'SQLITE_BUSY_SNAPSHOT':
@@ -129,12 +129,12 @@ export function explainFailedOpen(error: unknown, path: string): OpenError {
   }
 }
 
-// A page that is damaged or cannot be read.
+// Errors of a damaged or unreadable page.
 const DAMAGED = /^SQLITE_(CORRUPT|NOTADB|IOERR_READ|IOERR_SHORT_READ)/
-// SQLite opens a file, and the files beside it, only at the first query.
+// SQLite opens a file and its sidecars only at the first query.
 const UNOPENED = /^SQLITE_(CANTOPEN|READONLY)/
 
-/** Why a database could not be read, as an `OpenError`; any other error is returned as it is. */
+/** The reason that a database could not be read, as an `OpenError`; any other error is returned unchanged. */
 export function explainFailedRead(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error
   if (codeOf(error).startsWith('SQLITE_BUSY')) return lockedByAnother(path)

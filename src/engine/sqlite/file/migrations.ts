@@ -1,4 +1,4 @@
-// The schema: a file in migrations/ for each step from one version to the next.
+// The schema: one file in migrations/ per version.
 
 import type { Database } from 'bun:sqlite'
 import { OpenError } from '../../../errors'
@@ -13,7 +13,7 @@ import marksOfChanges from './migrations/0007_marks_of_changes.sql' with { type:
 /** `PRAGMA application_id` of a plantstore database: "plnt" (SQLite file format, section 1.3.17). */
 export const APPLICATION_ID = 0x706c6e74
 
-/** The steps from one schema version (`PRAGMA user_version`) to the next. The first starts from an empty file. */
+/** The migration to each schema version (`PRAGMA user_version`). The first starts from an empty file. */
 const migrations = [
   plantsAndTokens,
   plantsByTag,
@@ -39,7 +39,7 @@ export function schemaVersion(db: Database): number {
   return Number(db.query<{ user_version: bigint }, []>('PRAGMA user_version').get()?.user_version)
 }
 
-/** Takes a database from one schema version to another, within a transaction that is open. */
+/** Migrates a database from one schema version to another, within an open transaction. */
 export function applyMigrations(db: Database, from: number, to: number): void {
   for (const sql of migrations.slice(from, to)) db.run(sql)
 }
@@ -47,13 +47,13 @@ export function applyMigrations(db: Database, from: number, to: number): void {
 const isEmpty = (db: Database): boolean => db.query('SELECT 1 FROM sqlite_schema').get() === null
 
 /**
- * Brings a database to {@link SCHEMA_VERSION}, in one transaction. Returns the version that it had. Throws an `OpenError`
- * if it has tables of another program.
+ * Migrates a database to {@link SCHEMA_VERSION}, in one transaction. Returns its previous version. Throws an
+ * `OpenError` if it has tables of another program.
  */
 export function migrate(db: Database): number {
   if (schemaVersion(db) === SCHEMA_VERSION) return SCHEMA_VERSION
   const migrateOnce = db.transaction(() => {
-    // Read again: another process may have migrated while this one waited for the lock.
+    // Read again: another process may have migrated in the meantime.
     const before = schemaVersion(db)
     if (before === 0 && !isEmpty(db)) {
       throw new OpenError(

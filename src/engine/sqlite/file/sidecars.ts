@@ -1,26 +1,26 @@
-// The files that SQLite keeps beside a database, and the locks that say whether it is in use.
+// The files that SQLite keeps beside a database, and the locks that show whether it is in use.
 
 import { setRangeLock } from '../../../files/libc'
 
-/** The suffixes of their names (https://sqlite.org/tempfiles.html). */
+/** Suffixes of the sidecars (https://sqlite.org/tempfiles.html). */
 export const SIDECAR_SUFFIXES = ['-journal', '-wal', '-shm'] as const
 
-/** The file of a database and its sidecars, whether they exist or not. */
+/** The file of a database and its sidecars, existing or not. */
 export const filesOf = (path: string): string[] =>
   ['', ...SIDECAR_SUFFIXES].map((suffix) => path + suffix)
 
-// https://sqlite.org/src/file/src/os.h: every connection to a database with a WAL holds SHARED as long as it lives.
+// https://sqlite.org/src/file/src/os.h: every connection to a database with a WAL holds SHARED until it closes.
 const PENDING_BYTE = 0x40000000
 const SHARED_FIRST = PENDING_BYTE + 2
 const SHARED_SIZE = 510
 
-/** Keeps others from removing the sidecars, as the last connection does when it closes; false if one is doing so now. */
+/** Keeps others from removing the sidecars, as the last connection does on closing; false if one is doing so. */
 export const holdSidecars = (fd: number): boolean =>
   setRangeLock(fd, 'shared', SHARED_FIRST, SHARED_SIZE)
 
 export const releaseSidecars = (fd: number): boolean =>
   setRangeLock(fd, 'none', SHARED_FIRST, SHARED_SIZE)
 
-/** Keeps others from opening a connection until the file is closed; false if there is one already. */
+/** Keeps others from opening a connection until the file is closed; false if one is open already. */
 export const excludeConnections = (fd: number): boolean =>
   setRangeLock(fd, 'exclusive', PENDING_BYTE, SHARED_FIRST + SHARED_SIZE - PENDING_BYTE)

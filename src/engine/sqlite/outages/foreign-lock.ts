@@ -1,5 +1,5 @@
-// The write lock while another program holds it. Once a commit has waited for it in vain, changes are refused at once until
-// the lock is free: it is tried each second.
+// The write lock while another program holds it. Once a commit has timed out, changes are refused at once until the
+// lock is free: it is tried each second.
 
 import { ApiError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
@@ -9,14 +9,14 @@ const RETRY_MS = 1000
 
 /** True if another program locks a database. */
 export type ForeignLock = {
-  /** Why changes are refused; null if they are not. */
+  /** The reason that changes are refused; null if they are not. */
   reason(): ApiError | null
-  /** Notes that a commit has waited in vain, for this many milliseconds; returns the reason. */
+  /** Notes that a commit timed out after this many milliseconds; returns the reason. */
   waited(milliseconds: number): ApiError
   close(): void
 }
 
-/** Watches the lock of one database. `tryLock` takes it and releases it, and rejects at once if it cannot. */
+/** Watches the lock of one database. `tryLock` locks and unlocks it, and rejects at once if it cannot. */
 export function watchForeignLock({ log }: StoreUser, tryLock: () => Promise<void>): ForeignLock {
   let reason: ApiError | null = null
   let since = 0

@@ -1,7 +1,7 @@
 // An outage of the storage. Phases:
-// - begin: a write or sync has failed. What the page cache holds may differ from the disk, so nothing is read or written.
+// - begin: a write or sync has failed. The page cache may differ from the disk, so nothing is read or written.
 // - recover, each second: everything is closed, read from the disk again, and written once.
-// - settle: batches in doubt get their outcomes (settle.ts), and the outage is over.
+// - settle: batches in doubt get their outcomes (settle.ts), and the outage ends.
 // A command ends with an error instead of recovering.
 
 import type { ApiError } from '../../../errors'
@@ -16,7 +16,7 @@ const RETRY_MS = 1000
 /** The outages of one storage. */
 export class Outage {
   #reason: ApiError | null = null
-  /** A batch in doubt, and the probes that were sent after it. */
+  /** Batches in doubt, and the probes sent after them. */
   #doubts: (Doubt & PromiseWithResolvers<readonly Outcome[]>)[] = []
   #recovery: Promise<void> | undefined
   #isClosed = false
@@ -28,12 +28,12 @@ export class Outage {
     private readonly reopen: () => Promise<ServingConnection>,
   ) {}
 
-  /** Why nothing is read or written for now; null while the storage works. */
+  /** The reason that reads and writes are suspended; null if they are not. */
   get reason(): ApiError | null {
     return this.#reason
   }
 
-  /** Suspends the storage, until it can be opened again. */
+  /** Suspends the storage until it can be reopened. */
   begin(failure: StorageFailure): void {
     if (this.#reason || this.#isClosed) return
     this.#reason = this.toError(failure)
@@ -41,7 +41,10 @@ export class Outage {
     if (this.role.outlivesOutages) this.#recoverLater()
   }
 
-  /** The outcomes of a batch in doubt, once it is settled. Never, if nobody knows them: its clients are not answered. */
+  /**
+   * The outcomes of a batch in doubt, once it is settled. If they cannot be known, it never resolves, and its clients
+   * get no answer.
+   */
   promiseOutcomes(doubt: Doubt): Promise<readonly Outcome[]> {
     const promised = { ...doubt, ...Promise.withResolvers<readonly Outcome[]>() }
     this.#doubts.push(promised)

@@ -1,5 +1,5 @@
-// Writes that the disk or the database refused. The store is unwritable until as much has been written as a create takes, or,
-// on a full disk, as was refused. That is tried each second: a smaller write may well succeed.
+// Writes refused by the disk or the database. The store counts as unwritable until as much has been written as a create
+// does, or, on a full disk, as the refused batch. That is tried each second: a smaller write may well succeed.
 
 import type { ApiError } from '../../../errors'
 import { isPlantWrite, type PlantWrite, type Write } from '../../commit/write'
@@ -12,22 +12,22 @@ const LOGGED_EVERY_MS = 60_000
 
 /** True if the writes of one storage are refused. */
 export type RefusedWrites = {
-  /** Why the store counts as unwritable; null if it does not. */
+  /** The reason that the store counts as unwritable; null if it does not. */
   reason(): ApiError | null
-  /** Why changes are refused without a try: one would suspend the storage again. */
+  /** The reason that changes are refused untried, as another try would suspend the storage again. */
   blocking(): ApiError | null
-  /** The changes for which the disk was too full, for the next rehearsal. */
+  /** The changes that a full disk refused, for the next rehearsal. */
   changes(): readonly PlantWrite[]
   /** Notes that a batch failed; returns the reason. */
   failed(failure: StorageFailure, batch: readonly Write[]): ApiError
-  /** Notes that a change was refused, for a reason that may concern others. */
+  /** Notes that a change was refused for a reason that may affect others. */
   suspect(): void
-  /** Notes how a rehearsal ended; a lock says nothing about the disk. */
+  /** Notes the result of a rehearsal; a lock says nothing about the disk. */
   rehearsed(failure: StorageFailure | null): void
   close(): void
 }
 
-/** `rehearse` writes as much as was refused, and reports how that ended; it rejects if it cannot be tried now. */
+/** `rehearse` writes as much as was refused, and reports the result; rejects if it cannot be tried now. */
 export function watchRefusedWrites(
   role: StoreUser,
   toError: (failure: StorageFailure) => ApiError,
@@ -72,10 +72,10 @@ export function watchRefusedWrites(
     blocking: () => (refused?.failure.kind === 'failed' ? toError(refused.failure) : null),
     changes: () => changes,
     failed(failure, batch) {
-      // Any other failure may be the fault of this batch alone: rehearsed, it would block all others.
+      // Any other failure may be the fault of this batch alone: rehearsing it would block all others.
       if (failure.kind === 'full' && batch.some(isPlantWrite)) changes = batch.filter(isPlantWrite)
       begin(failure)
-      // An outage logs its reason.
+      // An outage logs its own reason.
       if (failure.kind === 'full') logAtTimes(failure)
       return toError(failure)
     },

@@ -1,19 +1,19 @@
-// Settles a batch in doubt: finds out whether the disk holds it, once the disk can be read again.
+// Settles a batch in doubt: determines whether the disk holds it, once the disk can be read again.
 
 import { isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { DONE, isDone, type Outcome, type Write } from '../../commit/write'
 import type { LastEntry } from '../reading/change-log'
 import type { ServingConnection } from '../reading/connection'
 
-/** A batch whose COMMIT failed, and so did the overwrite: its outcomes, if the disk holds it; null if nobody knows. */
+/** A batch whose COMMIT and overwrite failed: its outcomes, if the disk holds it; null if they are unknown. */
 export type Doubt = {
   readonly batch: readonly Write[]
   readonly outcomes: readonly Outcome[] | null
-  /** The last entry that it adds to the change log; null: it adds none. */
+  /** The last entry that the batch adds to the change log; null if there is none. */
   readonly lastEntry: LastEntry | null
 }
 
-/** The rows that a batch has changed once it is committed, by id; null for a plant that it removed. */
+/** The rows changed by a committed batch, by id; null for a removed plant. */
 export function netEffect(
   batch: readonly Write[],
   outcomes: readonly Outcome[],
@@ -47,9 +47,9 @@ function isStored(plants: ServingConnection['plants'], id: RowId, row: PlantRow 
 }
 
 /**
- * The outcomes of a batch in doubt, decided for the batch as a whole, since it is one transaction: it was made if its last entry
- * is in the change log; without a change log, if every plant that it changed is as it left it. Otherwise none of it was made. (If
- * both look alike, nobody can see a difference.) null: its outcomes are not known.
+ * The outcomes of a batch in doubt. As one transaction, it was made if its last entry is in the change log; without a
+ * change log, if every plant is as the batch left it. Otherwise none of it was made. (If both states look alike,
+ * clients see no difference.) null: its outcomes are not known.
  */
 export function settle(
   { batch, outcomes, lastEntry }: Doubt,

@@ -1,4 +1,5 @@
-// The SQL of the change log. Its numbers have no gaps: the row of `change_log` has the last one, and each commit advances it.
+// The SQL of the change log. Its numbers have no gaps: the row of `change_log` has the last one, which each commit
+// advances.
 
 import type { Database } from 'bun:sqlite'
 import type {
@@ -36,8 +37,8 @@ import {
 import { PAGE_LENGTH } from '../../../plant/page'
 import { type Int64, TEXT_FIELDS } from '../../../plant/plant'
 
-// Entries that are removed at once, besides as many as were added since the last time, so that removal never falls behind. At
-// most as many as cost less than a commit of many changes.
+// Minimum number of entries per removal. As many are removed as were added since the last one, so that removal keeps
+// up, but at most as many as cost less than a commit of many changes.
 const REMOVED_AT_ONCE = 200
 const MAX_REMOVED_AT_ONCE = 2000
 
@@ -49,11 +50,11 @@ const BYTES = `48 + octet_length(action) + ${['before', 'after', 'token', 'addre
 /** The last entry that a batch adds: shows whether the batch was made. Its mark is in digits, as messages are JSON. */
 export type LastEntry = { readonly number: number; readonly mark: string }
 
-/** Writes the change log, within a transaction that is open. */
+/** Writes the change log, within an open transaction. */
 export type ChangeLogWriter = {
   /** Adds entries, if a change log is kept, and returns the last one. */
   add(entries: readonly NewEntry[]): LastEntry | null
-  /** Removes some of the entries that are older than a time, the oldest first. */
+  /** Removes some of the entries older than a time, oldest first. */
   remove(time: number): void
 }
 
@@ -114,7 +115,7 @@ export function prepareChangeLogWriter(db: Database): ChangeLogWriter {
   }
 }
 
-/** The row of the change log; `at`: when its oldest entry took effect. */
+/** The row of the change log; `at`: the time of its oldest entry. */
 type StateRow = ChangeLogRow & {
   readonly keep_ms: bigint | null
   readonly bytes: bigint
@@ -127,7 +128,7 @@ export type ChangeLogReader = {
   read(options: ReadOptions): ChangeLogPage
   history(id: Int64, options: ReadOptions): HistoryPage
   stats(): ChangeLogStats
-  /** The time before which entries are removed, if there are such entries; else null. */
+  /** The time before which entries are due for removal; null if there are none. */
   expired(now: number): number | null
   /** True if the change log has this entry. */
   has(entry: LastEntry): boolean
@@ -168,7 +169,7 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       const most = Math.min(limit, MAX_ENTRIES)
       const entries: ChangeLogEntry[] = []
       let length = 0
-      // One more than fits shows whether there is a next page.
+      // One extra row shows whether there is a next page.
       for (const row of before.iterate(id, endOf(cursor, found), most + 1)) {
         const last = entries.at(-1)
         if (last && (entries.length === most || length > PAGE_LENGTH)) {
@@ -196,8 +197,8 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
 }
 
 /**
- * Begins or ends the change log, or changes how long it is kept. Returns the number of entries removed if it was ended; else null.
- * Only the daemon, which holds the lock, may.
+ * Begins or ends the change log, or changes its retention period. Returns the number of entries removed if it was
+ * ended; else null. Only the daemon, which holds the lock, may call it.
  */
 export function keepChanges(db: Database, keep: KeepChanges): number | null {
   if (keep === null) return null
@@ -217,7 +218,7 @@ export function keepChanges(db: Database, keep: KeepChanges): number | null {
   return change.immediate()
 }
 
-/** Gives the change log another name, so that its old cursors are refused. */
+/** Renames the change log, so that its old cursors expire. */
 export function renameChangeLog(db: Database): void {
   if (!db.query(`SELECT 1 FROM sqlite_schema WHERE name = 'change_log'`).get()) return
   db.run('UPDATE change_log SET log = ? WHERE log IS NOT NULL', [newChangeLogName()])
@@ -225,7 +226,7 @@ export function renameChangeLog(db: Database): void {
 
 type Sums = FoundNumbers & { readonly bytes: bigint; readonly sum: bigint }
 
-/** What is wrong with the change log: entries are missing, or do not lead to the stored plants. */
+/** Problems of the change log: missing entries, or entries that do not lead to the stored plants. */
 export function* changeLogProblems(db: Database): Generator<string> {
   const sums = db
     .query<Sums, []>(

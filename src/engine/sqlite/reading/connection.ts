@@ -1,4 +1,4 @@
-// A connection to an existing database, with the pragmas that all connections have.
+// A connection to an existing database, with the pragmas common to all.
 
 import { Database } from 'bun:sqlite'
 import { dirname } from 'node:path'
@@ -8,7 +8,7 @@ import { type PlantReader, preparePlants } from './plants'
 import { type SharedReads, shareReads } from './shared-reads'
 import { prepareTokens, type TokenTable } from './tokens'
 
-/** Prepares a connection. If that fails, closes it: SQLite would keep the file, and leave a WAL beside it. */
+/** Prepares a connection. Closes it on failure: SQLite would keep the file open, and leave a WAL beside it. */
 export function prepareOrClose<T>(db: Database, prepare: () => T): T {
   try {
     return prepare()
@@ -18,13 +18,13 @@ export function prepareOrClose<T>(db: Database, prepare: () => T): T {
   }
 }
 
-/** How long a connection waits for another process that is writing; 0 by default in Bun. */
+/** Time limit of a connection for the lock of another writing process; 0 by default in Bun. */
 export const LOCK_PATIENCE_MS = 10_000
 
-/** In SQL: the cache of a connection that may write. */
+/** The cache of a connection that may write. */
 export const CACHE = 'PRAGMA cache_size = -8000'
 
-/** What every connection has, one that only reads too. */
+/** Sets the pragmas of every connection, read-only ones too. */
 export function setPragmas(db: Database, patience = LOCK_PATIENCE_MS): void {
   db.run(`PRAGMA busy_timeout = ${patience}`)
   db.run('PRAGMA temp_store = MEMORY')
@@ -35,13 +35,13 @@ export function setPragmas(db: Database, patience = LOCK_PATIENCE_MS): void {
 
 /**
  * Opens a connection that may write. Prepare its statements with `query`, which caches them, so that `close(true)` can
- * finalize them: if one is left, SQLite keeps the file and its locks. `patience`: milliseconds to wait for a lock.
+ * finalize them: with one left, SQLite keeps the file and its locks. `patience`: time limit for a lock in milliseconds.
  */
 export function connect(path: string, patience = LOCK_PATIENCE_MS): Database {
   const db = new Database(path, { readwrite: true, create: false, safeIntegers: true })
   return prepareOrClose(db, () => {
     setPragmas(db, patience)
-    // A commit is on the disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
+    // A commit is on disk before it is answered (https://sqlite.org/pragma.html#pragma_synchronous).
     db.run('PRAGMA synchronous = FULL')
     // An automatic checkpoint hides its errors: see checkpoint.ts.
     db.run('PRAGMA wal_autocheckpoint = 0')

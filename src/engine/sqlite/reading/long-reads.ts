@@ -1,20 +1,22 @@
-// Long reads, such as searches, share a few milliseconds of each turn of the event loop, and wait in order for more. However
-// many clients search, all others are served in between.
+// Long reads, such as searches, share a few milliseconds of each event loop turn and queue for more, so that any number
+// of them leaves time for other requests.
 
 import { ApiError } from '../../../errors'
 import { MAX_WAITING_READS, TOO_MANY_READS } from '../../../plant/page'
 
 const TURN_MS = 4
-// More than fit into a turn: a short list and its answer take 0.1 ms.
+// More than a turn has time for: a short list and its answer take 0.1 ms.
 const MAX_READS_PER_TURN = 64
 
 /** `run` reads; it rejects instead if the signal is aborted. */
 type Waiting = { readonly signal: AbortSignal | undefined; readonly run: () => void }
 
-/** Runs a read, at once if it can. Rejects with 50301 if too many are waiting, or if the signal is aborted meanwhile. */
+/**
+ * Runs a read, at once if possible. Rejects with 50301 if too many are queued, or if the signal is aborted meanwhile.
+ */
 export type RunLongRead = <T>(read: () => Promise<T>, signal?: AbortSignal) => Promise<T>
 
-/** `now`: milliseconds of a clock that never goes back. */
+/** `now`: monotonic time in milliseconds. */
 export function createLongReads(now = () => performance.now()): RunLongRead {
   let waiting: Waiting[] = []
   let endsAt = 0
@@ -26,7 +28,7 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
     return false
   }
 
-  // A call of its own for each, because its answer is made before the next one: that counts too.
+  // A separate call for each read, because its answer is made before the next one, and counts too.
   function runNext(): void {
     if (now() < endsAt) waiting.shift()?.run()
   }
@@ -58,7 +60,7 @@ export function createLongReads(now = () => performance.now()): RunLongRead {
       return Promise.reject(new ApiError(50301, TOO_MANY_READS))
     return new Promise((resolve, reject) => {
       const run = () => {
-        if (signal?.aborted) reject(new ApiError(50301, 'the client has gone'))
+        if (signal?.aborted) reject(new ApiError(50301, 'the client disconnected'))
         else read().then(resolve, reject)
       }
       waiting.push({ signal, run })

@@ -6,11 +6,11 @@ import { charactersOf, FIELDS, type Int64, type Plant } from '../../../plant/pla
 import type { Order, Page, PlantQuery } from '../../../plant/plants'
 import { COLUMNS, type PlantRecord, plantOf } from '../../../plant/row'
 
-// A part of an export.
+// Size of a part of an export.
 const PART_PLANTS = 1000
 const PART_CHARACTERS = 1_000_000
 
-/** A plant that a query has walked over; `hit` is 0 if a search does not look for it. */
+/** A plant read by a query; `hit` is 0 if it does not match the search. */
 type Walked = PlantRecord & { readonly hit?: bigint }
 
 function takePage(rows: Iterable<Walked>, limit: number, most: number): Page {
@@ -38,7 +38,7 @@ function prepareRange(db: Database, order: Order) {
   const ofTag = db.query<PlantRecord, [bigint, number, string]>(
     `SELECT ${COLUMNS} FROM plants WHERE id ${from} ?1 AND tag = ?3 ORDER BY ${by} LIMIT ?2`,
   )
-  // SQLite's lower() knows A to Z only.
+  // SQLite's lower() changes A to Z only.
   const hits = `SELECT ${COLUMNS}, instr(lower(name), lower(?3)) AS hit FROM plants`
   const named = db.query<Walked, [bigint, number, string]>(
     `${hits} WHERE id ${from} ?1 ORDER BY ${by} LIMIT ?2`,
@@ -48,7 +48,7 @@ function prepareRange(db: Database, order: Order) {
   )
 
   return (first: Int64, most: number, { tag, name }: PlantQuery): Iterable<Walked> => {
-    // One more row than fits shows whether there is a next page.
+    // One extra row shows whether there is a next page.
     const rows = most + 1
     if (name === null)
       return tag === null ? all.iterate(first, rows) : ofTag.iterate(first, rows, tag)
@@ -63,7 +63,9 @@ export type PlantReader = {
   list(query: PlantQuery): Page
 }
 
-/** Prepares the queries of a database's plants. Each reads a range of an index: a page costs the same at any size. */
+/**
+ * Prepares the queries of a database's plants. Each query is a range scan, so a page costs the same at any table size.
+ */
 export function preparePlants(db: Database): PlantReader {
   const one = db.query<PlantRecord, [bigint]>(`SELECT ${COLUMNS} FROM plants WHERE id = ?`)
   const ranges = { asc: prepareRange(db, 'asc'), desc: prepareRange(db, 'desc') }
@@ -84,19 +86,19 @@ export function preparePlants(db: Database): PlantReader {
   }
 }
 
-/** How many plants there are, as commits have counted them; null unless there is one number. */
+/** The number of plants as counted by commits; null unless there is exactly one row. */
 export function countPlants(db: Database): number | null {
   const counts = db.query<{ plants: bigint }, []>('SELECT plants FROM plant_count').all()
   return counts.length === 1 ? Number(counts[0]?.plants) : null
 }
 
-/** The fields of a plant that the table has as columns: an older schema, which is read as it is, lacks the newest. */
+/** The fields of a plant that have a column: an older schema is read unchanged, and lacks the newest. */
 function columnsOf(db: Database): readonly string[] {
   const found = db.query<{ name: string }, []>(`SELECT name FROM pragma_table_info('plants')`).all()
   return FIELDS.filter((field) => found.some(({ name }) => name === field))
 }
 
-/** The plants of one moment in ascending order of their ids, in parts that fit in memory. */
+/** The plants as of one moment in ascending order of their ids, in parts that fit in memory. */
 export function* allPlants(db: Database): Generator<readonly Plant[]> {
   const rows = db
     .query<PlantRecord, []>(`SELECT ${columnsOf(db)} FROM plants ORDER BY id`)

@@ -1,20 +1,19 @@
-// The reads of one turn of the event loop share a transaction.
+// The shared transaction of all reads in an event loop turn.
 
 import type { Database } from 'bun:sqlite'
 
-/** The transaction that the reads of a turn share. */
+/** The transaction shared by the reads of a turn. */
 export type SharedReads = {
-  /** Begins it, if none is open. It ends after this turn of the event loop. */
+  /** Begins it unless it is open. It ends after this turn of the event loop. */
   begin(): void
-  /** Ends it now, so that the next read sees what was committed since. */
+  /** Ends it now, so that the next read sees later commits. */
   end(): void
 }
 
 /**
- * SQLite then takes and releases its locks, which costs more than the reads, only once for all of them. A read sees what
- * was committed when the transaction began, so it is ended before each answer to a change. If it cannot be ended, the
- * connection is unusable, and `onFailure` is called. No transaction is begun while `mayShare` says no: each read then has
- * its own.
+ * Shares a transaction among the reads of a turn, as SQLite's locks cost more than the reads. A read sees the commits
+ * before the transaction began, so it is ended before each answer to a change. If that fails, the connection is
+ * unusable, and `onFailure` is called. While `mayShare` returns false, each read has its own transaction.
  */
 export function shareReads(
   db: Database,
@@ -29,7 +28,7 @@ export function shareReads(
     if (!isOpen) return
     isOpen = false
     try {
-      // If a read failed, SQLite has already ended it.
+      // After a failed read, SQLite has already ended it.
       if (db.inTransaction) commit.run()
     } catch (error) {
       onFailure(error)

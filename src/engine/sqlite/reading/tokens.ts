@@ -15,7 +15,7 @@ export type TokenTable = {
 
 const LIST = `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created_at, name`
 
-/** The tokens of a database, by a connection that only reads. */
+/** The tokens of a database, read by a read-only connection. */
 export const listTokens = (db: Database): Token[] => db.query<TokenRow, []>(LIST).all().map(toToken)
 
 /** Prepares the queries and changes of a database's tokens. */
@@ -25,7 +25,7 @@ export function prepareTokens(db: Database): TokenTable {
   const insert = db.query<never, Values>(
     `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
-  // Not for a token whose hash is taken: it cannot be added.
+  // Not for a token with a taken hash: it cannot be added.
   const retire = db.query<never, [string, number, string]>(
     `UPDATE tokens SET revoked_at = expires_at
      WHERE name = ? AND revoked_at IS NULL AND expires_at <= ?

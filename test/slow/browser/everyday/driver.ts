@@ -1,4 +1,4 @@
-// What a browser can be told, whatever its protocol.
+// The commands of a browser, for any protocol.
 
 /** Keys that are pressed together; one of a single character types it. */
 export type Chord = readonly (keyof typeof CODES | (string & {}))[]

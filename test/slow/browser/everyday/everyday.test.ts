@@ -1,4 +1,4 @@
-// What people do in the console every day, in each browser: `bun run test:browser`.
+// Everyday tasks in the console, in each browser: `bun run test:browser`.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -29,7 +29,7 @@ function find({ kind, name, row }: Target, rowKind: string, cellKind: string): E
   return all.find((it) => isNamed(it) && (row === undefined || isInRow(it))) ?? null
 }
 
-// Where to click; null if something else is there.
+// The point to click; null if it is covered.
 function place(element: Element | null): { x: number; y: number } | null {
   if (!element) return null
   element.scrollIntoView({ block: 'nearest', inline: 'nearest' })

@@ -1,10 +1,10 @@
-// What the console calls things: the only place where the everyday tasks name them.
+// The names in the console: the only place where the everyday tasks use them.
 
 /** The rows of plants, and their cells. */
 export const ROW = '[aria-label=Plants] :is([role=row], tr)'
 export const CELL = '[role=gridcell], td'
 
-/** What a person looks for: a kind of thing with a name, in the row of a plant if one is given. */
+/** The target of a search: a kind of thing with a name, in the row of a plant if one is given. */
 export type Target = {
   /** CSS, of the kind alone. */
   readonly kind: string
