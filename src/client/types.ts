@@ -25,6 +25,13 @@ export type Created = {
   readonly created: number
 }
 
+/** How many plants a batch created, replaced, and left as they were. */
+export type PutCounts = {
+  readonly created: number
+  readonly replaced: number
+  readonly unchanged: number
+}
+
 /** Which plants to list. */
 export type ListQuery = {
   /** The most plants on a page: 1 to 1000; default: 100. */

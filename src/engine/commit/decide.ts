@@ -4,7 +4,7 @@ import type { NewEntry } from '../../change-log/entry'
 import { holds } from '../../plant/entity-tag'
 import type { Origin } from '../../plant/plants'
 import { isSame, type PlantRow, patchRow, type RowId, toPlant } from '../../plant/row'
-import type { Outcome, PlantWrite, Refusal, WriteOfStored } from './write'
+import type { Outcome, PlantWrite, PutAll, Refusal, WriteOfStored } from './write'
 
 /** The stored rows, as the changes before have left them. */
 export type State = {
@@ -35,6 +35,31 @@ function createAll(rows: readonly PlantRow[], state: State): Refusal | null {
     return { error, message: `nothing was created: plants[${index}], id ${row[0]} ${reason}` }
   }
   return null
+}
+
+function putAll({ rows, origin }: PutAll, state: State, changeLog?: NewEntry[]): Outcome {
+  const put = { created: 0, replaced: 0, unchanged: 0 }
+  const entries: NewEntry[] = []
+  const refusal = state.allOrNone((within) => {
+    for (const row of rows) {
+      const before = within.read(row[0])
+      if (!before) {
+        // Only a trigger of another program discards it.
+        if (!within.insert(row)) return { error: 50001 }
+        put.created += 1
+        if (changeLog) entries.push(creation(row, origin))
+      } else if (isSame(row, before)) put.unchanged += 1
+      else {
+        within.update(row)
+        put.replaced += 1
+        if (changeLog) entries.push(replacement(before, row, origin))
+      }
+    }
+    return null
+  })
+  if (refusal) return refusal
+  for (const entry of entries) changeLog?.push(entry)
+  return { put }
 }
 
 /** The plant that a change is of. */
@@ -75,6 +100,14 @@ export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
   origin,
 })
 
+const replacement = (before: PlantRow, after: PlantRow, origin: Origin | null): NewEntry => ({
+  action: 'replace',
+  plant: after[0],
+  before,
+  after,
+  origin,
+})
+
 /** Makes a change of what is stored, and returns how it ended. What takes effect is added to `changeLog`. */
 export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[]): Outcome {
   switch (change.kind) {
@@ -88,6 +121,8 @@ export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[])
       if (!refusal) for (const row of change.rows) changeLog?.push(creation(row, change.origin))
       return refusal
     }
+    case 'putAll':
+      return putAll(change, state, changeLog)
     default:
       return changeStored(change, state, changeLog)
   }
@@ -99,6 +134,7 @@ export function idsOf(change: PlantWrite): readonly RowId[] {
     case 'create':
       return [change.row[0]]
     case 'createAll':
+    case 'putAll':
       return change.rows.map(([id]) => id)
     default:
       return [idOf(change)]

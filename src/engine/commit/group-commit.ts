@@ -6,8 +6,9 @@
 //   are answered.
 
 import { ApiError } from '../../errors'
+import type { PutCounts } from '../../plant/plants'
 import type { PlantRow } from '../../plant/row'
-import { isDone, type Outcome } from './write'
+import { type Done, isDone, type Outcome, putCounts } from './write'
 
 /** The outcomes of a batch, one for each change; or, after a commit in doubt, a promise of them. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -44,7 +45,7 @@ type Waiting<Write> = {
   readonly write: Write
   readonly bytes: number
   readonly signal: AbortSignal | undefined
-  readonly resolve: (row: PlantRow | null) => void
+  readonly resolve: (done: Done) => void
   readonly reject: (reason: unknown) => void
 }
 
@@ -62,7 +63,7 @@ const PAUSE_MS = 50
 function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
-    if (isDone(outcome)) resolve(outcome?.row ?? null)
+    if (isDone(outcome)) resolve(outcome)
     else reject(outcome ? new ApiError(outcome.error, outcome.message) : new ApiError(50001))
   }
 }
@@ -129,17 +130,28 @@ export class GroupCommit<Write> {
 
   /** Like {@link submit}, for a write that leaves a row: resolves to it. */
   async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
-    const { promise, resolve, reject } = Promise.withResolvers<PlantRow | null>()
-    this.#enqueue({ write, bytes, signal, resolve, reject })
-    const row = await promise
-    if (!row) throw new ApiError(50001)
-    return row
+    const done = await this.#done(write, bytes, signal)
+    if (!done || !('row' in done)) throw new ApiError(50001)
+    return done.row
+  }
+
+  /** Like {@link submit}, for a batch of puts: resolves to its counts. */
+  async submitForCounts(write: Write, bytes: number, signal?: AbortSignal): Promise<PutCounts> {
+    const counts = putCounts(await this.#done(write, bytes, signal))
+    if (!counts) throw new ApiError(50001)
+    return counts
   }
 
   /** Resolves when nothing waits and nothing is being committed. */
   drained(): Promise<void> {
     if (this.#state === 'idle') return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
+  }
+
+  #done(write: Write, bytes: number, signal: AbortSignal | undefined): Promise<Done> {
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    this.#enqueue({ write, bytes, signal, resolve, reject })
+    return promise
   }
 
   #enqueue(waiting: Waiting<Write>): void {

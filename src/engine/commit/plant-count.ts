@@ -1,6 +1,6 @@
 // The number of plants: each commit adds what it made of it, in its own transaction.
 
-import { isDone, type Outcome, type Write } from './write'
+import { isDone, type Outcome, putCounts, type Write } from './write'
 
 /** How many more plants there are after a write that ended so. */
 export function countDelta(write: Write, outcome: Outcome): number {
@@ -10,6 +10,8 @@ export function countDelta(write: Write, outcome: Outcome): number {
       return 1
     case 'createAll':
       return write.rows.length
+    case 'putAll':
+      return putCounts(outcome)?.created ?? 0
     case 'delete':
       return -1
     default:

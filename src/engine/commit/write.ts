@@ -3,7 +3,7 @@
 import type { ErrorNumber } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
-import type { Origin } from '../../plant/plants'
+import type { Origin, PutCounts } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
 
 /** What every change has. All of a change survives JSON. */
@@ -18,6 +18,9 @@ export type CreateAll = Requested & {
   readonly rows: readonly PlantRow[]
 }
 
+/** Creates or replaces plants. */
+export type PutAll = Requested & { readonly kind: 'putAll'; readonly rows: readonly PlantRow[] }
+
 /** A change of one plant that is stored. */
 export type WriteOfStored = Requested & { readonly precondition: Precondition | null } & (
     | { readonly kind: 'replace'; readonly row: PlantRow }
@@ -26,7 +29,7 @@ export type WriteOfStored = Requested & { readonly precondition: Precondition | 
   )
 
 /** A change of plants, as a client asks for it. */
-export type PlantWrite = Create | CreateAll | WriteOfStored
+export type PlantWrite = Create | CreateAll | PutAll | WriteOfStored
 
 /** A write of the store's own, which changes no plant. */
 export type Maintenance =
@@ -56,11 +59,22 @@ export type Refusal = {
   readonly detail?: string
 }
 
-/** How a write ended: null if it is durable; for a patch, the row it left, also durable; or a refusal. */
-export type Outcome = Refusal | { readonly row: PlantRow } | null
+/** What a write left that is durable: for a patch, its row; for a batch of puts, its counts; null for any other. */
+export type Done = { readonly row: PlantRow } | { readonly put: PutCounts } | null
+
+/** How a write ended: done, or refused. */
+export type Outcome = Refusal | Done
 
 /** True if a write was made. */
-export const isDone = (
-  outcome: Outcome | undefined,
-): outcome is { readonly row: PlantRow } | null =>
-  outcome === null || (outcome !== undefined && 'row' in outcome)
+export const isDone = (outcome: Outcome | undefined): outcome is Done =>
+  outcome === null || (outcome !== undefined && !('error' in outcome))
+
+/** The counts of a batch of puts; null for any other outcome. */
+export const putCounts = (outcome: Outcome | undefined): PutCounts | null =>
+  outcome && 'put' in outcome ? outcome.put : null
+
+/** True if a write was made, and it wrote something. */
+export function hasWritten(outcome: Outcome | undefined): boolean {
+  const counts = putCounts(outcome)
+  return counts ? counts.created + counts.replaced > 0 : isDone(outcome)
+}

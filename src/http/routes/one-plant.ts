@@ -36,16 +36,38 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantDeps, 'metrics'>) {
+/** True if a request wants that there is no such plant yet. */
+const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
+  ifMatch === undefined && ifNoneMatch === '*'
+
+// As the condition was that there is none, the plant that is there is no conflict.
+function refuseTaken(error: unknown): never {
+  const isTaken = error instanceof ApiError && [40901, 40902].includes(error.error)
+  throw isTaken ? new ApiError(41201) : error
+}
+
+export function onePlant({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
   function conditionally(headers: SentHeaders, caller: RequestContext): ChangeOptions {
     const precondition = readPrecondition(headers)
     return { ...optionsOf(caller), ...(precondition && { precondition }) }
   }
 
-  function answerPlant(request: Request, plant: Plant, tag = entityTagOf(plant)): Response {
-    const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
+  function answerPlant(
+    request: Request,
+    plant: Plant,
+    { tag = entityTagOf(plant), status = 200 } = {},
+  ): Response {
+    const text = JSON.stringify(toJson(plant))
+    const answer = answerBudget.answer(request, text, undefined, status)
     answer.headers.set('etag', tag)
     return answer
+  }
+
+  async function createNew(request: Request, plant: Plant, options: ChangeOptions) {
+    const create = () => store.createPlant(plant, options)
+    await answerBudget.change(plant, create).catch(refuseTaken)
+    metrics.created(1)
+    return answerPlant(request, plant, { status: 201 })
   }
 
   return new Elysia({ name: 'one-plant' })
@@ -60,7 +82,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
         // RFC 9110, section 13.2.2: If-Match is checked first.
         if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
         if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
-        return answerPlant(request, plant, tag)
+        return answerPlant(request, plant, { tag })
       },
       {
         params: PlantPath,
@@ -83,6 +105,7 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
         requireSameId(body.id, id)
         const plant = toNewPlant(id, body)
         const options = conditionally(headers, { request, token, entry })
+        if (isForNew(options.precondition)) return createNew(request, plant, options)
         await answerBudget.change(plant, () => store.replacePlant(plant, options))
         return answerPlant(request, plant)
       },
@@ -93,9 +116,12 @@ export function onePlant({ store, bodies, answerBudget, optionsOf }: Omit<PlantD
           operationId: 'replacePlant',
           summary: 'Replace a plant',
           description:
-            'Replaces all its fields: an optional text that is not sent is removed. Never creates a plant.',
+            'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant, or is 412 if there is one.',
           ...STORED_PLANT,
-          answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
+          answers: () => ({
+            ...answers(200, 'The plant as it is stored now.', Plant, tagged),
+            ...answers(201, 'The plant was created, with `If-None-Match: *`.', Plant, tagged),
+          }),
         },
       },
     )
