@@ -171,22 +171,22 @@ test('creates a plant by PUT where If-None-Match is *, and answers 201 with it',
 
 test('creates a long plant by PUT, and answers 201 with all of it', async () => {
   const name = 'Oak'.repeat(50_000)
-  const answer = await put(30n, JSON.stringify({ name }), { 'if-none-match': '*' })
+  const answer = await put(50n, JSON.stringify({ name }), { 'if-none-match': '*' })
 
-  expect([answer.status, await answer.json()]).toEqual([201, { id: 30, name }])
+  expect([answer.status, await answer.json()]).toEqual([201, { id: 50, name }])
 })
 
 test('lets one of many create a plant by PUT', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      put(31n, `{"name":"Oak ${index}"}`, { 'if-none-match': '*' }),
+      put(51n, `{"name":"Oak ${index}"}`, { 'if-none-match': '*' }),
     ),
   )
 
   const made = answers.filter(({ status }) => status === 201)
   expect(made).toHaveLength(1)
   for (const answer of answers) if (answer.status !== 201) await expectError(answer, 41201)
-  expect(await made[0]?.json()).toEqual({ id: 31, name: String(stored(31n)?.name) })
+  expect(await made[0]?.json()).toEqual({ id: 51, name: String(stored(51n)?.name) })
 })
 
 test('creates no plant by PUT without If-None-Match: *', async () => {
@@ -196,18 +196,18 @@ test('creates no plant by PUT without If-None-Match: *', async () => {
     { 'if-match': '*' },
     { 'if-match': '*', 'if-none-match': '*' },
   ]) {
-    await expectError(await put(32n, '{"name":"Oak"}', headers), 40402)
+    await expectError(await put(52n, '{"name":"Oak"}', headers), 40402)
   }
   for (const change of [
-    send(32n, { headers: { 'if-none-match': '*' } }),
-    remove(32n, { 'if-none-match': '*' }),
+    send(52n, { headers: { 'if-none-match': '*' } }),
+    remove(52n, { 'if-none-match': '*' }),
   ]) {
     await expectError(await change, 40402)
   }
-  await expectError(await patch(32n, '{"name":"Oak"}', { 'if-none-match': '*' }), 40402)
-  const wrong = await put(32n, '{"id":33,"name":"Oak"}', { 'if-none-match': '*' })
+  await expectError(await patch(52n, '{"name":"Oak"}', { 'if-none-match': '*' }), 40402)
+  const wrong = await put(52n, '{"id":53,"name":"Oak"}', { 'if-none-match': '*' })
   await expectError(wrong, 40002)
-  expect([stored(32n), stored(33n)]).toEqual([undefined, undefined])
+  expect([stored(52n), stored(53n)]).toEqual([undefined, undefined])
 })
 
 // What is wrong with a request, in the order in which it is said: with each line, the next fault comes to light.
