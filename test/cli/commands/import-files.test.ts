@@ -445,7 +445,7 @@ describe('a dry run', () => {
 
     expect(fresh).toEqual({
       out: 'the first plants, as they would be stored:\n{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":2,"name":"c"}\n{"id":3,"name":"e"}\n{"id":1,"name":"a"}\nnothing stored; it would be: created 3, skipped 1, replaced 0, refused 2; 6 rows read\n',
-      err: 'line 4: id 2: this id belongs to a different plant\nline 5: id: "x" is not a whole number; ids must be whole numbers (use --number-from to number the rows)\ncolumns not used: "other"\n',
+      err: 'line 4: plant 2 is stored with another name; use --replace to update it\nline 5: id: "x" is not a whole number; ids must be whole numbers (use --number-from to number the rows)\ncolumns not used: "other"\n',
       code: 1,
     })
     expect(beside.out).toEndWith(
@@ -483,7 +483,9 @@ describe('--refused', () => {
       `the refused rows are in ${refused}; mend them, then: plantstore import ${refused} --id-column Nr\n`,
     )
     const text = readFileSync(refused, 'utf8')
-    expect(text.split('\n').map((line) => line.replace(/,"?(id|line|stray).*/, ',…'))).toEqual([
+    expect(
+      text.split('\n').map((line) => line.replace(/,"?(id|line|stray|plant).*/, ',…')),
+    ).toEqual([
       'Nr,Name,Reason,reason_',
       'x2,"c, ""d""",y,…',
       '3;"e"f;z,…'.replace('3;"e"f;z', '"3;""e""f;z",,'),
