@@ -206,7 +206,7 @@ const ofOneRun = {
   refused: optional(nonEmpty, 'FILE', 'write refused rows to this file, with the reason'),
   escapeFormulas: flag('prefix formulas (=A1) with an apostrophe'),
   strict: flag('stop at the first row that is refused'),
-  replace: flag('replace stored plants that differ'),
+  replace: flag('update stored plants that differ'),
   after: optional(nonEmpty, 'CURSOR', 'only changes after this cursor; "now" for new ones only'),
   follow: flag('keep printing new changes'),
 }

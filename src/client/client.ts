@@ -14,6 +14,7 @@ import {
   toOwnToken,
   toPage,
   toPlant,
+  toPutCounts,
 } from './json.ts'
 import {
   type CallOptions,
@@ -74,11 +75,13 @@ function plantCalls(call: Send) {
   const listPlants = async (query: ListQuery = {}, options: CallOptions = {}) =>
     call('GET', 'plants', { query: searchOf(query), read: toPage, ...options })
 
+  const batchOf = (texts: readonly string[]) => `{"plants":[${texts.join(',')}]}`
+
   const createBatch = (
     texts: readonly string[],
     options: CallOptions & { readonly isRepeatable?: boolean },
   ) => {
-    const body = `{"plants":[${texts.join(',')}]}`
+    const body = batchOf(texts)
     return call('POST', 'plants/batch', { body, read: toCreated, ...options })
   }
 
@@ -86,6 +89,12 @@ function plantCalls(call: Send) {
     /** Creates 1 to 1000 plants: all or none. */
     createPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) =>
       createBatch(plants.map(plantText), options),
+
+    /** Creates those of 1 to 1000 plants that are new, and replaces those that differ: all or none. */
+    putPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) => {
+      const body = batchOf(plants.map(plantText))
+      return call('PUT', 'plants/batch', { body, read: toPutCounts, ...options })
+    },
 
     /** Creates any number of plants, and yields the outcome of each batch. Throws a {@link ClientError}. */
     createAll: <P extends NewPlant>(plants: Plants<P>, options: CallOptions = {}) => {

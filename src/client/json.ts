@@ -12,6 +12,7 @@ import {
   type Plant,
   type PlantChange,
   type PlantPage,
+  type PutCounts,
 } from './types.ts'
 
 // A field `id` with an integer. Within a string, the quote would follow a backslash.
@@ -99,6 +100,13 @@ export function toHistoryPage(value: unknown): HistoryPage | undefined {
 export function toCreated(value: unknown): Created | undefined {
   const { created } = fieldsOf(value)
   return typeof created === 'number' ? { created } : undefined
+}
+
+/** How many plants a batch created, replaced and left as they were; undefined if the value does not say. */
+export function toPutCounts(value: unknown): PutCounts | undefined {
+  const { created, replaced, unchanged } = fieldsOf(value)
+  if (typeof created !== 'number' || typeof replaced !== 'number') return undefined
+  return typeof unchanged === 'number' ? { created, replaced, unchanged } : undefined
 }
 
 const SCOPES = ['read', 'write'] as const

@@ -25,6 +25,13 @@ export type Created = {
   readonly created: number
 }
 
+/** How many plants a batch created, replaced, and left as they were. */
+export type PutCounts = {
+  readonly created: number
+  readonly replaced: number
+  readonly unchanged: number
+}
+
 /** The selection of plants in a list. */
 export type ListQuery = {
   /** Page size: 1 to 1000 plants; default: 100. */

@@ -2,7 +2,7 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import type { Log } from '../log'
-import { isDone, isPlantWrite, type Outcome, type Write } from './commit/write'
+import { hasWritten, isDone, isPlantWrite, type Outcome, type Write } from './commit/write'
 
 /**
  * Rights and duties of the process that opens a store. Made by {@link storeOwner} or {@link storeGuest}, once per
@@ -72,8 +72,8 @@ export function observeCommit(
   let changed = 0
   for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
-    if (isDone(outcome)) changed += isPlantWrite(write) ? 1 : 0
-    else if (outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
+    if (isPlantWrite(write) && hasWritten(outcome)) changed += 1
+    if (!isDone(outcome) && outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
   }
   if (changed > 0) onCommit(changed, milliseconds)
 }

@@ -120,13 +120,14 @@ export function createApp(deps: AppDeps) {
     })
     .use(health(store))
 
+  const plantDeps = { store, metrics, bodies, answerBudget, optionsOf }
   app.use(openapi(app)).use(
     new Elysia({ name: 'protected' })
       .use(authenticate({ ...deps, rateLimit }))
       .use(ownToken(store))
       .use(metricsPage({ ...deps, answerBudget, followers }))
-      .use(plants({ store, metrics, bodies, answerBudget, optionsOf }))
-      .use(onePlant({ store, bodies, answerBudget, optionsOf }))
+      .use(plants(plantDeps))
+      .use(onePlant(plantDeps))
       .use(changes({ store, answerBudget, followers })),
   )
   if (deps.loadPages) app.use(pages(deps.loadPages))

@@ -39,6 +39,13 @@ export type CreateOptions = {
   readonly origin?: Origin
 }
 
+/** How many plants of a batch were new, differed, and were stored already as they are. */
+export type PutCounts = {
+  readonly created: number
+  readonly replaced: number
+  readonly unchanged: number
+}
+
 /** Options of changing a stored plant. */
 export type ChangeOptions = CreateOptions & {
   /** Checked in the commit that makes the change, so that no other change intervenes. */
@@ -54,6 +61,11 @@ export interface Plants {
   createPlant(plant: Plant, options?: CreateOptions): Promise<void>
   /** Adds all plants or none. 40901 and 40902 name the first plant that could not be added. */
   createPlants(plants: readonly Plant[], options?: CreateOptions): Promise<void>
+  /**
+   * Creates those that are new and replaces those that differ: all or none. What is unchanged is not written, and has no entry
+   * in the change log. If plants share an id, the last counts.
+   */
+  putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
   /** Replaces all fields of the plant with this id. 40402: there is none; 41201: the precondition fails. */
   replacePlant(plant: Plant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the changed plant. Rejects like `replacePlant`. */

@@ -79,6 +79,8 @@ test('rejects every wrong argument, and never throws at the call', async () => {
     client.createPlant(wrong),
     client.createPlants(wrong),
     client.createPlants([wrong]),
+    client.putPlants(wrong),
+    client.putPlants([wrong]),
     client.createAll(wrong).next(),
     client.readPlant(wrong),
     client.listPlants(wrong),

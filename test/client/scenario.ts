@@ -71,7 +71,14 @@ export async function exercise(client: Client): Promise<string[]> {
   expect('health', health.ok && health.value, { status: 'ok' })
   const batch = await client.createPlants([{ id: 7n, name: 'seven' }])
   expect('a batch', batch.ok && batch.value, { created: 1 })
-  for (const id of [7n, ...IDS]) {
+  const put = [
+    { id: 7n, name: 'seven' },
+    { id: MOST, name: 'new', tag: 'put' },
+    { id: 8n, name: 'eight' },
+  ]
+  const counts = await client.putPlants(put)
+  expect('a put', counts.ok && counts.value, { created: 1, replaced: 1, unchanged: 1 })
+  for (const id of [7n, 8n, ...IDS]) {
     const deleted = await client.deletePlant(id)
     expect(`delete ${id}`, deleted.ok && deleted.value, null)
   }

@@ -16,6 +16,7 @@ import {
   type Plant,
   type PlantChange,
   type PlantPage,
+  type PutCounts,
 } from '../../src/client/types'
 import { type OptionalText, OPTIONAL_TEXTS as SERVED_TEXTS } from '../../src/plant/plant'
 import { ownDaemon } from '../harness/own-daemon'
@@ -78,6 +79,11 @@ test('the types have the fields of the schemas', () => {
   }
   const page: Fields<PlantPage> = { plants: 'required', next: 'required' }
   const created: Fields<Created> = { created: 'required' }
+  const put: Fields<PutCounts> = {
+    created: 'required',
+    replaced: 'required',
+    unchanged: 'required',
+  }
   const token: Fields<OwnToken> = {
     name: 'required',
     scope: 'required',
@@ -112,6 +118,7 @@ test('the types have the fields of the schemas', () => {
     ChangePage: changes,
     HistoryPage: changes,
     Created: created,
+    PutCounts: put,
     OwnToken: token,
     Health: health,
     Error: error,

@@ -128,6 +128,26 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     }
   })
 
+  test('has what a batch of puts created and replaced, and nothing of what it left', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 3))
+    const before = await end(store)
+    const put = [...range(1, 2), { id: 3n, name: 'Oak', tag: 'tree' }, { id: -7n, name: 'Elm' }]
+
+    expect(await store.putPlants(put, { origin })).toMatchObject({ unchanged: 2 })
+    const entries = await follow(store, before)
+    expect(entries.map(brief)).toEqual([
+      ['replace', 3n, { name: 'n2' }, { name: 'Oak', tag: 'tree' }],
+      ['create', -7n, null, { name: 'Elm' }],
+    ])
+    for (const entry of entries) expect(entry).toMatchObject(origin)
+    const after = await end(store)
+    expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
+    expect(await end(store)).toBe(after)
+    expect(replay(await follow(store))).toEqual(await allPlants(store))
+  })
+
   test('has nothing of a change that was refused', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)

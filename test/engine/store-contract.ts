@@ -88,6 +88,39 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect(await allPlants(await tested.reopen())).toHaveLength(1000)
   })
 
+  test('creates what is new of a batch, replaces what differs, and leaves the rest', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const same = { id: MIN, name: 'same', tag: '' }
+    await store.createPlants([same, { id: 1n, name: 'a', tag: 'b' }, { id: MAX, name: 'max' }])
+    const put = [
+      { id: 9007199254740993n, name: 'new' },
+      same,
+      { id: 1n, name: 'a' },
+      { id: MAX, name: 'max', tag: 'c' },
+    ]
+
+    expect(await store.putPlants(put)).toEqual({ created: 1, replaced: 2, unchanged: 1 })
+    const stored = [same, { id: 1n, name: 'a' }, ...put.slice(0, 1), ...put.slice(3)]
+    expect(await allPlants(store)).toEqual(stored)
+    expect(await store.putPlants(put)).toEqual({ created: 0, replaced: 0, unchanged: 4 })
+    expect(await allPlants(await tested.reopen())).toEqual(stored)
+  })
+
+  test('puts 1000 plants, and the last of those that share an id', async () => {
+    await using tested = await open()
+    const { store } = tested
+    await store.createPlants(range(500, 1000).map((it) => ({ ...it, name: 'other' })))
+
+    const counts = { created: 500, replaced: 500, unchanged: 0 }
+    expect(await store.putPlants(range(0, 1000))).toEqual(counts)
+    const shared = ['a', 'a', 'b'].map((name) => ({ id: -1n, name }))
+    expect(await store.putPlants(shared)).toEqual({ created: 1, replaced: 1, unchanged: 1 })
+    expect(await store.readPlant(-1n)).toEqual({ id: -1n, name: 'b' })
+    expect(await store.countPlants()).toBe(1501)
+    expect((await allPlants(await tested.reopen())).slice(1, 1001)).toEqual(range(0, 1000))
+  })
+
   test('replaces and deletes the plant that is there', async () => {
     await using tested = await open()
     const { store } = tested
@@ -134,13 +167,15 @@ function testCount(open: () => Promise<TestedStore>): void {
       store.createPlant({ id: 5n, name: 'again' }),
       store.deletePlant(6n),
       store.createPlants([twice]),
+      store.putPlants([...range(590, 10), ...range(700, 10), twice]),
+      store.putPlants(range(700, 10)),
       store.deletePlant(1000n),
     ])
     expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
-    expect(await store.countPlants()).toBe(599)
-    expect(await allPlants(store)).toHaveLength(599)
+    expect(await store.countPlants()).toBe(609)
+    expect(await allPlants(store)).toHaveLength(609)
 
-    expect(await (await tested.reopen()).countPlants()).toBe(599)
+    expect(await (await tested.reopen()).countPlants()).toBe(609)
   })
 }
 
@@ -246,11 +281,18 @@ function testOrder(open: () => Promise<TestedStore>): void {
         { id: 2n, name: 'e' },
       ]),
       store.deletePlant(2n),
+      store.putPlants([
+        { id, name: 'f' },
+        { id: 2n, name: 'g' },
+      ]),
+      store.putPlants([{ id, name: 'd' }]),
+      store.deletePlant(2n),
       store.deletePlant(2n),
     ])
 
     const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
-    expect(errors).toEqual([40402, null, 40902, null, 40901, null, null, null, 40402])
+    const made = [40402, null, 40902, null, 40901, null, null, null]
+    expect(errors).toEqual([...made, null, null, null, 40402])
     expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
   })
 

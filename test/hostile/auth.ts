@@ -209,6 +209,12 @@ export const auth: readonly Case[] = [
     40301,
   ),
   withScope(
+    'refuses a batch of puts by a token that only reads',
+    'PUT /plants/batch',
+    { body: `{"plants":[${body}]}` },
+    40301,
+  ),
+  withScope(
     'refuses a change by a token that only reads',
     'PUT /plants/1',
     { body: '{"name":"b"}' },

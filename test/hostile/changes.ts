@@ -43,6 +43,9 @@ const batch = (name: string, body: Body, answer: Expected, stores: readonly Row[
   stores,
 })
 
+const puts = (name: string, body: Body, answer: Expected, replaces?: Row): Case =>
+  put(name, '/plants/batch', body, answer, replaces)
+
 const plants = (...texts: readonly string[]): string => `{"plants":[${texts.join(',')}]}`
 const numbered = (count: number): Row[] =>
   Array.from({ length: count }, (_, n) => [n + 10, 'a'] as const)
@@ -266,6 +269,26 @@ export const changes: readonly Case[] = [
     plants(...Array.from({ length: 100 }, () => `{"id":"${'9'.repeat(1000)}","name":1}`)),
     40002,
   ),
+  puts(
+    'leaves the fixture as it is in a batch of puts',
+    plants('{"id":1,"name":"Fern","tag":"green","x":1}'),
+    [200, '{"created":0,"replaced":0,"unchanged":1}'],
+  ),
+  puts(
+    'replaces the fixture in a batch of puts',
+    plants('{"id":1.0,"name":"b","tag":"c","id":1}'),
+    [200, '{"created":0,"replaced":1,"unchanged":0}'],
+    [1, 'b', 'c'],
+  ),
+  puts('refuses 1,001 puts', plants(...numbered(1001).map(toText)), 40002),
+  puts(
+    'refuses puts that repeat an id',
+    plants('{"id":1,"name":"b"}', '{"id":1e0,"name":"c"}'),
+    40002,
+  ),
+  puts('refuses puts whose last plant is wrong', plants('{"id":1,"name":"b"}', '{"id":11}'), 40002),
+  puts('refuses puts within __proto__', '{"__proto__":{"plants":[{"id":1,"name":"b"}]}}', 40002),
+  puts('refuses puts cut off', '{"plants":[{"id":1,"name":"b"}', 40001),
   batch(
     'refuses a batch with the fixture as it is',
     plants('{"id":10,"name":"a"}', '{"id":1,"name":"Fern","tag":"green"}'),

@@ -54,7 +54,7 @@ test.each(['4', '9007199254740992', '9007199254740993.5', '"3"', 'null', '922337
 
     const message = await expectError(await put(3n, `{"id":${id},"name":"Yew"}`), 40002)
 
-    expect(message).toStartWith('id: expected')
+    expect(message).toStartWith('id: must match the id in the path')
     expect(stored(3n)?.name).toBe('Elm')
     expect(stored(4n)).toBeUndefined()
   },

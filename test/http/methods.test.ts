@@ -11,7 +11,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']
 test.each([
   ['/plants', ['GET', 'HEAD', 'POST']],
   ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
-  ['/plants/batch', ['POST']],
+  ['/plants/batch', ['POST', 'PUT']],
   ['/plants/changes', ['GET', 'HEAD']],
   ['/plants/1/history', ['GET', 'HEAD']],
   ['/health', ['GET', 'HEAD']],

@@ -166,6 +166,7 @@ test('describes every route, each with an example of each of its answers', () =>
     'patch /plants/{id}',
     'post /plants',
     'post /plants/batch',
+    'put /plants/batch',
     'put /plants/{id}',
   ])
   for (const { name, responses } of operations) {

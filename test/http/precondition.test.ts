@@ -153,6 +153,63 @@ test.each(holding)('changes what %j holds of', async (headers) => {
   expect(stored(4n)).toBeUndefined()
 })
 
+test('creates a plant by PUT where If-None-Match is *, and answers 201 with it', async () => {
+  const id = -9223372036854775808n
+  const answer = await put(id, '{"name":"Oak","tag":"tree"}', { 'if-none-match': ' * ' })
+
+  expect(answer.status).toBe(201)
+  expect(await answer.text()).toBe(`{"id":${id},"name":"Oak","tag":"tree"}`)
+  expect(tagOf(answer)).toBe(await read(id))
+  // The plant is at the path itself (RFC 9110, section 9.3.4).
+  expect(answer.headers.get('location')).toBeNull()
+  expect(stored(id)).toEqual({ id, name: 'Oak', tag: 'tree' })
+  for (const body of ['{"name":"Oak","tag":"tree"}', '{"name":"Elm"}']) {
+    await expectError(await put(id, body, { 'if-none-match': '*' }), 41201)
+  }
+  expect(stored(id)?.name).toBe('Oak')
+})
+
+test('creates a long plant by PUT, and answers 201 with all of it', async () => {
+  const name = 'Oak'.repeat(50_000)
+  const answer = await put(50n, JSON.stringify({ name }), { 'if-none-match': '*' })
+
+  expect([answer.status, await answer.json()]).toEqual([201, { id: 50, name }])
+})
+
+test('lets one of many create a plant by PUT', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      put(51n, `{"name":"Oak ${index}"}`, { 'if-none-match': '*' }),
+    ),
+  )
+
+  const made = answers.filter(({ status }) => status === 201)
+  expect(made).toHaveLength(1)
+  for (const answer of answers) if (answer.status !== 201) await expectError(answer, 41201)
+  expect(await made[0]?.json()).toEqual({ id: 51, name: String(stored(51n)?.name) })
+})
+
+test('creates no plant by PUT without If-None-Match: *', async () => {
+  for (const headers of [
+    {},
+    { 'if-none-match': OTHER },
+    { 'if-match': '*' },
+    { 'if-match': '*', 'if-none-match': '*' },
+  ]) {
+    await expectError(await put(52n, '{"name":"Oak"}', headers), 40402)
+  }
+  for (const change of [
+    send(52n, { headers: { 'if-none-match': '*' } }),
+    remove(52n, { 'if-none-match': '*' }),
+  ]) {
+    await expectError(await change, 40402)
+  }
+  await expectError(await patch(52n, '{"name":"Oak"}', { 'if-none-match': '*' }), 40402)
+  const wrong = await put(52n, '{"id":53,"name":"Oak"}', { 'if-none-match': '*' })
+  await expectError(wrong, 40002)
+  expect([stored(52n), stored(53n)]).toEqual([undefined, undefined])
+})
+
 // Faults of a request, in the order of their checks: each line mends one, so that the next is reported.
 const faults: [what: string, error: 40001 | 40002 | 40402 | 41201, id: string, Init][] = [
   ['a body that is not JSON', 40001, 'x', { body: '{', headers: { 'if-match': 'bad' } }],
@@ -168,7 +225,7 @@ const faults: [what: string, error: 40001 | 40002 | 40402 | 41201, id: string, I
   ],
   ['a missing plant, under a condition', 40402, '404', { headers: { 'if-match': OTHER } }],
   ['a missing plant, under *', 40402, '404', { headers: { 'if-match': '*' } }],
-  ['a missing plant, unless there is one', 40402, '404', { headers: { 'if-none-match': '*' } }],
+  ['a missing plant, unless it has a tag', 40402, '404', { headers: { 'if-none-match': OTHER } }],
   ['a condition that fails', 41201, '400', { headers: { 'if-match': OTHER } }],
 ]
 

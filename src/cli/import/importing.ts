@@ -1,8 +1,8 @@
 // Imports plants into a store, in groups that share a commit, and counts the results.
 
-import { ApiError, catalogue } from '../../errors'
+import { ApiError } from '../../errors'
 import type { Entry } from '../../formats/row'
-import { hasSameTexts, type Int64, type Plant } from '../../plant/plant'
+import { hasSameTexts, type Int64, listWords, type Plant, TEXT_FIELDS } from '../../plant/plant'
 import type { Store } from '../../store'
 
 // Recorded in the change log.
@@ -12,7 +12,7 @@ export type Result = 'created' | 'skipped' | 'replaced' | { readonly problem: st
 
 /** One import. */
 export type Run = {
-  readonly store: Pick<Store, 'createPlant' | 'createPlants' | 'replacePlant'>
+  readonly store: Pick<Store, 'createPlant' | 'createPlants' | 'putPlants' | 'readPlant'>
   readonly isStrict: boolean
   readonly replaces: boolean
   readonly account: (entry: Entry, result: Result) => void
@@ -21,16 +21,13 @@ export type Run = {
 // The refusals of a plant whose id is taken.
 const TAKEN = [40901, 40902]
 
-/** Makes a change. Resolves to its refusal with one of these numbers, or to null on success. */
-async function refusalOf(
-  change: Promise<void>,
-  numbers: readonly number[],
-): Promise<ApiError | null> {
+/** Makes a change. Resolves to its refusal if the id is taken, or to null on success. */
+async function refusalOf(change: Promise<void>): Promise<ApiError | null> {
   try {
     await change
     return null
   } catch (error) {
-    if (error instanceof ApiError && numbers.includes(error.error)) return error
+    if (error instanceof ApiError && TAKEN.includes(error.error)) return error
     throw error
   }
 }
@@ -41,46 +38,58 @@ function problemOf(entry: Entry): { readonly problem: string } | null {
   return { problem: 'stop' in entry ? entry.stop : entry.problem }
 }
 
-export const explainTaken = (id: Int64, message: string): string => `id ${id}: ${message}`
+const plantsOf = (entries: readonly Entry[]): Plant[] =>
+  entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 
-async function importEntry(run: Run, entry: Entry): Promise<Result> {
+/** Why a plant is refused whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
+function explainTaken(plant: Plant, stored: Plant | null): string {
+  const others = stored
+    ? TEXT_FIELDS.filter((name) => stored[name] !== plant[name]).map((name) =>
+        stored[name] === undefined ? `no ${name}` : `another ${name}`,
+      )
+    : []
+  const difference = others.length > 0 ? listWords(others) : 'other fields'
+  return `plant ${plant.id} is stored with ${difference}; use --replace to update it`
+}
+
+async function importEntry({ store }: Run, entry: Entry): Promise<Result> {
   if (!('plant' in entry)) return problemOf(entry) ?? 'skipped'
-  const { store, replaces } = run
   const { plant } = entry
-  const taken = await refusalOf(store.createPlant(plant, { origin }), TAKEN)
+  const taken = await refusalOf(store.createPlant(plant, { origin }))
   if (!taken) return 'created'
   if (taken.error === 40901) return 'skipped'
-  if (!replaces) return { problem: explainTaken(plant.id, taken.message) }
-  const gone = await refusalOf(store.replacePlant(plant, { origin }), [40402])
-  // A client has deleted the plant in the meantime.
-  return gone ? importEntry(run, entry) : 'replaced'
+  return { problem: explainTaken(plant, await store.readPlant(plant.id)) }
 }
 
 /** Creates the plants of a group as one change; false, and none is created, if one of their ids is taken. */
-async function createAll(run: Run, entries: readonly Entry[]): Promise<boolean> {
-  const plants = entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
-  return (await refusalOf(run.store.createPlants(plants, { origin }), TAKEN)) === null
-}
+const createAll = async (run: Run, entries: readonly Entry[]): Promise<boolean> =>
+  (await refusalOf(run.store.createPlants(plantsOf(entries), { origin }))) === null
 
 async function importEach(run: Run, entries: readonly Entry[]): Promise<void> {
-  // Entries with the same id wait for one another, because a replacement takes two steps.
-  const last = new Map<Int64, Promise<Result>>()
-  const results = await Promise.allSettled(
-    entries.map((entry) => {
-      const make = () => importEntry(run, entry)
-      if (!('plant' in entry)) return make()
-      const { id } = entry.plant
-      const result = last.get(id)?.then(make) ?? make()
-      last.set(id, result)
-      return result
-    }),
-  )
+  const results = await Promise.allSettled(entries.map((entry) => importEntry(run, entry)))
   for (const [index, entry] of entries.entries()) {
     const result = results[index]
     if (result?.status === 'fulfilled') run.account(entry, result.value)
   }
   const failed = results.find((result) => result.status === 'rejected')
   if (failed) throw failed.reason
+}
+
+/** Creates or replaces the plants of a group as one change. False: a strict import ends here. */
+async function putGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
+  const refused = run.isStrict ? entries.findIndex((entry) => !('plant' in entry)) : -1
+  const taken = refused === -1 ? entries : entries.slice(0, refused + 1)
+  const counts = await run.store.putPlants(plantsOf(taken), { origin })
+  // The store says how many plants ended so, and the account needs no more.
+  const results: Result[] = [
+    ...Array<Result>(counts.created).fill('created'),
+    ...Array<Result>(counts.replaced).fill('replaced'),
+    ...Array<Result>(counts.unchanged).fill('skipped'),
+  ]
+  for (const entry of taken) {
+    run.account(entry, problemOf(entry) ?? results.shift() ?? 'skipped')
+  }
+  return refused === -1
 }
 
 async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<boolean> {
@@ -94,7 +103,8 @@ async function importUntilRefused(run: Run, entries: readonly Entry[]): Promise<
 
 /** Imports a group as one change, which costs less; one by one if that is refused. False: a strict import ends here. */
 async function importGroup(run: Run, entries: readonly Entry[]): Promise<boolean> {
-  const { isStrict, account } = run
+  const { isStrict, replaces, account } = run
+  if (replaces) return putGroup(run, entries)
   const isWhole = entries.every((entry) => 'plant' in entry)
   if ((isWhole || !isStrict) && (await createAll(run, entries))) {
     for (const entry of entries) account(entry, problemOf(entry) ?? 'created')
@@ -156,7 +166,7 @@ export function createRehearsal(replaces: boolean, account: Run['account']) {
         if (!before) account(entry, 'created')
         else if (hasSameTexts(before, plant)) account(entry, 'skipped')
         else if (replaces) account(entry, 'replaced')
-        else account(entry, { problem: explainTaken(plant.id, catalogue[40902]) })
+        else account(entry, { problem: explainTaken(plant, before) })
       }
     },
   }

@@ -60,7 +60,7 @@ export class Report {
     const { out } = this.#context
     for (const entry of entries) {
       if (!('plant' in entry) || this.#shown === PLANTS_SHOWN) continue
-      if (this.#shown === 0) out.write('the first plants, as they would be stored:\n')
+      if (this.#shown === 0) out.write('preview:\n')
       out.write(writers.ndjson.line(entry.plant))
       this.#shown += 1
     }
@@ -85,7 +85,7 @@ export class Report {
     const { refused } = config
     if (refused === null || !(await this.#refusedFile?.end())) return
     const line = refusedLine(refused, config, this.#file.columns, this.#refusedWriter)
-    this.#write(`the refused rows are in ${refused}; mend them, then: ${line}`)
+    this.#write(`refused rows saved to ${refused}; fix them, then run: ${line}`)
   }
 
   #keep(entry: Entry, problem: string, place: bigint): void {

@@ -9,6 +9,7 @@ import {
   isDone,
   type Outcome,
   type PlantWrite,
+  type PutAll,
   type Refusal,
   type WriteOfStored,
 } from './write'
@@ -42,6 +43,31 @@ function createAll(rows: readonly PlantRow[], state: State): Refusal | typeof DO
     return { error, message: `nothing was created: plants[${index}], id ${row[0]} ${reason}` }
   }
   return DONE
+}
+
+function putAll({ rows, origin }: PutAll, state: State, changeLog?: NewEntry[]): Outcome {
+  const put = { created: 0, replaced: 0, unchanged: 0 }
+  const entries: NewEntry[] = []
+  const outcome = state.allOrNone((within) => {
+    for (const row of rows) {
+      const before = within.read(row[0])
+      if (!before) {
+        // Only a trigger of another program discards it.
+        if (!within.insert(row)) return { error: 50001 }
+        put.created += 1
+        if (changeLog) entries.push(creation(row, origin))
+      } else if (isSame(row, before)) put.unchanged += 1
+      else {
+        within.update(row)
+        put.replaced += 1
+        if (changeLog) entries.push(replacement(before, row, origin))
+      }
+    }
+    return DONE
+  })
+  if (!isDone(outcome)) return outcome
+  for (const entry of entries) changeLog?.push(entry)
+  return { put }
 }
 
 /** The id of the plant that a change concerns. */
@@ -82,6 +108,14 @@ export const creation = (after: PlantRow, origin: Origin | null): NewEntry => ({
   origin,
 })
 
+const replacement = (before: PlantRow, after: PlantRow, origin: Origin | null): NewEntry => ({
+  action: 'replace',
+  plant: after[0],
+  before,
+  after,
+  origin,
+})
+
 /**
  * Applies a change to the state and returns its outcome. Entries of a change that takes effect are added to
  * `changeLog`.
@@ -100,6 +134,8 @@ export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[])
       }
       return outcome
     }
+    case 'putAll':
+      return putAll(change, state, changeLog)
     default:
       return changeStored(change, state, changeLog)
   }
@@ -111,6 +147,7 @@ export function idsOf(change: PlantWrite): readonly RowId[] {
     case 'create':
       return [change.row[0]]
     case 'createAll':
+    case 'putAll':
       return change.rows.map(([id]) => id)
     default:
       return [idOf(change)]

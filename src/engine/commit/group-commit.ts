@@ -5,8 +5,9 @@
 // - committing: the batch is being written; new writes wait for the next one. At the end the clients are answered.
 
 import { ApiError } from '../../errors'
+import type { PutCounts } from '../../plant/plants'
 import type { PlantRow } from '../../plant/row'
-import { DONE, type Done, isDone, type Outcome } from './write'
+import { DONE, type Done, isDone, type Outcome, putCounts } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -126,17 +127,28 @@ export class GroupCommit<Write> {
 
   /** Like {@link submit}, for a write that returns a row. */
   async submitForRow(write: Write, bytes: number, signal?: AbortSignal): Promise<PlantRow> {
-    const { promise, resolve, reject } = Promise.withResolvers<Done>()
-    this.#enqueue({ write, bytes, signal, resolve, reject })
-    const done = await promise
-    if (done === DONE) throw new ApiError(50001)
+    const done = await this.#done(write, bytes, signal)
+    if (done === DONE || !('row' in done)) throw new ApiError(50001)
     return done.row
+  }
+
+  /** Like {@link submit}, for a batch of puts: resolves to its counts. */
+  async submitForCounts(write: Write, bytes: number, signal?: AbortSignal): Promise<PutCounts> {
+    const counts = putCounts(await this.#done(write, bytes, signal))
+    if (!counts) throw new ApiError(50001)
+    return counts
   }
 
   /** Resolves when the queue is empty and no commit is in progress. */
   drained(): Promise<void> {
     if (this.#state === 'idle') return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
+  }
+
+  #done(write: Write, bytes: number, signal: AbortSignal | undefined): Promise<Done> {
+    const { promise, resolve, reject } = Promise.withResolvers<Done>()
+    this.#enqueue({ write, bytes, signal, resolve, reject })
+    return promise
   }
 
   #enqueue(waiting: Waiting<Write>): void {

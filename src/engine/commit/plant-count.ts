@@ -1,6 +1,6 @@
 // The number of plants, which each commit updates in its own transaction.
 
-import { isDone, type Outcome, type Write } from './write'
+import { isDone, type Outcome, putCounts, type Write } from './write'
 
 /** The change in the number of plants made by a write with this outcome. */
 export function countDelta(write: Write, outcome: Outcome): number {
@@ -10,6 +10,8 @@ export function countDelta(write: Write, outcome: Outcome): number {
       return 1
     case 'createAll':
       return write.rows.length
+    case 'putAll':
+      return putCounts(outcome)?.created ?? 0
     case 'delete':
       return -1
     default:

@@ -2,12 +2,12 @@
 
 import type { ChangeLog } from '../../change-log/change-log'
 import { createChangeLogWatch } from '../../change-log/watch'
-import { type ChangedTexts, charactersOf } from '../../plant/plant'
+import { type ChangedTexts, charactersOf, type Plant } from '../../plant/plant'
 import { toPlant, toRow, toRowId } from '../../plant/row'
 import type { Store } from '../../store'
 import { type Commit, GroupCommit, type GroupCommitLimits } from './group-commit'
 import { createUseRecorder } from './last-use'
-import type { Write } from './write'
+import { hasWritten, type Write } from './write'
 
 /** Limits of the write queue and of a batch. */
 export const LIMITS: GroupCommitLimits = {
@@ -20,10 +20,12 @@ export const LIMITS: GroupCommitLimits = {
 export const WRITE_BYTES = 100
 
 const sizeOf = (fields: ChangedTexts): number => WRITE_BYTES + charactersOf(fields)
+const sizeOfAll = (plants: readonly Plant[]): number =>
+  plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
 
 type PlantChanges = Pick<
   Store,
-  'createPlant' | 'createPlants' | 'replacePlant' | 'patchPlant' | 'deletePlant'
+  'createPlant' | 'createPlants' | 'putPlants' | 'replacePlant' | 'patchPlant' | 'deletePlant'
 >
 
 /** The methods that change plants, through a group commit. */
@@ -31,8 +33,12 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
   createPlant: (plant, { signal, origin = null } = {}) =>
     writes.submit({ kind: 'create', row: toRow(plant), origin }, sizeOf(plant), signal),
   createPlants: (plants, { signal, origin = null } = {}) => {
-    const bytes = plants.reduce((sum, plant) => sum + sizeOf(plant), 0)
-    return writes.submit({ kind: 'createAll', rows: plants.map(toRow), origin }, bytes, signal)
+    const change = { kind: 'createAll', rows: plants.map(toRow), origin } as const
+    return writes.submit(change, sizeOfAll(plants), signal)
+  },
+  putPlants: (plants, { signal, origin = null } = {}) => {
+    const change = { kind: 'putAll', rows: plants.map(toRow), origin } as const
+    return writes.submitForCounts(change, sizeOfAll(plants), signal)
   },
   replacePlant: (plant, { signal, precondition = null, origin = null } = {}) => {
     const change = { kind: 'replace', row: toRow(plant), precondition, origin } as const
@@ -60,7 +66,7 @@ export function createWrites(
   const { wake, watch } = createChangeLogWatch(readChangeLog)
   const writes = new GroupCommit<Write>(async (batch) => {
     const committed = await commit(batch)
-    wake()
+    if ('inDoubt' in committed || committed.some(hasWritten)) wake()
     return committed
   }, LIMITS)
   const recordUse = createUseRecorder(async (hash, hour) => {

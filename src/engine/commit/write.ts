@@ -3,7 +3,7 @@
 import type { ErrorNumber } from '../../errors'
 import type { Precondition } from '../../plant/entity-tag'
 import type { ChangedTexts } from '../../plant/plant'
-import type { Origin } from '../../plant/plants'
+import type { Origin, PutCounts } from '../../plant/plants'
 import type { PlantRow, RowId } from '../../plant/row'
 
 /** The fields that every change has. A change survives JSON unaltered. */
@@ -18,6 +18,9 @@ export type CreateAll = Requested & {
   readonly rows: readonly PlantRow[]
 }
 
+/** Creates or replaces plants. */
+export type PutAll = Requested & { readonly kind: 'putAll'; readonly rows: readonly PlantRow[] }
+
 /** A change of one plant that is stored. */
 export type WriteOfStored = Requested & { readonly precondition: Precondition | null } & (
     | { readonly kind: 'replace'; readonly row: PlantRow }
@@ -26,7 +29,7 @@ export type WriteOfStored = Requested & { readonly precondition: Precondition | 
   )
 
 /** A change of plants requested by a client. */
-export type PlantWrite = Create | CreateAll | WriteOfStored
+export type PlantWrite = Create | CreateAll | PutAll | WriteOfStored
 
 /** A write by the store itself, which changes no plant. */
 export type Maintenance =
@@ -59,8 +62,8 @@ export type Refusal = {
 /** A durable write with nothing to report. A string, which is cheap between threads. */
 export const DONE = 'done' as const
 
-/** What a durable write reports: a patch, the row that it left. */
-export type Done = typeof DONE | { readonly row: PlantRow }
+/** The report of a durable write: of a patch, the row that it left; of a batch of puts, its counts. */
+export type Done = typeof DONE | { readonly row: PlantRow } | { readonly put: PutCounts }
 
 /** How a write ended: done, or refused. */
 export type Outcome = Refusal | Done
@@ -68,3 +71,13 @@ export type Outcome = Refusal | Done
 /** True if a write was made. */
 export const isDone = (outcome: Outcome | undefined): outcome is Done =>
   outcome === DONE || (outcome !== undefined && !('error' in outcome))
+
+/** The counts of a batch of puts; null for any other outcome. */
+export const putCounts = (outcome: Outcome | undefined): PutCounts | null =>
+  outcome !== undefined && outcome !== DONE && 'put' in outcome ? outcome.put : null
+
+/** True if a write was made, and it wrote something. */
+export function hasWritten(outcome: Outcome | undefined): boolean {
+  const counts = putCounts(outcome)
+  return counts ? counts.created + counts.replaced > 0 : isDone(outcome)
+}

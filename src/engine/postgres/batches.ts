@@ -1,7 +1,7 @@
 // Batches of group commit as steps of the writer.
 
 import type { Committed } from '../commit/group-commit'
-import { isDone, type Outcome, type Write } from '../commit/write'
+import { hasWritten, isDone, type Outcome, type Write } from '../commit/write'
 import { observeCommit, type StoreUser } from '../store-user'
 import { DISCARDED, isDataError, sqlStateOf } from './connecting/errors'
 import type { Refusals } from './connecting/refusals'
@@ -14,10 +14,10 @@ type ToStep = typeof stepOf
 
 const kindsOf = (batch: readonly Write[]): Set<string> => new Set(batch.map(({ kind }) => kind))
 
-/** The kinds of writes proved by a batch: one was stored, and the server refused none. */
+/** The kinds of writes proved by a batch: one wrote something, and the server refused none. */
 function provedBy(batch: readonly Write[], outcomes: readonly Outcome[]): Set<string> {
   const isRefused = (it: Outcome | undefined) => !isDone(it) && (it?.error ?? 0) >= 50000
-  const made = kindsOf(batch.filter((_, index) => isDone(outcomes[index])))
+  const made = kindsOf(batch.filter((_, index) => hasWritten(outcomes[index])))
   return made.difference(kindsOf(batch.filter((_, index) => isRefused(outcomes[index]))))
 }
 

@@ -26,9 +26,10 @@ export type AnswerBudget = {
   /** Reserves bytes for a stream; null if there is no room. */
   hold(bytes: number): Holding | null
   /**
-   * 200 with a body, JSON by default. A long one is refused with 50301 if there is no room, unless it answers a change.
+   * A success with a body, by default 200 with JSON. A long one is refused with 50301 if there is no room, unless it answers a
+   * change.
    */
-  answer(request: Request, body: Body, headers?: Headers): Response
+  answer(request: Request, body: Body, headers?: Headers, status?: number): Response
   /** Like `answer`, compressed if that pays and the client accepts it. */
   answerZipped(request: Request, text: string): Response
   /** Makes a change that is answered with a plant. 50301, and no change, if there is no room for the answer. */
@@ -89,14 +90,14 @@ export function createAnswerBudget(
     return streamAtOnce(body, length, budget.hold(length), onUnread)
   }
 
-  function answer(request: Request, body: Body, headers = jsonHeaders): Response {
-    if (body.length <= SHORT) return new Response(body, { headers })
+  function answer(request: Request, body: Body, headers = jsonHeaders, status = 200): Response {
+    if (body.length <= SHORT) return new Response(body, { headers, status })
     const { method } = request
-    if (method === 'HEAD') return new Response(body, { headers })
-    if (request.signal.aborted) return new Response(null, { headers })
+    if (method === 'HEAD') return new Response(body, { headers, status })
+    if (request.signal.aborted) return new Response(null, { headers, status })
     // A change is already made, and had room when it began.
     if (method === 'GET' && !hasRoom(body.length)) throw new ApiError(50301, TOO_MANY)
-    return new Response(streamOf(request, body), { headers })
+    return new Response(streamOf(request, body), { headers, status })
   }
 
   function change<T>(plant: Plant, make: () => Promise<T>): Promise<T> {

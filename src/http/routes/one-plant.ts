@@ -36,10 +36,18 @@ const toPatch = (patch: PlantPatch): ChangedTexts =>
     TEXT_FIELDS.filter((name) => patch[name] !== undefined).map((name) => [name, patch[name]]),
   )
 
-type Deps = Omit<PlantDeps, 'metrics'>
+/** True if a request wants that there is no such plant yet. */
+const isForNew = ({ ifMatch, ifNoneMatch }: Precondition = {}): boolean =>
+  ifMatch === undefined && ifNoneMatch === '*'
+
+// As the condition was that there is none, the plant that is there is no conflict.
+function refuseTaken(error: unknown): never {
+  const isTaken = error instanceof ApiError && [40901, 40902].includes(error.error)
+  throw isTaken ? new ApiError(41201) : error
+}
 
 function conditionally(
-  { optionsOf }: Deps,
+  { optionsOf }: PlantDeps,
   headers: SentHeaders,
   caller: RequestContext,
 ): ChangeOptions {
@@ -48,24 +56,25 @@ function conditionally(
 }
 
 function answerPlant(
-  { answerBudget }: Deps,
+  { answerBudget }: PlantDeps,
   request: Request,
   plant: Plant,
-  tag = entityTagOf(plant),
+  { tag = entityTagOf(plant), status = 200 } = {},
 ): Response {
-  const answer = answerBudget.answer(request, JSON.stringify(toJson(plant)))
+  const text = JSON.stringify(toJson(plant))
+  const answer = answerBudget.answer(request, text, undefined, status)
   answer.headers.set('etag', tag)
   return answer
 }
 
-export const onePlant = (deps: Deps) =>
+export const onePlant = (deps: PlantDeps) =>
   new Elysia({ name: 'one-plant' })
     .use(reading(deps))
     .use(replacing(deps))
     .use(patching(deps))
     .use(deleting(deps))
 
-function reading(deps: Deps) {
+function reading(deps: PlantDeps) {
   const { store } = deps
   return new Elysia().use(requestContext()).get(
     '/plants/:id',
@@ -77,7 +86,7 @@ function reading(deps: Deps) {
       // RFC 9110, section 13.2.2: If-Match is checked first.
       if (ifMatch && !isAmong(ifMatch, tag)) throw new ApiError(41201)
       if (ifNoneMatch && isAmong(ifNoneMatch, tag)) return notModified(tag)
-      return answerPlant(deps, request, plant, tag)
+      return answerPlant(deps, request, plant, { tag })
     },
     {
       params: PlantPath,
@@ -95,7 +104,19 @@ function reading(deps: Deps) {
   )
 }
 
-function replacing(deps: Deps) {
+async function createNew(
+  deps: PlantDeps,
+  request: Request,
+  plant: Plant,
+  options: ChangeOptions,
+): Promise<Response> {
+  const create = () => deps.store.createPlant(plant, options)
+  await deps.answerBudget.change(plant, create).catch(refuseTaken)
+  deps.metrics.created(1)
+  return answerPlant(deps, request, plant, { status: 201 })
+}
+
+function replacing(deps: PlantDeps) {
   const { store, bodies, answerBudget } = deps
   return new Elysia().use(requestContext()).put(
     '/plants/:id',
@@ -104,6 +125,7 @@ function replacing(deps: Deps) {
       requireSameId(body.id, id)
       const plant = toNewPlant(id, body)
       const options = conditionally(deps, headers, { request, token, entry })
+      if (isForNew(options.precondition)) return createNew(deps, request, plant, options)
       await answerBudget.change(plant, () => store.replacePlant(plant, options))
       return answerPlant(deps, request, plant)
     },
@@ -114,15 +136,18 @@ function replacing(deps: Deps) {
         operationId: 'replacePlant',
         summary: 'Replace a plant',
         description:
-          'Replaces all its fields: an optional text that is not sent is removed. Never creates a plant.',
+          'Replaces all its fields: an optional text that is not sent is removed. With `If-None-Match: *` alone, creates the plant, or is 412 if there is one.',
         ...STORED_PLANT,
-        answers: () => answers(200, 'The plant as it is stored now.', Plant, tagged),
+        answers: () => ({
+          ...answers(200, 'The plant as it is stored now.', Plant, tagged),
+          ...answers(201, 'The plant was created, with `If-None-Match: *`.', Plant, tagged),
+        }),
       },
     },
   )
 }
 
-function patching(deps: Deps) {
+function patching(deps: PlantDeps) {
   const { store, bodies, answerBudget } = deps
   return new Elysia().use(requestContext()).patch(
     '/plants/:id',
@@ -152,7 +177,7 @@ function patching(deps: Deps) {
   )
 }
 
-function deleting(deps: Deps) {
+function deleting(deps: PlantDeps) {
   const { store, bodies } = deps
   return new Elysia().use(requestContext()).delete(
     '/plants/:id',

@@ -13,7 +13,7 @@ import type { AnswerBudget } from '../answers/answer-budget'
 import type { Bodies } from '../bodies/body'
 import { queryOf } from '../elysia'
 import { answers } from './describe'
-import { Created, PlantBatch, PlantList, PlantPage } from './schemas'
+import { Created, PlantBatch, PlantList, PlantPage, PutCounts } from './schemas'
 
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
@@ -39,7 +39,7 @@ const toTheNextPage = {
 const linkTo = (query: Record<string, string>): string =>
   `<?${new URLSearchParams(query)}>; rel="next"`
 
-// The store would refuse it with a 409, as if an earlier attempt had been stored.
+// A create would be refused with a 409, as if an earlier attempt had been stored; a put would count the plant twice.
 function requireDistinctIds(plants: readonly Plant[]): void {
   if (new Set(plants.map(({ id }) => id)).size === plants.length) return
   const first = new Map<Int64, number>()
@@ -50,6 +50,11 @@ function requireDistinctIds(plants: readonly Plant[]): void {
     else repeats.push(`plants[${index}].id (id ${id}): expected another id than plants[${before}]`)
   }
   throw new ApiError(40002, listProblems(repeats))
+}
+
+function plantsOf({ plants }: PlantBatch): Plant[] {
+  requireDistinctIds(plants)
+  return plants.map((plant) => toNewPlant(plant.id, plant))
 }
 
 export type PlantDeps = {
@@ -94,8 +99,7 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
     .post(
       '/plants/batch',
       async ({ body, request, token, entry }) => {
-        requireDistinctIds(body.plants)
-        const all = body.plants.map((plant) => toNewPlant(plant.id, plant))
+        const all = plantsOf(body)
         await store.createPlants(all, optionsOf({ request, token, entry }))
         metrics.created(all.length)
         return answerJson({ created: all.length })
@@ -109,6 +113,27 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
           refusals: [40901, 40902],
           answers: () =>
             answers(200, 'All plants are durable.', Created, { example: { created: 1 } }),
+        },
+      },
+    )
+    .put(
+      '/plants/batch',
+      async ({ body, request, token, entry }) => {
+        const counts = await store.putPlants(plantsOf(body), optionsOf({ request, token, entry }))
+        metrics.created(counts.created)
+        return answerJson(counts)
+      },
+      {
+        ...bodies.of(PlantBatch),
+        detail: {
+          operationId: 'putPlants',
+          summary: 'Create or replace up to 1000 plants, all or none',
+          description:
+            'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log. Answers once all are durable.',
+          answers: () =>
+            answers(200, 'All plants are durable.', PutCounts, {
+              example: { created: 1, replaced: 0, unchanged: 0 },
+            }),
         },
       },
     )

@@ -143,17 +143,19 @@ export const PlantBatch = t.Object(
     plants: t.Array(Plant, {
       minItems: 1,
       maxItems: MAX_BATCH,
-      description: 'The plants to create, each with its own id.',
+      description: 'Plants, each with its own id.',
       error: `expected an array of 1 to ${MAX_BATCH} plants`,
     }),
   },
   {
     title: 'PlantBatch',
-    description: 'Plants to create together.',
+    description: 'Plants to store together.',
     additionalProperties: true,
     error: 'expected an object with plants',
   },
 )
+
+export type PlantBatch = typeof PlantBatch.static
 
 // The schemas below only describe answers; they check nothing.
 
@@ -205,6 +207,20 @@ export const HistoryPage = pageOf('HistoryPage', 'The newest first.', orNull(Log
 export const Created = t.Object(
   { created: t.Integer({ minimum: 1, maximum: MAX_BATCH, description: 'Plants created.' }) },
   { title: 'Created', description: 'How many plants a batch created.' },
+)
+
+const putCount = (description: string) => t.Integer({ minimum: 0, maximum: MAX_BATCH, description })
+
+export const PutCounts = t.Object(
+  {
+    created: putCount('Plants that were new.'),
+    replaced: putCount('Plants that differed.'),
+    unchanged: putCount('Plants that were stored already with the same fields.'),
+  },
+  {
+    title: 'PutCounts',
+    description: 'How many plants a batch created, replaced and left as they were.',
+  },
 )
 
 export const OwnToken = t.Object(

@@ -83,6 +83,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
     health: [],
     createPlant: [literal(body)],
     createPlants: [literal(body.plants ?? [])],
+    putPlants: [literal(body.plants ?? [])],
     listPlants: [query],
     readPlant: [argument],
     replacePlant: [plant],

@@ -446,7 +446,7 @@ describe('a dry run', () => {
 
     expect(fresh).toEqual({
       out: 'preview:\n{"id":1,"name":"a"}\n{"id":2,"name":"b"}\n{"id":2,"name":"c"}\n{"id":3,"name":"e"}\n{"id":1,"name":"a"}\ndry run; would create 3, skip 1, replace 0, refuse 2; 6 rows read\n',
-      err: 'line 4: id 2: this id belongs to a different plant\nline 5: id: "x" is not a whole number; ids must be whole numbers (use --number-from to number the rows)\ncolumns not used: "other"\n',
+      err: 'line 4: plant 2 is stored with another name; use --replace to update it\nline 5: id: "x" is not a whole number; ids must be whole numbers (use --number-from to number the rows)\ncolumns not used: "other"\n',
       code: 1,
     })
     expect(beside.out).toEndWith('would create 1, skip 2, replace 0, refuse 3; 6 rows read\n')
@@ -480,7 +480,9 @@ describe('--refused', () => {
       `refused rows saved to ${refused}; fix them, then run: plantstore import ${refused} --id-column Nr\n`,
     )
     const text = readFileSync(refused, 'utf8')
-    expect(text.split('\n').map((line) => line.replace(/,"?(id|line|stray).*/, ',…'))).toEqual([
+    expect(
+      text.split('\n').map((line) => line.replace(/,"?(id|line|stray|plant).*/, ',…')),
+    ).toEqual([
       'Nr,Name,Reason,reason_',
       'x2,"c, ""d""",y,…',
       '3;"e"f;z,…'.replace('3;"e"f;z', '"3;""e""f;z",,'),

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync } from 'node:fs'
 import fc from 'fast-check'
+import type { ChangePage } from '../../../src/client/types'
 import { hasScript, lines, onTerminal } from '../../harness/commands'
 import { program, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { plantsCounted, storedPlants } from '../../harness/plants'
@@ -145,6 +146,64 @@ test('replaces plants that differ with --replace', async () => {
   expect(storedPlants(folder.file('plants.db'))).toEqual([
     { id: 1n, name: 'a', tag: 'x' },
     { id: 2n, name: 'c', tag: null },
+  ])
+})
+
+test('says how a refused plant differs from the stored one, and names --replace', async () => {
+  using folder = temporaryFolder()
+  const args = ['import', '-', '--format', 'ndjson', '--database', folder.file('plants.db')]
+  await runProgram(args, {
+    stdin: ['{"id":1,"name":"a"}', '{"id":2,"name":"b","tag":"x"}'].join('\n'),
+  })
+
+  const stdin = ['{"id":1,"name":"a","tag":"y"}', '{"id":2,"name":"c","tag":"y"}'].join('\n')
+  const refused = await runProgram(args, { stdin })
+  const dry = await runProgram([...args, '--dry-run'], { stdin })
+
+  expect(refused).toEqual({
+    out: 'created 0, skipped 0, replaced 0, refused 2; 2 rows read\n',
+    err: [
+      'line 1: plant 1 is stored with no tag; use --replace to update it\n',
+      'line 2: plant 2 is stored with another name and another tag; use --replace to update it\n',
+    ].join(''),
+    code: 1,
+  })
+  expect(dry.err).toBe(refused.err)
+})
+
+test('imports with --replace up to the first wrong row with --strict', async () => {
+  using folder = temporaryFolder()
+  const args = ['--format', 'csv', '--replace', '--strict', '--database', folder.file('plants.db')]
+  const stdin = 'id,name\n1,a\n1,b\nx,c\n2,d\n'
+
+  expect((await runProgram(['import', '-', ...args], { stdin })).out).toBe(
+    'created 1, skipped 0, replaced 1, refused 1; 3 rows read; not read: what follows the first refused row (--strict)\n',
+  )
+  expect(storedPlants(folder.file('plants.db'))).toEqual([{ id: 1n, name: 'b', tag: null }])
+})
+
+test('adds to the change log only what --replace has changed, a commit for each group', async () => {
+  using folder = temporaryFolder()
+  const database = folder.file('plants.db')
+  await using daemon = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+  const rows = (name: (id: number) => string) =>
+    Array.from({ length: 2000 }, (_, id) => `{"id":${id},"name":"${name(id)}"}\n`).join('')
+  const words = ['import', '-', '--format', 'ndjson', '--replace', '--database', database]
+  await runProgram(words, { stdin: rows((id) => `n${id}`) })
+  const changesAfter = async (cursor: string) =>
+    (await (await daemon.fetch(`/plants/changes?after=${cursor}`)).json()) as ChangePage
+  const { next } = await changesAfter('now')
+
+  const changed = [3, 700, 1001, 1999]
+  const stdin = rows((id) => (changed.includes(id) ? 'other' : `n${id}`))
+  const { out } = await runProgram(words, { stdin: `${stdin}{"id":2000,"name":"new"}\n` })
+
+  expect(out).toBe('created 1, skipped 1996, replaced 4, refused 0; 2001 rows read\n')
+  const { changes } = await changesAfter(next)
+  const brief = changes.map(({ action, id, request }) => [action, Number(id), request])
+  expect(brief).toEqual([
+    ...changed.map((id) => ['replace', id, 'import']),
+    ['create', 2000, 'import'],
   ])
 })
 

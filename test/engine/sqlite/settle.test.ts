@@ -30,6 +30,17 @@ test('is the last row of each plant that a batch changed', () => {
         },
         DONE,
       ],
+      [
+        {
+          kind: 'putAll',
+          rows: [
+            [2, 'c', null],
+            [5, 'f', 't'],
+          ],
+          origin: null,
+        },
+        { put: { created: 1, replaced: 0, unchanged: 1 } },
+      ],
       [{ kind: 'delete', id: 3, ...asked }, DONE],
       [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],
       [{ kind: 'probe' }, DONE],
@@ -41,6 +52,7 @@ test('is the last row of each plant that a batch changed', () => {
     '9007199254740993': ['9007199254740993', 'd', null],
     3: null,
     4: [4, 'e', null],
+    5: [5, 'f', 't'],
   })
 })
 

@@ -107,6 +107,7 @@ function leaves({ request: it }: Operation, id: number, after: string | null): b
     case 'patch':
       return after !== null && splitFields(after)[1] === it.tag
     case 'batch':
+    case 'put':
       return it.plants.some((plant) => plant.id === id && plant.fields === after)
     case 'read':
       return false
@@ -117,8 +118,20 @@ function leaves({ request: it }: Operation, id: number, after: string | null): b
 
 const actions = { create: 'create', batch: 'create', replace: 'replace', swap: 'replace' } as const
 
-const actionOf = ({ request: { kind } }: Operation): Entry['action'] | 'read' =>
-  kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
+function actionOf({ request: { kind } }: Operation, before: string | null) {
+  if (kind === 'put') return before === null ? 'create' : 'replace'
+  return kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
+}
+
+/** True if the plants that have entries are those that an operation has written; all or none, but for what a put left. */
+function isWhole({ request, outcome }: Operation, found: readonly number[]): boolean {
+  if (outcome.is !== 'done' && outcome.is !== 'unknown') return false
+  if (request.kind === 'put') {
+    const { created = 0, replaced = 0 } = outcome.is === 'done' ? (outcome.counts ?? {}) : {}
+    return outcome.is === 'unknown' || found.length === created + replaced
+  }
+  return `${found.toSorted((a, b) => a - b)}` === `${idsOf(request).toSorted((a, b) => a - b)}`
+}
 
 /** The problems of a log, given all operations, including the last reads of every plant. */
 export function checkLog(entries: readonly Entry[], operations: readonly Operation[]): string[] {
@@ -143,7 +156,9 @@ export function checkLog(entries: readonly Entry[], operations: readonly Operati
       continue
     }
     entered.set(operation, [...(entered.get(operation) ?? []), id])
-    if (entry.action !== actionOf(operation) || !leaves(operation, id, after)) {
+    if (operation.request.kind === 'put' && before === after)
+      problems.push(`entry ${at} is of a plant that was not changed`)
+    if (entry.action !== actionOf(operation, before) || !leaves(operation, id, after)) {
       problems.push(`entry ${at}, ${entry.action} to ${after}, is not ${show(operation)}`)
     }
     if (operation.ended < latestCall)
@@ -152,12 +167,9 @@ export function checkLog(entries: readonly Entry[], operations: readonly Operati
   }
   for (const operation of operations) {
     if (operation.request.kind === 'read') continue
-    const found = (entered.get(operation) ?? []).toSorted((a, b) => a - b)
+    const found = entered.get(operation) ?? []
     const isDone = operation.outcome.is === 'done'
-    const mayBe = isDone || operation.outcome.is === 'unknown'
-    const ids = idsOf(operation.request).toSorted((a, b) => a - b)
-    const isWhole = mayBe && `${found}` === `${ids}`
-    if (!isWhole && (isDone || found.length > 0)) {
+    if (!isWhole(operation, found) && (isDone || found.length > 0)) {
       problems.push(`${found.length} entries of ${show(operation)}`)
     }
   }

@@ -21,10 +21,19 @@ export type Request =
   /** Compare-and-set: PUT with If-Match, the entity tag under which `expected` was seen. */
   | { kind: 'swap'; id: number; expected: Fields; entityTag: string; fields: Fields }
   | { kind: 'batch'; plants: { id: number; fields: Fields }[] }
+  /** Creates or replaces plants. */
+  | { kind: 'put'; plants: { id: number; fields: Fields }[] }
+
+/** How many plants a put created, replaced, and found as they are. */
+export interface Counts {
+  created: number
+  replaced: number
+  unchanged: number
+}
 
 export type Outcome =
   /** It was done; `fields` are what a read found, or a patch left. */
-  | { is: 'done'; fields?: Fields }
+  | { is: 'done'; fields?: Fields; counts?: Counts }
   /** 404: there is no such plant. */
   | { is: 'absent' }
   /** 412: the plant is not what was expected. */
@@ -107,7 +116,8 @@ const asked = (request: Request): string => {
     case 'swap':
       return `swap ${request.id} ${request.expected} for ${request.fields}`
     case 'batch':
-      return `batch ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
+    case 'put':
+      return `${request.kind} ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
     default:
       return `${request.kind} ${request.id}`
   }
@@ -116,7 +126,7 @@ const asked = (request: Request): string => {
 const told = (outcome: Outcome): string => {
   switch (outcome.is) {
     case 'done':
-      return outcome.fields ?? 'done'
+      return outcome.counts ? JSON.stringify(outcome.counts) : (outcome.fields ?? 'done')
     case 'exists':
       return `${outcome.id} exists with ${outcome.same ? 'the same' : 'other'} fields`
     case 'refused':
@@ -135,4 +145,4 @@ export function show({ client, request, outcome, calledMs, endedMs }: Operation)
 }
 
 export const idsOf = (request: Request): number[] =>
-  request.kind === 'batch' ? request.plants.map(({ id }) => id) : [request.id]
+  'plants' in request ? request.plants.map(({ id }) => id) : [request.id]

@@ -73,8 +73,22 @@ function createAll(batch: NewPlant[], answer: unknown): Response {
   return Response.json(answer)
 }
 
+async function putAll(batch: NewPlant[]): Promise<Response> {
+  const counts = { created: 0, replaced: 0, unchanged: 0 }
+  for (const { id, name, tag } of batch) {
+    const found = plants.get(id)
+    const isSame = found?.name === name && found.tag === tag
+    counts[!found ? 'created' : isSame ? 'unchanged' : 'replaced'] += 1
+  }
+  // Others may come between the look and the change.
+  if (breaks === 'puts') await Bun.sleep(5)
+  for (const { id, ...plant } of batch) plants.set(id, plant)
+  return Response.json(counts)
+}
+
 async function change(method: string, path: string, request: Request): Promise<Response> {
   const body = method === 'DELETE' ? undefined : JSON.parse(await request.text())
+  if (path === '/plants/batch' && method === 'PUT') return putAll(body.plants)
   if (path === '/plants/batch') return createAll(body.plants, { created: body.plants.length })
   if (path === '/plants') return createAll([body], { name: body.name, tag: body.tag })
   const id = idOf(path)

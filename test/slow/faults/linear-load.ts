@@ -10,6 +10,7 @@ import {
   joinFields,
   type Outcome,
   type Request,
+  splitFields,
   startHistory,
 } from './history.ts'
 
@@ -23,12 +24,25 @@ const READER = CLIENTS
 const below = (n: number) => Math.floor(Math.random() * n)
 
 // A batch takes its plants of one group, so that a history need only be explained group by group.
-function pickBatch(fields: string): Request {
+function pickGroup(most: number): number[] {
   const first = 1 + GROUP * below(GROUPS)
   const group = Array.from({ length: GROUP }, (_, index) => first + index)
-  const ids = group.sort(() => Math.random() - 0.5).slice(0, 2 + below(GROUP - 1))
-  return { kind: 'batch', plants: ids.map((id) => ({ id, fields })) }
+  return group.sort(() => Math.random() - 0.5).slice(0, 2 + below(most - 1))
 }
+
+const pickBatch = (fields: string): Request => ({
+  kind: 'batch',
+  plants: pickGroup(GROUP).map((id) => ({ id, fields })),
+})
+
+/** Half of the plants as they were seen last. Two at a time: it succeeds always, and the checker follows its plants together. */
+const pickPut = (fields: string, seen: Seen): Request => ({
+  kind: 'put',
+  plants: pickGroup(2).map((id) => {
+    const last = Math.random() < 0.5 ? seen.get(id)?.expected : undefined
+    return { id, fields: last ?? fields }
+  }),
+})
 
 /** The latest state of a plant seen by any client. */
 type Seen = Map<number, { expected: Fields; entityTag: string }>
@@ -44,10 +58,13 @@ function pickRequest(fields: string, seen: Seen): Request {
   if (dice < 0.55) return { kind: 'patch', id, tag: fields }
   if (dice < 0.75) return { kind: 'delete', id }
   if (dice < 0.9) return { kind: 'read', id }
-  return pickBatch(fields)
+  return dice < 0.97 ? pickBatch(fields) : pickPut(fields, seen)
 }
 
-const plantOf = (fields: string) => ({ name: fields, tag: fields })
+function plantOf(fields: Fields) {
+  const [name, tag] = splitFields(fields)
+  return { name, tag }
+}
 
 function textOf(token: string, it: Request, id: string): string {
   const send = (method: string, path: string, body?: unknown, headers = {}) =>
@@ -68,9 +85,10 @@ function textOf(token: string, it: Request, id: string): string {
       return send('DELETE', `/plants/${it.id}`)
     case 'read':
       return send('GET', `/plants/${it.id}`)
-    case 'batch': {
+    case 'batch':
+    case 'put': {
       const plants = it.plants.map(({ id, fields }) => ({ id, ...plantOf(fields) }))
-      return send('POST', '/plants/batch', { plants })
+      return send(it.kind === 'put' ? 'PUT' : 'POST', '/plants/batch', { plants })
     }
   }
 }
@@ -78,14 +96,15 @@ function textOf(token: string, it: Request, id: string): string {
 /** The outcome of an answer; undefined if the service does not document it. */
 function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   if (status === 204) return it.kind === 'delete' ? { is: 'done' } : undefined
-  const { error, message, name, tag } = JSON.parse(body)
+  const { error, message, name, tag, ...counts } = JSON.parse(body)
   if (status === 200) {
+    if (it.kind === 'put') return { is: 'done', counts }
     const isShown = it.kind === 'read' || it.kind === 'patch'
     return isShown ? { is: 'done', fields: joinFields(name, tag) } : { is: 'done' }
   }
   if (error === 40402) return { is: 'absent' }
   if (error === 41201) return it.kind === 'swap' ? { is: 'mismatch' } : undefined
-  if (error === 40901 || error === 40902) {
+  if (it.kind !== 'put' && (error === 40901 || error === 40902)) {
     const id = it.kind === 'batch' ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
     const [taken] = it.kind === 'batch' ? it.plants.filter((plant) => plant.id === id) : [it]
     return taken && { is: 'exists', id: taken.id, same: error === 40901 }

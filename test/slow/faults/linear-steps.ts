@@ -1,5 +1,5 @@
 // The preconditions and effects of a history's operations on the plants.
-import { idsOf, joinFields, type Operation, splitFields } from './history.ts'
+import { type Counts, idsOf, joinFields, type Operation, splitFields } from './history.ts'
 
 /** The fields stored under an id; null for no plant. */
 export type Fields = string | null
@@ -22,6 +22,21 @@ export type Plants = ReadonlyMap<number, Fields>
 // Fields that no answer speaks of need not be told apart: that keeps the states few.
 const UNSEEN = 'fields that no answer showed'
 
+/** The values that a put and another operation wrote to the same plant: a put compares them with the stored ones. */
+function writtenAgain(operations: Operation[]): string[] {
+  const writers = new Map<string, Operation['request'][]>()
+  for (const { request } of operations) {
+    const keys = writtenBy(request).flatMap(({ id, fields }) =>
+      splitFields(fields).map((field) => `${id} ${field}`),
+    )
+    if (request.kind === 'patch') keys.push(`${request.id} ${request.tag}`)
+    for (const key of new Set(keys)) writers.set(key, [...(writers.get(key) ?? []), request])
+  }
+  return [...writers].flatMap(([key, requests]) =>
+    requests.length > 1 && requests.some(({ kind }) => kind === 'put') ? [key] : [],
+  )
+}
+
 /** The values written to a field of a plant, as far as answers distinguish them. */
 export function createLabels(operations: Operation[]) {
   const seen = new Set<string>()
@@ -35,12 +50,28 @@ export function createLabels(operations: Operation[]) {
     if (outcome.is !== 'exists') continue
     for (const { id, fields } of writtenBy(request)) see(id, fields)
   }
-  return (id: number, field: string) => (seen.has(`${id} ${field}`) ? field : UNSEEN)
+  for (const key of writtenAgain(operations)) seen.add(key)
+  const label = (id: number, field: string) => (seen.has(`${id} ${field}`) ? field : UNSEEN)
+  return (id: number, fields: string): string => {
+    const [name, tag] = splitFields(fields)
+    return joinFields(label(id, name), label(id, tag))
+  }
 }
 
 const writtenBy = (request: Operation['request']): { id: number; fields: string }[] => {
-  if (request.kind === 'batch') return request.plants
+  if ('plants' in request) return request.plants
   return 'fields' in request ? [request] : []
+}
+
+function countsOf(written: readonly [id: number, fields: Fields][], plants: Plants): Counts {
+  const counts = { created: 0, replaced: 0, unchanged: 0 }
+  for (const [id, fields] of written) {
+    const before = plants.get(id) ?? null
+    // What nothing else has written or shown is not stored.
+    const isSame = before === fields && !fields?.includes(UNSEEN)
+    counts[before === null ? 'created' : isSame ? 'unchanged' : 'replaced'] += 1
+  }
+  return counts
 }
 
 const withTag = (fields: string, tag: string) => joinFields(splitFields(fields)[0], tag)
@@ -94,6 +125,10 @@ export function stepOf(operation: Operation, label: ReturnType<typeof createLabe
     case 'create':
     case 'batch':
       return sets((plants) => ids.every((it) => plants.get(it) === null))
+    case 'put': {
+      const counts = outcome.is === 'done' ? outcome.counts : undefined
+      return sets((plants) => !counts || Bun.deepEquals(countsOf(written, plants), counts))
+    }
     case 'replace':
       return sets((plants) => plants.get(id) !== null)
     case 'delete':

@@ -159,6 +159,7 @@ const promises = [
   'refusals',
   'conditions',
   'patches',
+  'puts',
 ]
 
 /** A server that breaks a promise is found out, and the same server without that is not. */

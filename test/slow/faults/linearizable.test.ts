@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
+  type Counts,
   idsOf,
   joinFields,
   type Operation,
@@ -35,6 +36,15 @@ const mismatch: Outcome = { is: 'mismatch' }
 const batch = (fields: string, ...ids: number[]): Request => ({
   kind: 'batch',
   plants: ids.map((id) => ({ id, fields })),
+})
+
+const put = (...plants: [id: number, fields: string][]): Request => ({
+  kind: 'put',
+  plants: plants.map(([id, fields]) => ({ id, fields })),
+})
+const counted = (created: number, replaced: number, unchanged: number): Outcome => ({
+  is: 'done',
+  counts: { created, replaced, unchanged },
 })
 
 /** Operations of which each ends before the next begins, but for those that share a list: these are all concurrent. */
@@ -115,6 +125,20 @@ test.each([
   [
     'a batch that is refused by one plant',
     historyOf([create('a', 2), done], [batch('b', 1, 2), exists(false, 2)], [read(1), absent]),
+  ],
+  [
+    'a put of a new, a changed and an unchanged plant',
+    historyOf(
+      [batch('a', 1, 2), done],
+      [patch('b', 2), found('a with b')],
+      [put([1, 'c'], [2, 'a with b'], [3, 'c']), counted(1, 1, 1)],
+      [read(1), found('c')],
+      [read(2), found('a with b')],
+    ),
+  ],
+  [
+    'a put that is sent again and finds its plants unchanged',
+    historyOf([put([1, 'a'], [2, 'b']), unknown], [put([1, 'a'], [2, 'b']), counted(0, 0, 2)]),
   ],
   [
     'a swap of what is there, and none of what is not',
@@ -270,6 +294,29 @@ test.each([
       [read(), found('a with c')],
     ),
   ],
+  [
+    'a put that says of a plant that it is unchanged, which differs',
+    historyOf([create('a'), done], [put([1, 'b'], [2, 'b']), counted(1, 0, 1)]),
+  ],
+  [
+    'a put that says of a plant that it was new, which was there',
+    historyOf([create('a'), done], [put([1, 'b'], [2, 'b']), counted(2, 0, 0)]),
+  ],
+  [
+    'half a put',
+    historyOf([put([1, 'a'], [2, 'a']), unknown], [read(1), found('a')], [read(2), absent]),
+  ],
+  [
+    'a put that loses a tag written beside it',
+    historyOf(
+      [create('a'), done],
+      [
+        [put([1, 'a']), counted(0, 0, 1)],
+        [patch('b'), found('a with b')],
+      ],
+      [read(), found('a')],
+    ),
+  ],
   ['half a batch', historyOf([batch('a', 1, 2), done], [read(1), found('a')], [read(2), absent])],
   [
     'half a batch that was refused',
@@ -314,6 +361,15 @@ function perform(request: Request, plants: Map<number, string>): Outcome {
       if (taken) return exists(plants.get(taken.id) === taken.fields, taken.id)
       for (const { id, fields } of sent) plants.set(id, fields)
       return done
+    }
+    case 'put': {
+      const counts: Counts = { created: 0, replaced: 0, unchanged: 0 }
+      for (const { id, fields } of request.plants) {
+        const before = plants.get(id)
+        counts[before === undefined ? 'created' : before === fields ? 'unchanged' : 'replaced'] += 1
+        plants.set(id, fields)
+      }
+      return { is: 'done', counts }
     }
     case 'replace':
       if (!plants.has(request.id)) return absent
@@ -376,6 +432,11 @@ const anyRequest: fc.Arbitrary<Request> = fc.oneof(
   fc
     .tuple(fields, fc.shuffledSubarray([1, 2, 3], { minLength: 2 }))
     .map(([it, ids]) => batch(it, ...ids)),
+  fc
+    .array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom('a', 'b', 'a with b')), {
+      minLength: 1,
+    })
+    .map((plants) => put(...new Map(plants))),
 )
 // Positions of the call, the effect and the end of an operation.
 const anyPlaces = fc.uniqueArray(fc.nat(1000), { minLength: 3, maxLength: 3 })

@@ -59,6 +59,12 @@ const mixed: Change = (store) => [
   store.createPlants(range(10, 3)),
   store.replacePlant({ id: 77n, name: 'nobody' }),
   store.createPlant({ id: 3n, name: 'three' }),
+  store.putPlants([
+    { id: 4n, name: 'four' },
+    { id: 3n, name: 'other' },
+    { id: 20n, name: 'new' },
+  ]),
+  store.putPlants([{ id: 20n, name: 'new' }]),
 ]
 
 /** The result of each change: its value, or the number of its error. */
@@ -67,9 +73,13 @@ const endsOf = async (changes: readonly Promise<unknown>[]) =>
     it.status === 'fulfilled' ? (it.value ?? null) : it.reason.error,
   )
 
+const counts = [
+  { created: 1, replaced: 1, unchanged: 1 },
+  { created: 0, replaced: 0, unchanged: 1 },
+]
 const expected = {
   creates: [40901, 40902, null],
-  mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901],
+  mixed: [{ id: 1n, name: 'one', tag: 'new' }, null, 40402, null, 40402, 40901, ...counts],
 }
 
 /** The cursor of the end of a store's change log, if it has one. */

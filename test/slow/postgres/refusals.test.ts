@@ -210,6 +210,25 @@ describeServers('what %s refuses', (started) => {
     expect(await errorOf(it.store.probe())).toBeNull()
   })
 
+  test('to puts does not heal with a put that wrote nothing', async () => {
+    await using it = await openPlain(await started())
+    await it.store.createPlant({ id: 2n, name: 'two' })
+    await it.query(
+      `CREATE FUNCTION refuse_update() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '42501'; END $$;
+       CREATE TRIGGER refuses_update BEFORE UPDATE ON plants FOR EACH ROW EXECUTE FUNCTION refuse_update()`,
+    )
+    expect(await errorOf(it.store.putPlants([{ id: 2n, name: 'other' }]))).toBe(50302)
+
+    const unchanged = { created: 0, replaced: 0, unchanged: 1 }
+    expect(await it.store.putPlants([{ id: 2n, name: 'two' }])).toEqual(unchanged)
+    expect(it.store.stats().isWritable).toBeFalse()
+
+    await it.query('DROP TRIGGER refuses_update ON plants')
+    await it.store.putPlants([{ id: 2n, name: 'other' }])
+    expect(it.store.stats().isWritable).toBeTrue()
+  })
+
   test('to deletes alone by a policy, which no rehearsal sees, heals with a delete and not with a create', async () => {
     await using it = await openPlain(await started())
     await it.query(

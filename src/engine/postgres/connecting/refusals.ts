@@ -19,6 +19,7 @@ const TRIAL = 'trial'
 const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
   'create',
   'createAll',
+  'putAll',
   'replace',
   'patch',
   'delete',

@@ -28,10 +28,11 @@ export function netEffect(
         rows.set(write.row[0], write.row)
         break
       case 'createAll':
+      case 'putAll':
         for (const row of write.rows) rows.set(row[0], row)
         break
       case 'patch':
-        if (outcome !== DONE) rows.set(write.id, outcome.row)
+        if (outcome !== DONE && 'row' in outcome) rows.set(write.id, outcome.row)
         break
       case 'delete':
         rows.set(write.id, null)

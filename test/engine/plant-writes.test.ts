@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { createWrites } from '../../src/engine/commit/plant-writes'
+import type { Outcome } from '../../src/engine/commit/write'
+import { range } from '../harness/tested-store'
+
+/** How often a listener of the change log is woken by a batch of puts that ends so. */
+async function wakings(outcome: Outcome): Promise<number> {
+  const { methods, watch } = createWrites(
+    async (batch) => batch.map(() => outcome),
+    async () => ({ entries: [], next: '' }),
+  )
+  let woken = 0
+  const end = watch(() => {
+    woken += 1
+  })
+  await methods.putPlants(range(1, 3)).catch(() => {})
+  end()
+  return woken
+}
+
+test('a batch of puts wakes those who follow the change log only if it wrote something', async () => {
+  expect(await wakings({ put: { created: 1, replaced: 0, unchanged: 2 } })).toBe(1)
+  expect(await wakings({ put: { created: 0, replaced: 1, unchanged: 2 } })).toBe(1)
+  expect(await wakings({ put: { created: 0, replaced: 0, unchanged: 3 } })).toBe(0)
+  expect(await wakings({ error: 50001 })).toBe(0)
+})
