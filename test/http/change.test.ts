@@ -47,18 +47,24 @@ test('takes back a plant as it was read, id and all', async () => {
   expect(stored(id)?.name).toBe('Yew')
 })
 
-test.each(['4', '9007199254740992', '9007199254740993.5', '"3"', 'null', '9223372036854775808'])(
-  'refuses a body whose id is %s, and not that of the path',
-  async (id) => {
-    await daemon.create('{"id":3,"name":"Elm"}')
+const OTHER_ID = 'id: must match the id in the path, or be left out'
 
-    const message = await expectError(await put(3n, `{"id":${id},"name":"Yew"}`), 40002)
+test.each([
+  ['4', OTHER_ID],
+  ['9007199254740992', OTHER_ID],
+  ['9007199254740993.5', 'id: expected'],
+  ['"3"', 'id: expected'],
+  ['null', 'id: expected'],
+  ['9223372036854775808', 'id: expected'],
+])('refuses a body whose id is %s, and not that of the path', async (id, reason) => {
+  await daemon.create('{"id":3,"name":"Elm"}')
 
-    expect(message).toStartWith('id: must match the id in the path')
-    expect(stored(3n)?.name).toBe('Elm')
-    expect(stored(4n)).toBeUndefined()
-  },
-)
+  const message = await expectError(await put(3n, `{"id":${id},"name":"Yew"}`), 40002)
+
+  expect(message).toStartWith(reason)
+  expect(stored(3n)?.name).toBe('Elm')
+  expect(stored(4n)).toBeUndefined()
+})
 
 test('replaces no plant that is not there', async () => {
   await expectError(await put(5n, '{"name":"Box"}'), 40402)

@@ -41,7 +41,7 @@ test.each([
 ])('refuses the id %s', async (id) => {
   const message = await expectError(await read(id), 40002)
 
-  expect(message).toStartWith('id: must match the id in the path')
+  expect(message).toStartWith('id: expected')
   await expectError(await daemon.fetch(`/plants/${id}`, { method: 'DELETE' }), 40002)
   await expectError(
     await daemon.fetch(`/plants/${id}`, { method: 'PUT', json: { name: 'a' } }),
