@@ -70,7 +70,10 @@ function writeOddFiles(folder: string): void {
   write('long-value.json', '[{"id":1,"name":"', ...many('x'.repeat(1_000_000), 150), '"}]')
   write('backslashes.json', '[{"id":1,"name":"', ...many('\\\\'.repeat(500_000), 20), '"}]')
   write('deep.json', ...many('{"a":'.repeat(200_000), 100))
-  write('quotes.tsv', 'id\tname\ttag\n', ...many('1\t"open\n'.repeat(100_000), 10))
+  const openQuotes = (from: number) =>
+    Array.from({ length: AT_ONCE }, (_, at) => `${from + at}\t"open\n`).join('')
+  const starts = Array.from({ length: PLANTS / AT_ONCE }, (_, at) => at * AT_ONCE)
+  write('quotes.tsv', 'id\tname\ttag\n', ...starts.map(openQuotes))
 }
 
 /** Imports a file: how long it took, its memory in MB, and what it says. `signalAfterMs`: when it is interrupted. */
