@@ -201,7 +201,7 @@ class RequestCounts {
   }
 }
 
-/** What is counted from the start of the daemon on. */
+/** Counters since the start of the daemon. */
 class Counters {
   readonly requests = new RequestCounts()
   readonly batches = createHistogram(BATCHES)

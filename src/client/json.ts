@@ -102,7 +102,7 @@ export function toCreated(value: unknown): Created | undefined {
   return typeof created === 'number' ? { created } : undefined
 }
 
-/** How many plants a batch created, replaced and left as they were; undefined if the value does not say. */
+/** The numbers of plants that a batch created, replaced and left as they were; undefined if the value does not say. */
 export function toPutCounts(value: unknown): PutCounts | undefined {
   const { created, replaced, unchanged } = fieldsOf(value)
   if (typeof created !== 'number' || typeof replaced !== 'number') return undefined

@@ -25,7 +25,7 @@ export type Created = {
   readonly created: number
 }
 
-/** How many plants a batch created, replaced, and left as they were. */
+/** The numbers of plants that a batch created, replaced, and left as they were. */
 export type PutCounts = {
   readonly created: number
   readonly replaced: number

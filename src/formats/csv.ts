@@ -192,7 +192,7 @@ export function createCsvReader(limit: number, delimiter: string, firstLine = 1)
   }
 }
 
-/** How much of a text tells its delimiter. */
+/** Length of the text that the delimiter is detected from. */
 const SAMPLE_LINES = 20
 const SAMPLE_CHARACTERS = 65_536
 /** Titles and comments that may come before a table. */

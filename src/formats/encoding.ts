@@ -6,10 +6,10 @@ import { concat } from './bytes'
 import { showText } from './row'
 import { optionWords, type Words } from './words'
 
-/** How many bytes tell UTF-8 from UTF-16. */
+/** Number of leading bytes that distinguish UTF-8 from UTF-16. */
 const HEAD_BYTES = 4
 const CONTEXT_BYTES = 24
-/** How much of a text tells its encoding. */
+/** Length of the text that the encoding is detected from. */
 const SCORED_BYTES = 65_536
 // Those of Excel for Windows and for the Mac, where UTF-8 was not chosen.
 const USUAL = ['windows-1252', 'macintosh'] as const
@@ -70,7 +70,7 @@ function validLength(bytes: Uint8Array): number {
   }
 }
 
-/** How well a decoded text reads: small letters beyond ASCII within words do, signs and capitals there do not. */
+/** Scores how plausible a decoding is: small letters beyond ASCII within words count for it, signs and capitals against it. */
 function plausibility(text: string): number {
   let score = 0
   const characters = [...text]
@@ -94,7 +94,7 @@ export const usualEncodings = (bytes: Uint8Array): readonly string[] => {
 
 const isLineEnd = (byte: number | undefined) => byte === LF || byte === CR
 
-/** What is wrong with bytes that are not UTF-8: what they look like in the usual encodings, and the option that reads them. */
+/** Describes bytes that are not UTF-8: their text in the usual encodings, and the option that reads them. */
 export function notUtf8(bytes: Uint8Array, words: Words): string {
   const bad = validLength(bytes)
   let start = bad

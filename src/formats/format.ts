@@ -28,7 +28,7 @@ export function formatToWrite(name: string): WrittenFormat | null {
   return /\.csv$/i.test(name) ? 'csv' : null
 }
 
-/** How many of the first bytes {@link checkSignature} looks at. */
+/** Number of leading bytes that {@link checkSignature} needs. */
 export const SIGNATURE_BYTES = 96
 
 const PACKED = 'a compressed file; unpack it first'

@@ -27,7 +27,7 @@ function textOf(cell: unknown): string {
   return cell === null || cell === undefined ? '' : String(cell).slice(0, 300).trim()
 }
 
-// What is never a name of a plant, nor a tag.
+// Texts that are never a plant's name, nor a tag.
 const NO_TEXT: readonly RegExp[] = [
   /^(https?|ftp|urn|mailto|file):|^www\./i,
   /@\S+\.\w/,

@@ -47,7 +47,7 @@ export function cellsOf({ cells }: FileRow, header: readonly string[]): readonly
   return header.map((key) => (cells as Record<string, unknown>)[key])
 }
 
-/** How a user names a column: by its text, or by its number if that is not enough. */
+/** A column as a user would name it: its text, or its number if that is not enough. */
 export function nameColumn(header: readonly string[], place: number, isNamed: boolean): string {
   if (!isNamed) return String(place + 1)
   const text = (header[place] ?? '').trim()

@@ -1,7 +1,7 @@
 // The headings of plant lists, by language. A heading means a field only if it is one of these, word for word: a guess is right
 // or absent.
 
-/** What a column may hold. `name`: of any kind; `epithet`: the second word of a scientific name, or all of it. */
+/** The content of a column. `name`: of any kind; `epithet`: the second word of a scientific name, or all of it. */
 export type Meaning =
   | 'id'
   | 'name'

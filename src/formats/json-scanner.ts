@@ -4,7 +4,7 @@
 /** The keys that lead to a value; null: an array is among them. */
 type Path = readonly string[] | null
 
-/** What is done with what is found. */
+/** The receivers of what the scanner finds. */
 export type Found = {
   /** True if each value of this array, or this object as a whole, is a row. The path of the document is empty. */
   readonly isRows: (path: readonly string[], isArray: boolean) => boolean
@@ -16,7 +16,7 @@ export type Found = {
   readonly onEnd?: (line: number) => void
 }
 
-/** Why the text cannot be read on, and in which line. */
+/** The reason why reading stops, and its line. */
 export type Fault = { readonly line: number; readonly stop: string }
 
 type Frame = { readonly isArray: boolean; readonly path: Path; readonly isRows: boolean }

@@ -9,9 +9,9 @@ import type { Words } from './words'
 /** A list of objects within a document: the keys that lead to it, and its length. */
 type List = { readonly path: readonly string[]; count: number }
 
-/** What a first look at a document found. */
+/** The findings of a first look at a document. */
 type Survey = {
-  /** Why its first value cannot be read. */
+  /** The reason why its first value cannot be read. */
   readonly problem: string | null
   /** The line in which its first value ends. */
   readonly endLine: number
@@ -22,7 +22,7 @@ type Survey = {
   readonly keys: ReadonlyMap<string, string>
 }
 
-/** How rows are found: one value a line, values one after another, or the elements of lists. */
+/** The shape of a document: one value a line, values one after another, or the elements of lists. */
 export type Shape = 'lines' | 'values' | { readonly list: string }
 
 const MAX_LISTS = 1000

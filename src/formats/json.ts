@@ -169,7 +169,7 @@ async function skipBlanks(stream: AsyncIterable<Uint8Array>) {
   return null
 }
 
-/** How a document of JSON is read. `list`: the path of its rows; null: as its first value says. */
+/** The way to read a JSON document. `list`: the path of its rows; null: as its first value says. */
 export type JsonSettings = { readonly encoding: string | null; readonly list: string | null }
 
 /**

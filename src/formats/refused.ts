@@ -15,7 +15,7 @@ export type RefusedWriter = {
   row(source: FileRow | Unreadable, reason: string, place: bigint): string
   /** The options that import what is written, besides those of the columns. */
   readonly idColumn: string | null
-  /** How a column is named in what is written. `place`: its place in what was read. */
+  /** The name of a column in the file of refused rows. `place`: its place in the file that was read. */
   nameOf(place: number): string
 }
 

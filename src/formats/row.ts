@@ -1,4 +1,4 @@
-// What the steps of reading a file hand on: rows, and then plants.
+// Rows of a file, and the plants made of them: the values between the steps of reading.
 
 import type { Plant } from '../plant/plant'
 
@@ -42,6 +42,6 @@ export const showText = (text: string): string =>
   JSON.stringify(text.slice(0, MAX_SHOWN)).replace(INVISIBLE, toEscape)
 
 const MAX_SHOWN = 40
-// What JSON leaves as it is: controls, separators, and formats such as a zero-width space or a direction.
+// Characters that JSON does not escape: controls, separators, and formats such as a zero-width space or a direction.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const toEscape = (it: string) => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -108,7 +108,7 @@ function* rowsOf(sheet: WorkSheet, is1904: boolean): Generator<readonly Line[]> 
   yield rows
 }
 
-/** What SheetJS reads: the parts of an archive, or a whole file of another kind. */
+/** The input of SheetJS: the parts of an archive, or a whole file of another kind. */
 type Content = ReadonlyMap<string, Uint8Array> | Uint8Array
 
 function parse(content: Content, sheet: string | number): WorkBook {

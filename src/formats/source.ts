@@ -1,4 +1,4 @@
-// Where the bytes of a file come from: a stream that can be read once, or a file that can be opened again.
+// The bytes of a file: a stream that can be read once, or a file that can be opened again.
 
 import { OpenError } from '../errors'
 import type { Words } from './words'

@@ -11,7 +11,7 @@ import { type Opener, replayable, type Source } from './source'
 import { collectWorkbook, readWorkbook, type WorkbookReader } from './spreadsheet'
 import { optionWords, type Words } from './words'
 
-/** How a file is read; null: as its first bytes and lines suggest. */
+/** The settings for reading a file; null: detected from its first bytes and lines. */
 export type Settings = {
   readonly encoding: string | null
   readonly delimiter: string | null
@@ -35,7 +35,7 @@ export const USUAL_SETTINGS: Settings = {
 
 export type Table = {
   readonly format: Format
-  /** What the columns are called: by the header, or the keys of the first values; '' for each if there is no header. */
+  /** The names of the columns: from the header, or the keys of the first values; '' for each if there is no header. */
   readonly header: readonly string[]
   /** True if the columns have names. */
   readonly isNamed: boolean

@@ -1,15 +1,15 @@
-// What a user is told to use, in messages about a file: options of the command, or what a page calls them.
+// The words of messages about a file: options of the command, or their names on a page.
 
 export type Words = {
-  /** What numbers the rows. */
+  /** The option that numbers the rows. */
   readonly numbering: string
-  /** What to do about another encoding; null: there is no guess. */
+  /** The advice for another encoding; null: there is no guess. */
   readonly encoding: (guess: string | null) => string
-  /** What to do about a workbook with another name; `ending`: of its kind. */
+  /** The advice for a workbook with another name; `ending`: of its kind. */
   readonly workbook: (ending: string) => string
-  /** What to do about several lists in a JSON document. `all`: the path of all of them; null: there is none. */
+  /** The advice for several lists in a JSON document. `all`: the path of all of them; null: there is none. */
   readonly lists: (all: string | null) => string
-  /** What to do about a JSON document that is too long to look for its lists. */
+  /** The advice for a JSON document that is too long to search for lists. */
   readonly reading: string
 }
 

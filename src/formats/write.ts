@@ -29,7 +29,7 @@ const csvHeader = `${FIELDS.join(',')}\n`
 const csvLine = (plant: PlantToWrite): string =>
   `${plant.id},${TEXT_FIELDS.map((name) => csvCell(plant[name])).join(',')}\n`
 
-// What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection").
+// Characters that begin a formula in a spreadsheet (OWASP, "CSV Injection").
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
 /** The line of a plant whose texts no spreadsheet runs as a formula: an apostrophe is before those that it would. */
@@ -38,7 +38,7 @@ const inertCsvLine = (plant: PlantToWrite): string => {
   return csvLine({ ...plant, ...Object.fromEntries(texts) })
 }
 
-/** How plants are written: what a file begins with, and the line of each. */
+/** A writer of plants: the beginning of its file, and the line of each plant. */
 export type Writer = { readonly header: string; readonly line: (plant: PlantToWrite) => string }
 
 export const writers = {

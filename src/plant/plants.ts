@@ -39,7 +39,7 @@ export type CreateOptions = {
   readonly origin?: Origin
 }
 
-/** How many plants of a batch were new, differed, and were stored already as they are. */
+/** Counts of a batch: plants that were new, that differed, and that were stored already. */
 export type PutCounts = {
   readonly created: number
   readonly replaced: number

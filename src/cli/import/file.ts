@@ -45,7 +45,7 @@ export function explainChoice(table: Table): string | null {
   return `sheet ${JSON.stringify(sheet)}; use --sheet to read ${listSheets(table)}`
 }
 
-/** How the columns of a table were told apart, and the option for another way. */
+/** The delimiter, sheet or list of a table, and the option that changes it. */
 function describe(table: Table): string {
   const { delimiter } = table
   if (delimiter !== null) {

@@ -41,7 +41,7 @@ function problemOf(entry: Entry): { readonly problem: string } | null {
 const plantsOf = (entries: readonly Entry[]): Plant[] =>
   entries.flatMap((entry) => ('plant' in entry ? [entry.plant] : []))
 
-/** Why a plant is refused whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
+/** The reason to refuse a plant whose id is stored with other fields; null: the stored one has been deleted meanwhile. */
 function explainTaken(plant: Plant, stored: Plant | null): string {
   const others = stored
     ? TEXT_FIELDS.filter((name) => stored[name] !== plant[name]).map((name) =>

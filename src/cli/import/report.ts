@@ -1,4 +1,4 @@
-// What a user is told of an import: its progress, the rows that it refuses, and what it has done.
+// The report of an import: its progress, its refused rows and its summary.
 
 import { usedColumns } from '../../formats/columns'
 import { listColumns } from '../../formats/header'

@@ -65,7 +65,7 @@ export const DONE = 'done' as const
 /** The report of a durable write: of a patch, the row that it left; of a batch of puts, its counts. */
 export type Done = typeof DONE | { readonly row: PlantRow } | { readonly put: PutCounts }
 
-/** How a write ended: done, or refused. */
+/** The end of a write: done, or refused. */
 export type Outcome = Refusal | Done
 
 /** True if a write was made. */

@@ -67,7 +67,7 @@ async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; pa
   }
 }
 
-/** What another program has changed of the schema. */
+/** Changes of the schema by other programs, a line each. */
 async function checkSchema({ sql, within }: Connection): Promise<string[]> {
   const { tables, parts } = await within(DEADLINE_MS, expectedSchema(sql)).catch((error) => {
     throw sqlStateOf(error) === '42501' ? new OpenError(NO_TEMPORARY) : error
@@ -90,7 +90,7 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
   return [...faulty, ...foreign]
 }
 
-/** What the server refuses of the statements that plantstore sends, without a change of anything. */
+/** Refusals of the statements that plantstore sends, found without changing anything. */
 async function checkStatements({ sql, within }: Connection): Promise<string[]> {
   const statements = Object.values(statementsOf(sql)).flat()
   const answers = await within(
@@ -128,7 +128,7 @@ async function readAll(ask: Ask): Promise<{ plants: number; problems: string[] }
   }
 }
 
-/** What keeps this program from working with a database of its schema version. */
+/** Reasons why this program cannot work with a database of its schema version. */
 async function checkUse(connection: Connection): Promise<string[]> {
   const schema = await checkSchema(connection)
   return schema.length > 0 ? schema : checkStatements(connection)

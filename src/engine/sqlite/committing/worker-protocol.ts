@@ -20,7 +20,7 @@ export type Request =
   | { readonly close: true }
 
 /**
- * How a request ended. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows. `failure`:
+ * The outcome of a request. `DONE`: completely, each of its writes too. `outcomes`: committed, with refusals or rows. `failure`:
  * nothing of it was stored. `inDoubt`: these are the outcomes if the disk turns out to hold the commit; null: the thread died.
  * `lastEntry`: that of the batch in the change log, if it has any.
  */
