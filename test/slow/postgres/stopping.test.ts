@@ -8,9 +8,16 @@ import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
+const BACK_TO_FOUR = `
+  ALTER TABLE change_log DROP COLUMN id;
+  ALTER TABLE plant_count DROP COLUMN id;
+  ALTER TABLE changes DROP COLUMN mark;
+  DROP TABLE change_log_start;
+  UPDATE plantstore_schema SET version = 4`
+
 describeServers('a start with %s', (started) => {
   test.each([
-    ['migrates, and waits for a table', 'UPDATE plantstore_schema SET version = 4'],
+    ['migrates, and waits for a table', BACK_TO_FOUR],
     ['begins a change log, and waits for a table', ''],
   ])('that %s stops at SIGTERM', async (_, before) => {
     const server = await started()
