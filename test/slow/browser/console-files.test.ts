@@ -284,8 +284,12 @@ describe('a file that does not fit', () => {
       expect(rest).toEqual([plant?.name ?? '', plant?.tag ?? 'none'])
     }
     // Without the time that a change of colour takes.
-    await console.page.evaluate(() => {
-      for (const animation of document.getAnimations()) animation.finish()
+    await console.page.evaluate(async () => {
+      // One may begin with the next frame.
+      for (let frames = 0; frames < 3; frames++) {
+        for (const animation of document.getAnimations()) animation.finish()
+        await new Promise(requestAnimationFrame)
+      }
     })
     expect(await console.barriers()).toEqual([])
     await console.isClean()

@@ -288,9 +288,9 @@ function describeEngine(makeDatabase: (name: string) => Promise<string>): void {
     const rows = '2,Swiss cheese plant,aroid,Monstera deliciosa\n3,Swiss cheese plant,aroid,other\n'
     const dry = ['--species-column', 'art', '--dry-run']
     const compared = await importText(header + rows, ...dry)
-    expect(compared.out).toContain('created 0, skipped 1, replaced 0, refused 1')
+    expect(compared.out).toContain('would create 0, skip 1, replace 0, refuse 1')
     const replaced = await importText(header + rows, ...dry, '--replace')
-    expect(replaced.out).toContain('created 0, skipped 1, replaced 1, refused 0')
+    expect(replaced.out).toContain('would create 0, skip 1, replace 1, refuse 0')
     expect(replaced.err).not.toContain('columns not used')
 
     using folder = temporaryFolder()
