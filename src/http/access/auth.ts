@@ -70,25 +70,22 @@ export function authenticate(deps: AuthDeps) {
     return token
   }
 
-  return (
-    new Elysia({ name: 'authenticate' })
-      .use(requestContext())
-      .onTransform({ as: 'scoped' }, ({ headers }) => {
-        const { authorization } = headers
-        if (!authorization?.startsWith('Bearer '))
-          headers.authorization = checkScheme(authorization)
-      })
-      .use(bearer())
-      // Set before the check: the request log names the token of a refused request too.
-      .derive({ as: 'scoped' }, async ({ bearer = '' }) => ({
-        token: found.get(bearer) ?? (await find(bearer)),
-      }))
-      .onTransform({ as: 'scoped' }, ({ token, request, route }) => {
-        const { method } = request
-        if (!isValid(token, now())) throw new ApiError(40102)
-        rateLimit?.spend(token, route)
-        const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
-        if (!allows(token, scope)) throw new ApiError(40301)
-      })
-  )
+  return new Elysia({ name: 'authenticate' })
+    .use(requestContext())
+    .onTransform({ as: 'scoped' }, ({ headers }) => {
+      const { authorization } = headers
+      if (!authorization?.startsWith('Bearer ')) headers.authorization = checkScheme(authorization)
+    })
+    .use(bearer())
+    .onTransform({ as: 'scoped' }, async (context) => {
+      const { bearer = '', request, route } = context
+      const { method } = request
+      const token = found.get(bearer) ?? (await find(bearer))
+      // Before the checks: the request log names the token of a refused request too.
+      context.token = token
+      if (!isValid(token, now())) throw new ApiError(40102)
+      rateLimit?.spend(token, route)
+      const scope = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
+      if (!allows(token, scope)) throw new ApiError(40301)
+    })
 }
