@@ -92,6 +92,9 @@ function actionsOf({ list, scroll, editor, selection, pending }: Console) {
   }
 }
 
+const tableClass = ({ session, isCompact }: Console): string =>
+  ['table', isCompact.value ? 'compact' : '', session.isReachable.value ? '' : 'stale'].join(' ')
+
 /** The table, and one plant beside it. */
 function Work({ console: all }: Props) {
   const { session, list, scroll, editor, selection } = all
@@ -101,7 +104,7 @@ function Work({ console: all }: Props) {
   const form = editor.form.value
   return (
     <div class="work">
-      <div class={session.isReachable.value ? 'table' : 'table stale'}>
+      <div class={tableClass(all)}>
         <Reading console={all} />
         <PlantTable
           list={list}
@@ -135,7 +138,7 @@ function Work({ console: all }: Props) {
 
 /** The line below the table: counts, or the actions on the ticked plants. */
 function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
-  const { list, selection, pending, monitor } = all
+  const { list, selection, pending, monitor, isCompact } = all
   return (
     <div class="count">
       <p>
@@ -144,9 +147,21 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         <Age list={list} now={monitor.latest.value?.at ?? 0} />
       </p>
       {selection.size > 0 ? null : (
-        <button type="button" class="quiet keys" onClick={onHelp}>
-          Shortcuts <kbd>?</kbd>
-        </button>
+        <div class="keys">
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isCompact.value}
+            onClick={() => {
+              isCompact.value = !isCompact.value
+            }}
+          >
+            Compact rows
+          </button>
+          <button type="button" class="quiet" onClick={onHelp}>
+            Shortcuts <kbd>?</kbd>
+          </button>
+        </div>
       )}
       <SelectionBar
         selection={selection}
