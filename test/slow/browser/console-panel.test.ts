@@ -73,6 +73,37 @@ const holds = (page: Page, label: string, text: string) =>
     [label.toLowerCase(), text],
   )
 
+test.each([390, 768, 1280])(
+  'at a width of %d its arrows stay at one place, below a long name and beside a form too',
+  async (width) => {
+    await daemon.create(JSON.stringify({ id: 40, name: 'Goeppertia orbifolia '.repeat(40) }))
+    await using console = await open({ viewport: { width, height: 844 } })
+    const { page } = console
+    const places: (string | undefined)[] = []
+    const note = async () => {
+      const next = await console.button('Next plant').boundingBox()
+      places.push(next ? `${next.x} ${next.y}` : undefined)
+    }
+    await page.goto(`${daemon.url}/?plant=7`)
+    await connect(page)
+    await plantPage(page, 7).waitFor()
+    await note()
+    await plantPage(page, 7).getByRole('button', { name: 'Edit' }).click()
+    await panel(page, 7).waitFor()
+    await note()
+    await page.goto(`${daemon.url}/?plant=40`)
+    await connect(page)
+    await plantPage(page, 40).waitFor()
+    await note()
+    await plantPage(page, 40).evaluate((it) => it.scrollTo(0, it.scrollHeight))
+    await note()
+
+    expect(places[0]).toBeDefined()
+    expect(new Set(places).size).toBe(1)
+    await daemon.fetch('/plants/40', { method: 'DELETE' })
+  },
+)
+
 test('it follows what others change, and keeps what was typed', async () => {
   await using console = await open()
   const { page } = console

@@ -47,24 +47,20 @@ type PlantPageProps = PageActions & {
   readonly isReadOnly: boolean
 }
 
-type FactsProps = Pick<PlantPageProps, 'plant' | 'onTag'>
+type TagProps = Pick<PlantPageProps, 'plant' | 'onTag'>
 
-const Facts = ({ plant: { id, tag }, onTag }: FactsProps) => (
-  <p class="facts">
-    {tag === undefined ? null : (
-      <button
-        type="button"
-        class="chip"
-        dir="auto"
-        title="Show only plants with this tag"
-        onClick={() => onTag(tag)}
-      >
-        {tag === '' ? '(empty)' : tag}
-      </button>
-    )}
-    <span class="id">ID {String(id)}</span>
-  </p>
-)
+const Tag = ({ plant: { tag }, onTag }: TagProps) =>
+  tag === undefined ? null : (
+    <button
+      type="button"
+      class="chip"
+      dir="auto"
+      title="Show only plants with this tag"
+      onClick={() => onTag(tag)}
+    >
+      {tag === '' ? '(empty)' : tag}
+    </button>
+  )
 
 const OtherTexts = ({ plant }: Pick<PlantPageProps, 'plant'>) =>
   OTHER_TEXTS.filter((text) => plant[text] !== undefined).map((text) => (
@@ -95,7 +91,7 @@ const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionPr
   </div>
 )
 
-/** The page of a plant below its name: tag, id, and with a change log its history. */
+/** The page of a plant below its name: the tag, and with a change log the history. */
 export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
   const { editor, plant, isReadOnly } = props
   const changes = useSignal<readonly Change[]>([])
@@ -118,7 +114,7 @@ export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
 
   return (
     <>
-      <Facts plant={plant} onTag={onTag} />
+      <Tag plant={plant} onTag={onTag} />
       <OtherTexts plant={plant} />
       <Dates changes={changes.value} />
       {problem ? (
