@@ -1,6 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/types.ts'
+import { Clamped } from '../controls/clamped.tsx'
 import { TEXTS } from '../texts.ts'
 
 /** The time and the author of a change. */
@@ -21,22 +22,22 @@ function differences({ before, after }: Change): ComponentChildren {
   if (after === null) return <p>Deleted</p>
   if (before === null) {
     return (
-      <p>
+      <Clamped as="p">
         Created as <Value text={after.name} />
         {OPTIONAL_TEXTS.filter((text) => after[text] !== undefined).map((text) => (
           <Fragment key={text}>
             , {text} <Value text={after[text]} />
           </Fragment>
         ))}
-      </p>
+      </Clamped>
     )
   }
   const fields = TEXTS.filter((field) => before[field] !== after[field])
   if (fields.length === 0) return <p>Saved without a change</p>
   return fields.map((field) => (
-    <p key={field}>
+    <Clamped as="p" key={field}>
       {field}: <Value text={before[field]} /> → <Value text={after[field]} />
-    </p>
+    </Clamped>
   ))
 }
 

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../../client/client.ts'
+import { Clamped } from '../controls/clamped.tsx'
 import { isPhone, SidePanel } from '../controls/modal.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Editor } from './editor.ts'
@@ -108,9 +109,9 @@ export function PlantPanel({
         <Head editor={editor} list={list} label={label} onStep={step} />
         {plant && !isForm ? (
           <>
-            <h2 tabIndex={-1} dir="auto">
+            <Clamped as="h2" key={plant.id} tabIndex={-1} dir="auto">
               {plant.name === '' ? <i>no name</i> : plant.name}
-            </h2>
+            </Clamped>
             <PlantPage
               // Each version has an ETag of its own: its history is read again.
               key={`${plant.id} ${form.stored.value?.etag}`}
