@@ -97,7 +97,7 @@ const tableClass = ({ session, isCompact }: Console): string =>
 
 /** The table, and one plant beside it. */
 function Work({ console: all }: Props) {
-  const { session, list, scroll, editor, selection } = all
+  const { session, monitor, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
   const isEmpty = list.rows.isComplete.value && list.rows.count.value === 0
@@ -128,6 +128,7 @@ function Work({ console: all }: Props) {
           form={form}
           list={list}
           base={session.base}
+          changesSince={monitor.latest.value?.changesSince}
           isReadOnly={isReadOnly}
           {...actions}
         />
