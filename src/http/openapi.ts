@@ -139,7 +139,7 @@ function openapiDocument(app: AnyElysia): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Plant store',
+      title: 'plantstore',
       version: packageJson.version,
       description: packageJson.description,
       contact: { name: 'The plantstore authors' },

@@ -38,6 +38,7 @@ type Operation = {
 
 type Description = {
   openapi: string
+  info: { title: string }
   servers: { url: string }[]
   paths: Record<string, Record<string, Operation>>
   components: {
@@ -69,6 +70,7 @@ test('describes itself in OpenAPI 3.1 that a validator accepts', async () => {
 
   expect(result).toEqual({ code: 0, text: '{"valid":true}\n' })
   expect(document.openapi).toBe('3.1.0')
+  expect(document.info.title).toBe('plantstore')
   const id = { type: 'integer', format: 'int64' }
   expect(document.components.schemas.NewPlant?.properties).toMatchObject({ id })
 })

@@ -92,16 +92,19 @@ function actionsOf({ list, scroll, editor, selection, pending }: Console) {
   }
 }
 
+const tableClass = ({ session, isCompact }: Console): string =>
+  ['table', isCompact.value ? 'compact' : '', session.isReachable.value ? '' : 'stale'].join(' ')
+
 /** The table, and one plant beside it. */
 function Work({ console: all }: Props) {
-  const { session, list, scroll, editor, selection } = all
+  const { session, monitor, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
   const isEmpty = list.rows.isComplete.value && list.rows.count.value === 0
   const form = editor.form.value
   return (
     <div class="work">
-      <div class={session.isReachable.value ? 'table' : 'table stale'}>
+      <div class={tableClass(all)}>
         <Reading console={all} />
         <PlantTable
           list={list}
@@ -125,6 +128,7 @@ function Work({ console: all }: Props) {
           form={form}
           list={list}
           base={session.base}
+          changesSince={monitor.latest.value?.changesSince}
           isReadOnly={isReadOnly}
           {...actions}
         />
@@ -135,7 +139,7 @@ function Work({ console: all }: Props) {
 
 /** The line below the table: counts, or the actions on the ticked plants. */
 function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
-  const { list, selection, pending, monitor } = all
+  const { list, selection, pending, monitor, isCompact } = all
   return (
     <div class="count">
       <p>
@@ -144,9 +148,21 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         <Age list={list} now={monitor.latest.value?.at ?? 0} />
       </p>
       {selection.size > 0 ? null : (
-        <button type="button" class="quiet keys" onClick={onHelp}>
-          Shortcuts <kbd>?</kbd>
-        </button>
+        <div class="keys">
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isCompact.value}
+            onClick={() => {
+              isCompact.value = !isCompact.value
+            }}
+          >
+            Compact rows
+          </button>
+          <button type="button" class="quiet" onClick={onHelp}>
+            Shortcuts <kbd>?</kbd>
+          </button>
+        </div>
       )}
       <SelectionBar
         selection={selection}

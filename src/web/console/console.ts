@@ -6,6 +6,7 @@ import { createAnnouncer } from './announcer.ts'
 import { PendingActions } from './bulk/pending-actions.ts'
 import { Editor } from './editor/editor.ts'
 import { createImporter } from './import/importer.ts'
+import { createCompact } from './list/compact.ts'
 import { createExporter } from './list/exporter.ts'
 import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
@@ -41,6 +42,7 @@ function createParts(base: URL) {
     pending,
     importer,
     exporter,
+    isCompact: createCompact(),
     status,
     announce,
     /** Forgets the token, and stops everything that used it. */

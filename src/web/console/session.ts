@@ -37,7 +37,7 @@ export class Session {
   readonly isKnown = signal(false)
   readonly isReachable = signal(true)
   readonly isReadOnly = signal(false)
-  /** True if a change log was kept when the page connected. */
+  /** True if a change log was kept when the page last looked. */
   readonly hasChangeLog = signal(false)
   /** True if the tab keeps the token, across reloads too. */
   readonly isKept = signal(false)

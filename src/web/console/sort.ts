@@ -6,12 +6,13 @@ import { TEXTS } from './texts.ts'
 /** The most plants that the page sorts, as it reads them all first. */
 export const MAX_SORTED = 20_000
 
-const KEYS = ['id', ...TEXTS] as const
+/** The columns to sort by, in the order of the table. */
+export const SORT_KEYS = ['id', ...TEXTS] as const
 const RUN = 500
 // Below the time of a frame.
 const SLICE_MS = 10
 
-export type SortKey = (typeof KEYS)[number]
+export type SortKey = (typeof SORT_KEYS)[number]
 export type Sort = { readonly by: SortKey; readonly isDescending: boolean }
 export type Compare = (a: NewPlant, b: NewPlant) => number
 
@@ -19,7 +20,7 @@ export const BY_ID: Sort = { by: 'id', isDescending: false }
 
 /** Parses an order in the URL, such as `-name`; by id if it is invalid. */
 export function parseSort(text: string): Sort {
-  const by = KEYS.find((key) => key === text.replace('-', ''))
+  const by = SORT_KEYS.find((key) => key === text.replace('-', ''))
   return by ? { by, isDescending: text.startsWith('-') } : BY_ID
 }
 

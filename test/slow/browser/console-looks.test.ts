@@ -215,3 +215,39 @@ test('on a small page short ids leave the names whole, and a long one is whole t
   )
   await shoot(page, 'tablet-long')
 })
+
+test('rows are lower on demand, which the browser remembers, and as wide as the page', async () => {
+  const viewport = { width: 1920, height: 1080 }
+  await using console = await openConsole(browser, daemon.url, { viewport })
+  const { page } = console
+  const boxOf = async (id: number) => {
+    await console.row(id).waitFor()
+    return console.row(id).boundingBox()
+  }
+  const before = await boxOf(3)
+  expect(before?.width).toBeGreaterThan(1800)
+  const compact = console.button('Compact rows')
+  expect(await compact.getAttribute('aria-pressed')).toBe('false')
+
+  await compact.click()
+  const after = await boxOf(3)
+  expect(after?.height).toBeLessThan(0.7 * Number(before?.height))
+  expect(await console.barriers()).toEqual([])
+  await page.reload()
+  await connect(page)
+  expect((await boxOf(3))?.height).toBe(Number(after?.height))
+  await shoot(page, 'compact')
+  await compact.click()
+  await page.reload()
+  await connect(page)
+  expect((await boxOf(3))?.height).toBe(Number(before?.height))
+})
+
+test('a finger gets no compact rows', async () => {
+  await using console = await openConsole(browser, daemon.url, {
+    ...phone,
+    viewport: { width: 1024, height: 768 },
+  })
+  await console.button('Shortcuts ?').waitFor()
+  expect(await console.button('Compact rows').isVisible()).toBeFalse()
+})

@@ -36,6 +36,33 @@ const showsNames = async (console: ConsolePage, wanted: readonly string[]): Prom
   expect(await names(console)).toEqual([...wanted])
 }
 
+test('on a phone one button has the orders, and an id is beside its name', async () => {
+  await using console = await openConsole(browser, daemon.url, {
+    viewport: { width: 390, height: 844 },
+    isMobile: true,
+    hasTouch: true,
+  })
+  await console.row(1).waitFor()
+  const middle = async (cell: string) => {
+    const box = await console.row(1).locator(cell).boundingBox()
+    return Number(box?.y) + Number(box?.height) / 2
+  }
+  expect(await middle('.id')).toBe(await middle('.name'))
+  expect(await head(console, 'Name').count()).toBe(0)
+  const order = async (now: string, wanted: string) => {
+    await console.button(`Sorted by ${now}`).click()
+    await console.button(wanted).click()
+  }
+
+  await order('ID', 'Name')
+  await showsNames(console, BY_NAME)
+  await order('Name', 'Name')
+  await showsNames(console, BY_NAME.toReversed())
+  await console.button('Sorted by Name').click()
+  expect(await console.barriers()).toEqual([])
+  await console.isClean()
+})
+
 describe('the head of a column', () => {
   test('sorts by it, and the other way when it is pressed again', async () => {
     await using console = await open()

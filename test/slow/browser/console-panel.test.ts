@@ -73,6 +73,66 @@ const holds = (page: Page, label: string, text: string) =>
     [label.toLowerCase(), text],
   )
 
+test.each([390, 768, 1280])(
+  'at a width of %d its arrows stay at one place, below a long name and beside a form too',
+  async (width) => {
+    await daemon.create(JSON.stringify({ id: 40, name: 'Goeppertia orbifolia '.repeat(40) }))
+    await using console = await open({ viewport: { width, height: 844 } })
+    const { page } = console
+    const places: (string | undefined)[] = []
+    const note = async () => {
+      const next = await console.button('Next plant').boundingBox()
+      places.push(next ? `${next.x} ${next.y}` : undefined)
+    }
+    await page.goto(`${daemon.url}/?plant=7`)
+    await connect(page)
+    await plantPage(page, 7).waitFor()
+    await note()
+    await plantPage(page, 7).getByRole('button', { name: 'Edit' }).click()
+    await panel(page, 7).waitFor()
+    await note()
+    await page.goto(`${daemon.url}/?plant=40`)
+    await connect(page)
+    await plantPage(page, 40).waitFor()
+    await note()
+    await plantPage(page, 40).evaluate((it) => it.scrollTo(0, it.scrollHeight))
+    await note()
+
+    expect(places[0]).toBeDefined()
+    expect(new Set(places).size).toBe(1)
+    await daemon.fetch('/plants/40', { method: 'DELETE' })
+  },
+)
+
+test('a long name has four lines, and all of them at a press; in the history too', async () => {
+  const name = 'Goeppertia orbifolia '.repeat(40).trim()
+  await daemon.create(JSON.stringify({ id: 41, name }))
+  await using console = await open({ viewport: { width: 768, height: 1024 } })
+  const { page } = console
+  await page.goto(`${daemon.url}/?plant=41`)
+  await connect(page)
+  const heading = plantPage(page, 41).getByRole('heading', { name })
+  const lines = async () => {
+    const box = await heading.boundingBox()
+    const lineHeight = await heading.evaluate((it) => parseFloat(getComputedStyle(it).lineHeight))
+    return Math.round(Number(box?.height) / lineHeight)
+  }
+  await plantPage(page, 41).getByText('Created as').waitFor()
+  expect(await lines()).toBe(4)
+  const more = plantPage(page, 41).getByRole('button', { name: 'Show all of it' })
+  expect(await more.count()).toBe(2)
+  expect(await console.barriers()).toEqual([])
+
+  await more.first().click()
+  expect(await lines()).toBeGreaterThan(20)
+  await console.button('Show less').click()
+  expect(await lines()).toBe(4)
+  await daemon.fetch('/plants/41', { method: 'DELETE' })
+  await console.row(7).click()
+  await plantPage(page, 7).getByText('Created as').waitFor()
+  expect(await plantPage(page, 7).getByRole('button', { name: /^Show/ }).count()).toBe(0)
+})
+
 test('it follows what others change, and keeps what was typed', async () => {
   await using console = await open()
   const { page } = console

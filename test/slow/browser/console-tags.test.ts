@@ -59,6 +59,53 @@ test('the keyboard picks one: Enter takes it and then saves, Escape closes the l
   await console.isClean()
 })
 
+test('from twenty tags on, the menu of tags has a field to look for one', async () => {
+  await using console = await open()
+  const { page } = console
+  const menu = console.button('Tags')
+  const field = page.getByRole('searchbox', { name: 'Find a tag' })
+  const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
+  await console.row(6).waitFor()
+  await menu.click()
+  await tags.filter({ hasText: 'aroid 3' }).waitFor()
+  expect(await field.count()).toBe(0)
+  const ids = Array.from({ length: 20 }, (_, at) => 200 + at)
+  for (const id of ids) await daemon.create(`{"id":${id},"name":"x","tag":"kind ${id}"}`)
+  await page.keyboard.press('Escape')
+  await console.button('Reload').click()
+  await console.row(219).waitFor()
+
+  await menu.click()
+  await tags.filter({ hasText: 'kind 219 1' }).waitFor()
+  expect(await page.evaluate(() => document.activeElement?.ariaLabel)).toBe('Find a tag')
+  await page.keyboard.type('KIND 21')
+  expect(await tags.count()).toBe(10)
+  expect(await console.barriers()).toEqual([])
+  const [word, number] = await Promise.all(
+    ['bdi', 'small'].map((part) =>
+      tags
+        .first()
+        .locator(part)
+        .evaluate((it) => {
+          const mark = it.appendChild(document.createElement('span'))
+          mark.style.display = 'inline-block'
+          const { bottom } = mark.getBoundingClientRect()
+          mark.remove()
+          return bottom
+        }),
+    ),
+  )
+  expect(word).toBe(Number(number))
+  await field.fill('nothing')
+  await page.getByText('No tag has this in it.').waitFor()
+  await field.fill('kind 213')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 plant found').waitFor()
+  expect(await console.rows()).toEqual([['213', 'x', 'kind 213']])
+  for (const id of ids) await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
+  await console.isClean()
+})
+
 test('a press picks one, for many plants too', async () => {
   await using console = await open()
   const { page } = console

@@ -266,6 +266,31 @@ describe('with a change log', () => {
     await console.isClean()
   })
 
+  test('an empty history says since when changes are recorded, or that they are not', async () => {
+    using folder = temporaryFolder()
+    const database = folder.file('plants.db')
+    const open = async (url: string) => {
+      const console = await openConsole(browser, url)
+      await console.row(1).click()
+      return console
+    }
+    {
+      await using bare = await startDaemon({ database })
+      for (const id of [1, 2]) await bare.create(`{"id":${id},"name":"Fern"}`)
+      await using console = await open(bare.url)
+      await console.page.getByText(/^Changes are not recorded/).waitFor()
+      expect(await console.barriers()).toEqual([])
+    }
+    await using kept = await startDaemon({ database, args: ['--keep-changes', '1d'] })
+    await using console = await open(kept.url)
+    await console.page.getByText('No change is recorded yet.').waitFor()
+    await kept.fetch('/plants/2', { method: 'PATCH', json: { name: 'Rose' } })
+    await console.page.getByText(/^Not changed since \S+ \d+, \d+, .*, when/).waitFor()
+    await console.row(2).click()
+    await console.page.getByText('name: Fern → Rose').waitFor()
+    expect(await console.page.getByText(/^Not changed/).count()).toBe(0)
+  })
+
   test('a plant has a history, and an earlier version can be restored', async () => {
     await using it = await withLog()
     await it.kept.create('{"id":1,"name":"Fern","tag":"old"}')

@@ -1,6 +1,7 @@
 // The console's computations before drawing: places of rows, figures of the metrics.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { ChangeLogStats } from '../../../src/change-log/change-log'
 import { createMetrics } from '../../../src/metrics'
 import { byField } from '../../../src/web/console/editor/field-errors'
 import { extentOf, move, toScroll, toTop } from '../../../src/web/console/list/scroll-map'
@@ -79,6 +80,16 @@ describe('the figures of the metrics', () => {
       plants: undefined,
       freeBytes: undefined,
     })
+  })
+
+  test('say since when changes are recorded', () => {
+    const since = (changeLog: ChangeLogStats | null) =>
+      parseMetrics(createMetrics().render(stats, { changeLog }), 0).changesSince
+    const oldestAt = 1_764_105_000_123
+
+    expect(since(null)).toBeUndefined()
+    expect(since({ entries: 0, oldestAt: null, bytes: 0 })).toBe(0)
+    expect(since({ entries: 1, oldestAt, bytes: 9 })).toBe(oldestAt)
   })
 
   test('begin again when the daemon was restarted', () => {

@@ -8,6 +8,8 @@ import { type Session, SILENCE } from '../session.ts'
 import { PlantForm, type Stored } from './plant-form.ts'
 
 const HISTORY_PAGE = 20
+const NO_LOG = 40403
+const NO_HISTORY = { ok: true, value: { changes: [], next: null } } as const
 
 export class Editor {
   /** The open plant; null if the panel is closed. */
@@ -117,9 +119,12 @@ export class Editor {
 
   /** A page of the history of a plant; empty without a change log. */
   async history(id: bigint, after: string | null): Promise<Result<HistoryPage>> {
-    if (!this.session.hasChangeLog.value) return { ok: true, value: { changes: [], next: null } }
-    const page = { limit: HISTORY_PAGE, ...(after === null ? {} : { after }) }
-    return this.session.call((client) => client.history(id, page))
+    if (!this.session.hasChangeLog.value) return NO_HISTORY
+    const limits = { limit: HISTORY_PAGE, ...(after === null ? {} : { after }) }
+    const page = await this.session.call((client) => client.history(id, limits))
+    if (page.ok || page.error !== NO_LOG) return page
+    this.session.hasChangeLog.value = false
+    return NO_HISTORY
   }
 
   #open(stored: Stored | null, isForm: boolean): PlantForm {

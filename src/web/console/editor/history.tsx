@@ -1,15 +1,19 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/types.ts'
+import { Clamped } from '../controls/clamped.tsx'
 import { TEXTS } from '../texts.ts'
+
+const Time = ({ at }: { readonly at: Date }) => (
+  <time dateTime={at.toISOString()} title={at.toLocaleString()}>
+    {at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
+  </time>
+)
 
 /** The time and the author of a change. */
 export const Moment = ({ change: { at, token, request } }: { readonly change: Change }) => (
   <>
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}
-    </time>{' '}
-    by {token ?? request ?? 'a command'}
+    <Time at={new Date(at)} /> by {token ?? request ?? 'a command'}
   </>
 )
 
@@ -21,23 +25,47 @@ function differences({ before, after }: Change): ComponentChildren {
   if (after === null) return <p>Deleted</p>
   if (before === null) {
     return (
-      <p>
+      <Clamped as="p">
         Created as <Value text={after.name} />
         {OPTIONAL_TEXTS.filter((text) => after[text] !== undefined).map((text) => (
           <Fragment key={text}>
             , {text} <Value text={after[text]} />
           </Fragment>
         ))}
-      </p>
+      </Clamped>
     )
   }
   const fields = TEXTS.filter((field) => before[field] !== after[field])
   if (fields.length === 0) return <p>Saved without a change</p>
   return fields.map((field) => (
-    <p key={field}>
+    <Clamped as="p" key={field}>
       {field}: <Value text={before[field]} /> → <Value text={after[field]} />
-    </p>
+    </Clamped>
   ))
+}
+
+type NoHistoryProps = {
+  readonly hasLog: boolean
+  /** Time of the oldest recorded change, in milliseconds since 1970; 0: there is none. */
+  readonly since: number | undefined
+}
+
+/** Explains an empty history. */
+export function NoHistory({ hasLog, since }: NoHistoryProps) {
+  if (!hasLog) {
+    return (
+      <p class="history hint">
+        Changes are not recorded: plantstore runs without <code>--keep-changes</code>.
+      </p>
+    )
+  }
+  if (since === undefined) return null
+  if (since === 0) return <p class="history hint">No change is recorded yet.</p>
+  return (
+    <p class="history hint">
+      Not changed since <Time at={new Date(since)} />, when the record of changes begins.
+    </p>
+  )
 }
 
 type HistoryProps = {

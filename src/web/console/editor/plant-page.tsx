@@ -6,16 +6,16 @@ import { Copy } from '../controls/copy.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
 import type { Editor } from './editor.ts'
-import { History, Moment } from './history.tsx'
+import { History, Moment, NoHistory } from './history.tsx'
 import type { PlantForm } from './plant-form.ts'
 
 export type PageActions = {
   readonly base: URL
+  /** Time of the oldest recorded change, in milliseconds since 1970; undefined: it is unknown. */
+  readonly changesSince: number | undefined
   readonly onTag: (tag: string) => void
   readonly onDelete: (plants: readonly NewPlant[]) => void
 }
-
-const NO_LOG = 40403
 
 const curlOf = (base: URL, id: bigint): string =>
   `curl '${new URL(`plants/${id}`, base).href}' -H "Authorization: Bearer $TOKEN"`
@@ -47,24 +47,20 @@ type PlantPageProps = PageActions & {
   readonly isReadOnly: boolean
 }
 
-type FactsProps = Pick<PlantPageProps, 'plant' | 'onTag'>
+type TagProps = Pick<PlantPageProps, 'plant' | 'onTag'>
 
-const Facts = ({ plant: { id, tag }, onTag }: FactsProps) => (
-  <p class="facts">
-    {tag === undefined ? null : (
-      <button
-        type="button"
-        class="chip"
-        dir="auto"
-        title="Show only plants with this tag"
-        onClick={() => onTag(tag)}
-      >
-        {tag === '' ? '(empty)' : tag}
-      </button>
-    )}
-    <span class="id">ID {String(id)}</span>
-  </p>
-)
+const Tag = ({ plant: { tag }, onTag }: TagProps) =>
+  tag === undefined ? null : (
+    <button
+      type="button"
+      class="chip"
+      dir="auto"
+      title="Show only plants with this tag"
+      onClick={() => onTag(tag)}
+    >
+      {tag === '' ? '(empty)' : tag}
+    </button>
+  )
 
 const OtherTexts = ({ plant }: Pick<PlantPageProps, 'plant'>) =>
   OTHER_TEXTS.filter((text) => plant[text] !== undefined).map((text) => (
@@ -73,7 +69,9 @@ const OtherTexts = ({ plant }: Pick<PlantPageProps, 'plant'>) =>
     </p>
   ))
 
-type ActionProps = Omit<PlantPageProps, 'form' | 'onTag'> & { readonly isGone: boolean }
+type ActionProps = Omit<PlantPageProps, 'form' | 'changesSince' | 'onTag'> & {
+  readonly isGone: boolean
+}
 
 const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionProps) => (
   <div class="actions">
@@ -95,11 +93,12 @@ const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionPr
   </div>
 )
 
-/** The page of a plant below its name: tag, id, and with a change log its history. */
-export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
+/** The page of a plant below its name: the tag, and with a change log the history. */
+export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProps) {
   const { editor, plant, isReadOnly } = props
   const changes = useSignal<readonly Change[]>([])
   const next = useSignal<string | null>(null)
+  const isRead = useSignal(false)
   const note = useSignal('')
   const { id } = plant
   const isGone = form.isGone.value
@@ -108,9 +107,10 @@ export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
   async function load(): Promise<void> {
     const page = await editor.history(id, next.value)
     if (!page.ok) {
-      if (page.error !== NO_LOG) note.value = `Cannot read the history: ${page.message}.`
+      note.value = `Cannot read the history: ${page.message}.`
       return
     }
+    isRead.value = true
     changes.value = [...changes.value, ...page.value.changes]
     next.value = page.value.next
   }
@@ -118,7 +118,7 @@ export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
 
   return (
     <>
-      <Facts plant={plant} onTag={onTag} />
+      <Tag plant={plant} onTag={onTag} />
       <OtherTexts plant={plant} />
       <Dates changes={changes.value} />
       {problem ? (
@@ -136,6 +136,9 @@ export function PlantPage({ form, onTag, ...props }: PlantPageProps) {
         changes={changes.value}
         onRestore={isReadOnly || isGone ? null : (version) => editor.restore(version)}
       />
+      {isRead.value && changes.value.length === 0 ? (
+        <NoHistory hasLog={editor.session.hasChangeLog.value} since={changesSince} />
+      ) : null}
       {next.value === null ? null : (
         <button type="button" class="quiet" onClick={() => void load()}>
           Show earlier changes

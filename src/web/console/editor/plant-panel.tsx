@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../../client/client.ts'
+import { Clamped } from '../controls/clamped.tsx'
 import { isPhone, SidePanel } from '../controls/modal.tsx'
 import type { PlantList } from '../list/plant-list.ts'
 import type { Editor } from './editor.ts'
@@ -36,16 +37,18 @@ type HeadProps = {
   readonly onStep: (plant: NewPlant) => void
 }
 
-/** The name of the plant, and the buttons to step to others and to close. */
+/** The ID of the plant, or the title of a form, beside the buttons to step to others and to close. */
 function Head({ editor, list, label, onStep }: HeadProps) {
   const plant = editor.form.value?.stored.value?.plant
   list.rows.version.value
   const [before, after] = plant ? list.rows.around(plant.id) : []
   return (
     <div class="panel-head">
-      <h2 tabIndex={-1} dir="auto">
-        {editor.isEditing.value || !plant ? label : plant.name === '' ? <i>no name</i> : plant.name}
-      </h2>
+      {plant && !editor.isEditing.value ? (
+        <p class="id">ID {String(plant.id)}</p>
+      ) : (
+        <h2 tabIndex={-1}>{label}</h2>
+      )}
       <div class="steps">
         {plant ? (
           <>
@@ -105,15 +108,20 @@ export function PlantPanel({
       <div ref={content}>
         <Head editor={editor} list={list} label={label} onStep={step} />
         {plant && !isForm ? (
-          <PlantPage
-            // Each version has an ETag of its own: its history is read again.
-            key={`${plant.id} ${form.stored.value?.etag}`}
-            editor={editor}
-            form={form}
-            plant={plant}
-            isReadOnly={isReadOnly}
-            {...actions}
-          />
+          <>
+            <Clamped as="h2" key={plant.id} tabIndex={-1} dir="auto">
+              {plant.name === '' ? <i>no name</i> : plant.name}
+            </Clamped>
+            <PlantPage
+              // Each version has an ETag of its own: its history is read again.
+              key={`${plant.id} ${form.stored.value?.etag}`}
+              editor={editor}
+              form={form}
+              plant={plant}
+              isReadOnly={isReadOnly}
+              {...actions}
+            />
+          </>
         ) : (
           <EditorForm editor={editor} form={form} tags={() => list.tags.held().counts} />
         )}

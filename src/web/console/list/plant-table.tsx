@@ -1,8 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot hold a million rows; the roles are the same.
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and points to the active row.
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: Enter opens the active row, as the grid has the focus.
+import type { ButtonHTMLAttributes } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { SortKey } from '../sort.ts'
+import { hides, Menu } from '../controls/menu.tsx'
+import { SORT_KEYS, type SortKey } from '../sort.ts'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
 import { type PlantList, tooLongFor } from './plant-list.ts'
 import { PlantRow, type RowActions, rowId, UnreadRow } from './plant-row.tsx'
@@ -10,32 +12,73 @@ import type { Selection } from './selection.ts'
 import { onTableKey } from './table-keys.ts'
 import type { TableScroll } from './table-scroll.ts'
 
-type ColumnProps = { readonly list: PlantList; readonly by: SortKey; readonly label: string }
+type ColumnProps = { readonly list: PlantList; readonly by: SortKey }
 
-/** The head of a column, which sorts by it. */
-function Column({ list, by, label }: ColumnProps) {
+const headingOf = (by: SortKey): string => (by === 'id' ? 'ID' : labelOf(by))
+
+const Arrow = ({ list, by }: ColumnProps) => {
   const { by: now, isDescending } = list.sort.value
+  return (
+    <span class="arrow" aria-hidden="true">
+      {now !== by ? '' : isDescending ? '↓' : '↑'}
+    </span>
+  )
+}
+
+/** Sorts by a column, and the other way when it is pressed again. */
+function SortButton({ list, by, ...attributes }: ColumnProps & ButtonHTMLAttributes) {
   const isTooLong = by !== 'id' && list.rows.isTooLong.value
   const why = isTooLong ? tooLongFor(by) : undefined
+  const heading = headingOf(by)
+  return (
+    <button
+      type="button"
+      class="quiet"
+      title={why ?? `Sort by ${heading}`}
+      aria-disabled={isTooLong}
+      aria-description={why}
+      onClick={() => void list.sortBy(by)}
+      {...attributes}
+    >
+      {heading}
+      <Arrow list={list} by={by} />
+    </button>
+  )
+}
+
+function Column({ list, by }: ColumnProps) {
+  const { by: now, isDescending } = list.sort.value
   return (
     <span
       role="columnheader"
       aria-sort={now !== by ? undefined : isDescending ? 'descending' : 'ascending'}
     >
-      <button
-        type="button"
-        class="quiet"
-        title={why ?? `Sort by ${label}`}
-        aria-disabled={isTooLong}
-        aria-description={why}
-        onClick={() => void list.sortBy(by)}
-      >
-        {label}
-        <span class="arrow" aria-hidden="true">
-          {now !== by ? '' : isDescending ? '↓' : '↑'}
-        </span>
-      </button>
+      <SortButton list={list} by={by} />
     </span>
+  )
+}
+
+const ORDERS = 'orders'
+
+/** The orders in a menu, where a row has two lines and no columns. */
+function OrderMenu({ list }: { readonly list: PlantList }) {
+  const { by: now } = list.sort.value
+  return (
+    <div role="columnheader" class="orders">
+      <Menu
+        id={ORDERS}
+        label={
+          <>
+            Sorted by {headingOf(now)}
+            <Arrow list={list} by={now} />
+          </>
+        }
+      >
+        {SORT_KEYS.map((by) => (
+          <SortButton key={by} list={list} by={by} aria-pressed={by === now} {...hides(ORDERS)} />
+        ))}
+      </Menu>
+    </div>
   )
 }
 
@@ -69,12 +112,10 @@ const Head = ({ list, selection, isReadOnly }: HeadProps) => (
         </label>
       </span>
     )}
-    <Column list={list} by="id" label="ID" />
-    <Column list={list} by="name" label="Name" />
-    <Column list={list} by="tag" label="Tag" />
-    {OTHER_TEXTS.map((text) => (
-      <Column key={text} list={list} by={text} label={labelOf(text)} />
+    {SORT_KEYS.map((by) => (
+      <Column key={by} list={list} by={by} />
     ))}
+    <OrderMenu list={list} />
     <span role="columnheader">
       <span class="visually-hidden">Actions</span>
     </span>
@@ -156,6 +197,12 @@ function Body({ list, scroll, isReadOnly, openId, selection, ...actions }: Table
   )
 }
 
+// Beside longer ids a phone has no room for names.
+const SHORT_DIGITS = 8
+
+const gridClass = (isReadOnly: boolean, digits: number): string =>
+  ['grid', isReadOnly ? '' : 'boxes', digits > SHORT_DIGITS ? 'long-ids' : ''].join(' ')
+
 /** The table of plants. Only the rows in view are in the document. */
 export function PlantTable(props: TableProps) {
   const { list, scroll, isReadOnly, selection } = props
@@ -170,7 +217,7 @@ export function PlantTable(props: TableProps) {
   }
   return (
     <div
-      class={isReadOnly ? 'grid' : 'grid boxes'}
+      class={gridClass(isReadOnly, digits.current)}
       style={{ '--id': `${digits.current}ch`, ...OTHER_COLUMNS }}
       role="grid"
       aria-label="Plants"

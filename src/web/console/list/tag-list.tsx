@@ -1,37 +1,86 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Menu } from '../controls/menu.tsx'
+import { isPhone } from '../controls/modal.tsx'
 import type { PlantList } from './plant-list.ts'
 
 const ID = 'tag-list'
 const MAX_TAGS = 100
+// So many tags are not looked through.
+const MANY_TAGS = 20
+
+type FinderProps = { readonly text: Signal<string>; readonly onEnter: () => void }
+
+/** The field to look for a tag; Enter takes the first. */
+function Finder({ text, onEnter }: FinderProps) {
+  const field = useRef<HTMLInputElement>(null)
+  // On a phone the keyboard would cover the tags.
+  useLayoutEffect(() => {
+    if (!isPhone()) field.current?.focus()
+  }, [])
+  return (
+    <input
+      ref={field}
+      type="search"
+      dir="auto"
+      aria-label="Find a tag"
+      placeholder="Find a tag"
+      autoComplete="off"
+      autoCapitalize="none"
+      spellcheck={false}
+      value={text.value}
+      onInput={({ currentTarget }) => {
+        text.value = currentTarget.value
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || event.isComposing) return
+        // The form around it is that of the search.
+        event.preventDefault()
+        onEnter()
+      }}
+    />
+  )
+}
 
 /** The tags with the number of plants that have each, the most used first. */
 function Tags({ list }: { readonly list: PlantList }) {
+  const sought = useSignal('')
   list.rows.version.value
   const { counts, plants, isPart } = list.tags.all()
   const all = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
+  const text = sought.value.trim().toLowerCase()
+  const found = all.filter(([name]) => name.toLowerCase().includes(text))
   const { tag } = list.query.value
+  function show(name: string): void {
+    document.getElementById(ID)?.hidePopover()
+    void list.show({ tag: name })
+  }
   return (
     <>
+      {all.length >= MANY_TAGS ? (
+        <Finder text={sought} onEnter={() => found[0] && show(found[0][0])} />
+      ) : null}
       {all.length === 0 && !isPart ? <p>No plant has a tag yet.</p> : null}
+      {all.length > 0 && found.length === 0 ? <p role="status">No tag has this in it.</p> : null}
       <ul aria-label="Tags">
-        {all.slice(0, MAX_TAGS).map(([name, count]) => (
+        {found.slice(0, MAX_TAGS).map(([name, count]) => (
           <li key={name}>
             <button
               type="button"
               class="quiet"
               aria-pressed={name === tag}
-              onClick={() => {
-                document.getElementById(ID)?.hidePopover()
-                void list.show({ tag: name })
-              }}
+              onClick={() => show(name)}
             >
               <bdi>{name}</bdi> <small>{count.toLocaleString()}</small>
             </button>
           </li>
         ))}
       </ul>
-      {all.length > MAX_TAGS ? <p>Type tag:NAME in the search box to find any other.</p> : null}
+      {found.length > MAX_TAGS ? (
+        <p>
+          These are the {MAX_TAGS} most used of {found.length.toLocaleString()} tags.
+        </p>
+      ) : null}
       {isPart ? (
         <p role="status">
           {list.reader.isReadingAll.value

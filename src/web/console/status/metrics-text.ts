@@ -14,6 +14,8 @@ export type Sample = {
   /** The number of stored plants; undefined if the service does not count them. */
   readonly plants: number | undefined
   readonly queued: number | undefined
+  /** Time of the oldest entry of the change log, in milliseconds since 1970; 0: it is empty, undefined: there is none. */
+  readonly changesSince: number | undefined
   /** undefined: with a database server. */
   readonly freeBytes: number | undefined
   /** Milliseconds since 1970. */
@@ -50,6 +52,7 @@ export function parseMetrics(text: string, at: number): Sample {
     const seconds = toSeconds(labelOf(labels, 'le'))
     counts.set(seconds, (counts.get(seconds) ?? 0) + value)
   }
+  const oldestChange = values.get('plantstore_changes_oldest_timestamp_seconds')
   const buckets = [...counts]
     .map(([seconds, count]) => ({ seconds, count }))
     .sort((a, b) => a.seconds - b.seconds)
@@ -58,6 +61,7 @@ export function parseMetrics(text: string, at: number): Sample {
     created: values.get('plantstore_plants_created_total') ?? 0,
     plants: values.get('plantstore_plants'),
     queued: values.get('plantstore_queue_changes'),
+    changesSince: oldestChange === undefined ? undefined : Math.round(oldestChange * 1000),
     freeBytes: values.get('plantstore_disk_free_bytes'),
     startedAt: (values.get('process_start_time_seconds') ?? 0) * 1000,
     failed,
