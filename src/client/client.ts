@@ -8,6 +8,7 @@ import {
   plantText,
   toChangePage,
   toCreated,
+  toDeleted,
   toHealth,
   toHistoryPage,
   toNewPlant,
@@ -94,6 +95,12 @@ function plantCalls(call: Send) {
     putPlants: async (plants: readonly NewPlant[], options: CallOptions = {}) => {
       const body = batchOf(plants.map(plantText))
       return call('PUT', 'plants/batch', { body, read: toPutCounts, ...options })
+    },
+
+    /** Deletes those of 1 to 1000 plants that are stored with exactly these fields; leaves those that differ. */
+    deletePlants: async (plants: readonly NewPlant[], options: CallOptions = {}) => {
+      const body = batchOf(plants.map(plantText))
+      return call('POST', 'plants/batch-delete', { body, read: toDeleted, ...options })
     },
 
     /** Creates any number of plants, and yields the outcome of each batch. Throws a {@link ClientError}. */

@@ -4,6 +4,7 @@ import {
   type Change,
   type ChangePage,
   type Created,
+  type Deleted,
   type Health,
   type HistoryPage,
   type NewPlant,
@@ -107,6 +108,21 @@ export function toPutCounts(value: unknown): PutCounts | undefined {
   const { created, replaced, unchanged } = fieldsOf(value)
   if (typeof created !== 'number' || typeof replaced !== 'number') return undefined
   return typeof unchanged === 'number' ? { created, replaced, unchanged } : undefined
+}
+
+function toId(value: unknown): { readonly id: bigint } | undefined {
+  const { id } = fieldsOf(value)
+  return typeof id === 'string' && DIGITS.test(id) ? { id: BigInt(id) } : undefined
+}
+
+/** What became of the plants of a batch of deletes; undefined for any other value. */
+export function toDeleted(value: unknown): Deleted | undefined {
+  const { deleted, ...rest } = fieldsOf(value)
+  const changed = toEach(rest.changed, toId)
+  const missing = toEach(rest.missing, toId)
+  return typeof deleted === 'number' && changed && missing
+    ? { deleted, changed, missing }
+    : undefined
 }
 
 const SCOPES = ['read', 'write'] as const

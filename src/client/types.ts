@@ -32,6 +32,15 @@ export type PutCounts = {
   readonly unchanged: number
 }
 
+/** What became of the plants of a batch of deletes. */
+export type Deleted = {
+  readonly deleted: number
+  /** Stored with other fields, and left alone. */
+  readonly changed: readonly Pick<NewPlant, 'id'>[]
+  /** Not stored. */
+  readonly missing: readonly Pick<NewPlant, 'id'>[]
+}
+
 /** The selection of plants in a list. */
 export type ListQuery = {
   /** Page size: 1 to 1000 plants; default: 100. */

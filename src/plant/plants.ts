@@ -46,6 +46,15 @@ export type PutCounts = {
   readonly unchanged: number
 }
 
+/** What became of a batch of deletes: how many plants it deleted, and the ids of the others. */
+export type Deleted = {
+  readonly deleted: number
+  /** Stored with other fields, and left alone. */
+  readonly changed: readonly Int64[]
+  /** Not stored. */
+  readonly missing: readonly Int64[]
+}
+
 /** Options of changing a stored plant. */
 export type ChangeOptions = CreateOptions & {
   /** Checked in the commit that makes the change, so that no other change intervenes. */
@@ -66,6 +75,8 @@ export interface Plants {
    * in the change log. If plants share an id, the last counts.
    */
   putPlants(plants: readonly Plant[], options?: CreateOptions): Promise<PutCounts>
+  /** Removes the plants that are stored with exactly these fields, in one commit; leaves those that differ. */
+  deletePlants(plants: readonly Plant[], options?: CreateOptions): Promise<Deleted>
   /** Replaces all fields of the plant with this id. 40402: there is none; 41201: the precondition fails. */
   replacePlant(plant: Plant, options?: ChangeOptions): Promise<void>
   /** Changes some fields of a plant. Resolves to the changed plant. Rejects like `replacePlant`. */

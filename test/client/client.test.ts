@@ -81,6 +81,8 @@ test('rejects every wrong argument, and never throws at the call', async () => {
     client.createPlants([wrong]),
     client.putPlants(wrong),
     client.putPlants([wrong]),
+    client.deletePlants(wrong),
+    client.deletePlants([wrong]),
     client.createAll(wrong).next(),
     client.readPlant(wrong),
     client.listPlants(wrong),

@@ -78,7 +78,17 @@ export async function exercise(client: Client): Promise<string[]> {
   ]
   const counts = await client.putPlants(put)
   expect('a put', counts.ok && counts.value, { created: 1, replaced: 1, unchanged: 1 })
-  for (const id of [7n, 8n, ...IDS]) {
+  const gone = await client.deletePlants([
+    { id: 7n, name: 'seven' },
+    { id: MOST, name: 'other' },
+    { id: 2n ** 53n + 3n, name: 'none' },
+  ])
+  expect('a batch of deletes', gone.ok && gone.value, {
+    deleted: 1,
+    changed: [{ id: MOST }],
+    missing: [{ id: 2n ** 53n + 3n }],
+  })
+  for (const id of [8n, ...IDS]) {
     const deleted = await client.deletePlant(id)
     expect(`delete ${id}`, deleted.ok && deleted.value, null)
   }
@@ -98,7 +108,7 @@ export async function exercise(client: Client): Promise<string[]> {
     ['delete', MOST, null],
   ]
   expect('the changes', followed, followable)
-  const gone = await client.readPlant(MOST)
-  expect('a deleted plant', !gone.ok && gone.error, 40402)
+  const deleted = await client.readPlant(MOST)
+  expect('a deleted plant', !deleted.ok && deleted.error, 40402)
   return wrong
 }

@@ -6,6 +6,7 @@ import {
   type Change,
   type ChangePage,
   type Created,
+  type Deleted,
   type Health,
   type HistoryPage,
   KNOWN_ERRORS,
@@ -84,6 +85,11 @@ test('the types have the fields of the schemas', () => {
     replaced: 'required',
     unchanged: 'required',
   }
+  const deleted: Fields<Deleted> = {
+    deleted: 'required',
+    changed: 'required',
+    missing: 'required',
+  }
   const token: Fields<OwnToken> = {
     name: 'required',
     scope: 'required',
@@ -119,6 +125,7 @@ test('the types have the fields of the schemas', () => {
     HistoryPage: changes,
     Created: created,
     PutCounts: put,
+    Deleted: deleted,
     OwnToken: token,
     Health: health,
     Error: error,

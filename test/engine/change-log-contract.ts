@@ -148,6 +148,30 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     expect(replay(await follow(store))).toEqual(await allPlants(store))
   })
 
+  test('has what a batch of deletes removed, and nothing of what it left', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 3))
+    const before = await end(store)
+    const sent = [...range(1, 1), { id: 2n, name: 'other' }, { id: 3n, name: 'n2' }, ...range(4, 1)]
+
+    expect(await store.deletePlants(sent, { origin })).toEqual({
+      deleted: 2,
+      changed: [2n],
+      missing: [4n],
+    })
+    const entries = await follow(store, before)
+    expect(entries.map(brief)).toEqual([
+      ['delete', 1n, { name: 'n0' }, null],
+      ['delete', 3n, { name: 'n2' }, null],
+    ])
+    for (const entry of entries) expect(entry).toMatchObject(origin)
+    const after = await end(store)
+    expect(await store.deletePlants(sent)).toMatchObject({ deleted: 0 })
+    expect(await end(store)).toBe(after)
+    expect(replay(await follow(store))).toEqual(await allPlants(store))
+  })
+
   test('has nothing of a change that was refused', async () => {
     await using database = await make()
     const store = await database.open(DAY_MS)

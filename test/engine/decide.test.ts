@@ -36,6 +36,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
   fc.record({ kind: kind('create'), row, origin }),
   fc.record({ kind: kind('createAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({ kind: kind('putAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
+  fc.record({ kind: kind('deleteAll'), rows: fc.array(row, { maxLength: 4 }), origin }),
   fc.record({ kind: kind('replace'), row, precondition, origin }),
   fc.record({ kind: kind('patch'), id, patch, precondition, origin }),
   fc.record({ kind: kind('delete'), id, precondition, origin }),

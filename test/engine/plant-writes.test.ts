@@ -3,8 +3,8 @@ import { createWrites } from '../../src/engine/commit/plant-writes'
 import type { Outcome } from '../../src/engine/commit/write'
 import { range } from '../harness/tested-store'
 
-/** How often a listener of the change log is woken by a batch of puts that ends so. */
-async function wakings(outcome: Outcome): Promise<number> {
+/** How often a listener of the change log is woken by a batch that ends so. */
+async function wakings(outcome: Outcome, isPut = true): Promise<number> {
   const { methods, watch } = createWrites(
     async (batch) => batch.map(() => outcome),
     async () => ({ entries: [], next: '' }),
@@ -13,7 +13,8 @@ async function wakings(outcome: Outcome): Promise<number> {
   const end = watch(() => {
     woken += 1
   })
-  await methods.putPlants(range(1, 3)).catch(() => {})
+  const change = isPut ? methods.putPlants(range(1, 3)) : methods.deletePlants(range(1, 3))
+  await change.catch(() => {})
   end()
   return woken
 }
@@ -23,4 +24,10 @@ test('a batch of puts wakes those who follow the change log only if it wrote som
   expect(await wakings({ put: { created: 0, replaced: 1, unchanged: 2 } })).toBe(1)
   expect(await wakings({ put: { created: 0, replaced: 0, unchanged: 3 } })).toBe(0)
   expect(await wakings({ error: 50001 })).toBe(0)
+})
+
+test('a batch of deletes wakes them only if it deleted something', async () => {
+  const gone = { deleted: [1], changed: [2], missing: [] }
+  expect(await wakings({ gone }, false)).toBe(1)
+  expect(await wakings({ gone: { ...gone, deleted: [], missing: [1] } }, false)).toBe(0)
 })

@@ -121,6 +121,50 @@ function testPlants(open: () => Promise<TestedStore>): void {
     expect((await allPlants(await tested.reopen())).slice(1, 1001)).toEqual(range(0, 1000))
   })
 
+  test('deletes what is stored as it was sent, and leaves what differs', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants = [
+      { id: MIN, name: 'a', tag: '' },
+      { id: 9007199254740993n, name: 'b' },
+      { id: MAX, name: 'c', tag: 'd' },
+    ]
+    const kept = [
+      { id: 1n, name: 'tagged', tag: '' },
+      { id: 2n, name: 'named' },
+    ]
+    await store.createPlants([...plants, ...kept])
+
+    const sent = [...plants, { id: 1n, name: 'tagged' }, { id: 2n, name: 'other' }]
+    const left = { changed: [1n, 2n], missing: [MAX - 1n] }
+    expect(await store.deletePlants([...sent, { id: MAX - 1n, name: 'c' }])).toEqual({
+      deleted: 3,
+      ...left,
+    })
+    expect(await allPlants(store)).toEqual(kept)
+    expect(await store.deletePlants(plants)).toEqual({
+      deleted: 0,
+      changed: [],
+      missing: plants.map(({ id }) => id),
+    })
+    expect(await allPlants(await tested.reopen())).toEqual(kept)
+  })
+
+  test('deletes 1000 plants, and creates them again', async () => {
+    await using tested = await open()
+    const { store } = tested
+    const plants = range(500, 1000)
+    await store.createPlants(plants)
+    await store.createPlants(range(0, 500))
+
+    const all = { deleted: 1000, changed: [], missing: [] }
+    expect(await store.deletePlants(plants)).toEqual(all)
+    expect(await store.countPlants()).toBe(500)
+    await store.createPlants(plants)
+    expect(await store.countPlants()).toBe(1500)
+    expect(await allPlants(await tested.reopen())).toEqual([...range(0, 500), ...plants])
+  })
+
   test('replaces and deletes the plant that is there', async () => {
     await using tested = await open()
     const { store } = tested
@@ -169,6 +213,9 @@ function testCount(open: () => Promise<TestedStore>): void {
       store.createPlants([twice]),
       store.putPlants([...range(590, 10), ...range(700, 10), twice]),
       store.putPlants(range(700, 10)),
+      store.deletePlants([...range(705, 10), twice]),
+      store.deletePlants(range(710, 10)),
+      store.putPlants([...range(705, 5), twice]),
       store.deletePlant(1000n),
     ])
     expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(6)
@@ -286,13 +333,18 @@ function testOrder(open: () => Promise<TestedStore>): void {
         { id: 2n, name: 'g' },
       ]),
       store.putPlants([{ id, name: 'd' }]),
+      store.deletePlants([
+        { id, name: 'f' },
+        { id: 2n, name: 'g' },
+      ]),
+      store.createPlant({ id: 2n, name: 'h' }),
       store.deletePlant(2n),
       store.deletePlant(2n),
     ])
 
     const errors = results.map((it) => (it.status === 'rejected' ? it.reason.error : null))
     const made = [40402, null, 40902, null, 40901, null, null, null]
-    expect(errors).toEqual([...made, null, null, null, 40402])
+    expect(errors).toEqual([...made, null, null, null, null, null, 40402])
     expect(await allPlants(store)).toEqual([{ id, name: 'd' }])
   })
 

@@ -215,6 +215,12 @@ export const auth: readonly Case[] = [
     40301,
   ),
   withScope(
+    'refuses a batch of deletes by a token that only reads',
+    'POST /plants/batch-delete',
+    { body: `{"plants":[${body}]}` },
+    40301,
+  ),
+  withScope(
     'refuses a change by a token that only reads',
     'PUT /plants/1',
     { body: '{"name":"b"}' },

@@ -46,6 +46,12 @@ const batch = (name: string, body: Body, answer: Expected, stores: readonly Row[
 const puts = (name: string, body: Body, answer: Expected, replaces?: Row): Case =>
   put(name, '/plants/batch', body, answer, replaces)
 
+const deletes = (name: string, body: Body, answer: Expected): Case => ({
+  name,
+  bytes: request({ line: 'POST /plants/batch-delete HTTP/1.1', body }),
+  answers: [answer],
+})
+
 const plants = (...texts: readonly string[]): string => `{"plants":[${texts.join(',')}]}`
 const numbered = (count: number): Row[] =>
   Array.from({ length: count }, (_, n) => [n + 10, 'a'] as const)
@@ -288,6 +294,19 @@ export const changes: readonly Case[] = [
   ),
   puts('refuses puts whose last plant is wrong', plants('{"id":1,"name":"b"}', '{"id":11}'), 40002),
   puts('refuses puts within __proto__', '{"__proto__":{"plants":[{"id":1,"name":"b"}]}}', 40002),
+  deletes(
+    'leaves the fixture in a batch of deletes without its tag',
+    plants('{"id":1.0,"name":"Fern"}', '{"id":9223372036854775807,"name":"Fern"}'),
+    [200, '{"deleted":0,"changed":[{"id":1}],"missing":[{"id":9223372036854775807}]}'],
+  ),
+  deletes('refuses 1,001 deletes', plants(...numbered(1001).map(toText)), 40002),
+  deletes(
+    'refuses deletes that repeat an id',
+    plants('{"id":1,"name":"b"}', '{"id":1e0,"name":"c"}'),
+    40002,
+  ),
+  deletes('refuses to delete by the ids alone', plants('{"id":1}'), 40002),
+  deletes('refuses deletes cut off', '{"plants":[{"id":1,"name":"b"}', 40001),
   puts('refuses puts cut off', '{"plants":[{"id":1,"name":"b"}', 40001),
   batch(
     'refuses a batch with the fixture as it is',

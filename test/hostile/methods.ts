@@ -84,6 +84,7 @@ export const methods: readonly Case[] = [
   ...unlike('/plants', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'CONNECT', 'PROPFIND', 'LOCK'),
   ...unlike('/plants/1', 'POST', 'OPTIONS', 'TRACE', 'CONNECT', 'MKCOL'),
   ...unlike('/plants/batch', 'GET', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'),
+  ...unlike('/plants/batch-delete', 'GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'),
   ...unlike('/health', 'POST', 'PUT', 'DELETE', 'OPTIONS'),
   ...unlike('/metrics', 'POST', 'DELETE', 'TRACE'),
   {

@@ -86,6 +86,7 @@ test.each([
   ['PUT', '/plants/1'],
   ['DELETE', '/plants/1'],
   ['POST', '/plants/batch'],
+  ['POST', '/plants/batch-delete'],
   ['GET', '/metrics'],
 ])('asks for credentials: %s %s', async (method, path) => {
   const answer = await fetch(`${daemon.url}${path}`, { method })

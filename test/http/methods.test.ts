@@ -12,6 +12,7 @@ test.each([
   ['/plants', ['GET', 'HEAD', 'POST']],
   ['/plants/1', ['DELETE', 'GET', 'HEAD', 'PATCH', 'PUT']],
   ['/plants/batch', ['POST', 'PUT']],
+  ['/plants/batch-delete', ['POST']],
   ['/plants/changes', ['GET', 'HEAD']],
   ['/plants/1/history', ['GET', 'HEAD']],
   ['/health', ['GET', 'HEAD']],

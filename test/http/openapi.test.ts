@@ -168,6 +168,7 @@ test('describes every route, each with an example of each of its answers', () =>
     'patch /plants/{id}',
     'post /plants',
     'post /plants/batch',
+    'post /plants/batch-delete',
     'put /plants/batch',
     'put /plants/{id}',
   ])

@@ -5,6 +5,7 @@ import { holds } from '../../plant/entity-tag'
 import type { Origin } from '../../plant/plants'
 import { isSame, type PlantRow, patchRow, type RowId, toPlant } from '../../plant/row'
 import {
+  type DeleteAll,
   DONE,
   isDone,
   type Outcome,
@@ -68,6 +69,28 @@ function putAll({ rows, origin }: PutAll, state: State, changeLog?: NewEntry[]):
   if (!isDone(outcome)) return outcome
   for (const entry of entries) changeLog?.push(entry)
   return { put }
+}
+
+function deleteAll({ rows, origin }: DeleteAll, state: State, changeLog?: NewEntry[]): Outcome {
+  const gone = { deleted: [] as RowId[], changed: [] as RowId[], missing: [] as RowId[] }
+  const entries: NewEntry[] = []
+  const outcome = state.allOrNone((within) => {
+    for (const row of rows) {
+      const [plant] = row
+      const before = within.read(plant)
+      if (!before) gone.missing.push(plant)
+      else if (!isSame(row, before)) gone.changed.push(plant)
+      else {
+        within.remove(plant)
+        gone.deleted.push(plant)
+        entries.push({ action: 'delete', plant, before, after: null, origin })
+      }
+    }
+    return DONE
+  })
+  if (!isDone(outcome)) return outcome
+  for (const entry of entries) changeLog?.push(entry)
+  return { gone }
 }
 
 /** The id of the plant that a change concerns. */
@@ -136,6 +159,8 @@ export function decide(change: PlantWrite, state: State, changeLog?: NewEntry[])
     }
     case 'putAll':
       return putAll(change, state, changeLog)
+    case 'deleteAll':
+      return deleteAll(change, state, changeLog)
     default:
       return changeStored(change, state, changeLog)
   }
@@ -148,6 +173,7 @@ export function idsOf(change: PlantWrite): readonly RowId[] {
       return [change.row[0]]
     case 'createAll':
     case 'putAll':
+    case 'deleteAll':
       return change.rows.map(([id]) => id)
     default:
       return [idOf(change)]

@@ -7,7 +7,15 @@
 import { ApiError } from '../../errors'
 import type { PutCounts } from '../../plant/plants'
 import type { PlantRow } from '../../plant/row'
-import { DONE, type Done, isDone, type Outcome, putCounts } from './write'
+import {
+  type DeletedRows,
+  DONE,
+  type Done,
+  deletedRows,
+  isDone,
+  type Outcome,
+  putCounts,
+} from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
 export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
@@ -137,6 +145,13 @@ export class GroupCommit<Write> {
     const counts = putCounts(await this.#done(write, bytes, signal))
     if (!counts) throw new ApiError(50001)
     return counts
+  }
+
+  /** Like {@link submit}, for a batch of deletes: resolves to what became of its plants. */
+  async submitForDeleted(write: Write, bytes: number, signal?: AbortSignal): Promise<DeletedRows> {
+    const rows = deletedRows(await this.#done(write, bytes, signal))
+    if (!rows) throw new ApiError(50001)
+    return rows
   }
 
   /** Resolves when the queue is empty and no commit is in progress. */

@@ -1,6 +1,6 @@
 // The number of plants, which each commit updates in its own transaction.
 
-import { isDone, type Outcome, putCounts, type Write } from './write'
+import { deletedRows, isDone, type Outcome, putCounts, type Write } from './write'
 
 /** The change in the number of plants made by a write with this outcome. */
 export function countDelta(write: Write, outcome: Outcome): number {
@@ -12,6 +12,8 @@ export function countDelta(write: Write, outcome: Outcome): number {
       return write.rows.length
     case 'putAll':
       return putCounts(outcome)?.created ?? 0
+    case 'deleteAll':
+      return -(deletedRows(outcome)?.deleted.length ?? 0)
     case 'delete':
       return -1
     default:

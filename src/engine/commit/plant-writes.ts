@@ -25,7 +25,13 @@ const sizeOfAll = (plants: readonly Plant[]): number =>
 
 type PlantChanges = Pick<
   Store,
-  'createPlant' | 'createPlants' | 'putPlants' | 'replacePlant' | 'patchPlant' | 'deletePlant'
+  | 'createPlant'
+  | 'createPlants'
+  | 'putPlants'
+  | 'deletePlants'
+  | 'replacePlant'
+  | 'patchPlant'
+  | 'deletePlant'
 >
 
 /** The methods that change plants, through a group commit. */
@@ -39,6 +45,16 @@ export const plantChanges = (writes: GroupCommit<Write>): PlantChanges => ({
   putPlants: (plants, { signal, origin = null } = {}) => {
     const change = { kind: 'putAll', rows: plants.map(toRow), origin } as const
     return writes.submitForCounts(change, sizeOfAll(plants), signal)
+  },
+  async deletePlants(plants, { signal, origin = null } = {}) {
+    const change = { kind: 'deleteAll', rows: plants.map(toRow), origin } as const
+    const rows = await writes.submitForDeleted(change, sizeOfAll(plants), signal)
+    const { deleted, changed, missing } = rows
+    return {
+      deleted: deleted.length,
+      changed: changed.map(BigInt),
+      missing: missing.map(BigInt),
+    }
   },
   replacePlant: (plant, { signal, precondition = null, origin = null } = {}) => {
     const change = { kind: 'replace', row: toRow(plant), precondition, origin } as const

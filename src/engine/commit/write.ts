@@ -21,6 +21,12 @@ export type CreateAll = Requested & {
 /** Creates or replaces plants. */
 export type PutAll = Requested & { readonly kind: 'putAll'; readonly rows: readonly PlantRow[] }
 
+/** Deletes the plants that are stored with exactly these fields. */
+export type DeleteAll = Requested & {
+  readonly kind: 'deleteAll'
+  readonly rows: readonly PlantRow[]
+}
+
 /** A change of one plant that is stored. */
 export type WriteOfStored = Requested & { readonly precondition: Precondition | null } & (
     | { readonly kind: 'replace'; readonly row: PlantRow }
@@ -29,7 +35,7 @@ export type WriteOfStored = Requested & { readonly precondition: Precondition | 
   )
 
 /** A change of plants requested by a client. */
-export type PlantWrite = Create | CreateAll | PutAll | WriteOfStored
+export type PlantWrite = Create | CreateAll | PutAll | DeleteAll | WriteOfStored
 
 /** A write by the store itself, which changes no plant. */
 export type Maintenance =
@@ -62,8 +68,19 @@ export type Refusal = {
 /** A durable write with nothing to report. A string, which is cheap between threads. */
 export const DONE = 'done' as const
 
-/** The report of a durable write: of a patch, the row that it left; of a batch of puts, its counts. */
-export type Done = typeof DONE | { readonly row: PlantRow } | { readonly put: PutCounts }
+/** The ids of a batch of deletes: gone by it, stored with other fields, and not stored. */
+export type DeletedRows = {
+  readonly deleted: readonly RowId[]
+  readonly changed: readonly RowId[]
+  readonly missing: readonly RowId[]
+}
+
+/** The report of a durable write: of a patch, the row that it left; of a batch of puts or deletes, what became of its plants. */
+export type Done =
+  | typeof DONE
+  | { readonly row: PlantRow }
+  | { readonly put: PutCounts }
+  | { readonly gone: DeletedRows }
 
 /** The end of a write: done, or refused. */
 export type Outcome = Refusal | Done
@@ -76,8 +93,14 @@ export const isDone = (outcome: Outcome | undefined): outcome is Done =>
 export const putCounts = (outcome: Outcome | undefined): PutCounts | null =>
   outcome !== undefined && outcome !== DONE && 'put' in outcome ? outcome.put : null
 
+/** What became of a batch of deletes; null for any other outcome. */
+export const deletedRows = (outcome: Outcome | undefined): DeletedRows | null =>
+  outcome !== undefined && outcome !== DONE && 'gone' in outcome ? outcome.gone : null
+
 /** True if a write was made, and it wrote something. */
 export function hasWritten(outcome: Outcome | undefined): boolean {
+  const gone = deletedRows(outcome)
+  if (gone) return gone.deleted.length > 0
   const counts = putCounts(outcome)
   return counts ? counts.created + counts.replaced > 0 : isDone(outcome)
 }

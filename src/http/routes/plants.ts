@@ -13,7 +13,7 @@ import type { AnswerBudget } from '../answers/answer-budget'
 import type { Bodies } from '../bodies/body'
 import { queryOf } from '../elysia'
 import { answers } from './describe'
-import { Created, PlantBatch, PlantList, PlantPage, PutCounts } from './schemas'
+import { Created, Deleted, PlantBatch, PlantList, PlantPage, PutCounts } from './schemas'
 
 const monstera = { name: 'Monstera deliciosa', tag: 'aroid' }
 export const storedExample = { id: 1, ...monstera }
@@ -66,7 +66,11 @@ export type PlantDeps = {
 }
 
 export const plants = (deps: PlantDeps) =>
-  new Elysia({ name: 'plants' }).use(creating(deps)).use(listing(deps))
+  new Elysia({ name: 'plants' })
+    .use(creating(deps))
+    .use(putting(deps))
+    .use(deleting(deps))
+    .use(listing(deps))
 
 function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps) {
   return new Elysia()
@@ -116,27 +120,56 @@ function creating({ store, metrics, bodies, answerBudget, optionsOf }: PlantDeps
         },
       },
     )
-    .put(
-      '/plants/batch',
-      async ({ body, request, token, entry }) => {
-        const counts = await store.putPlants(plantsOf(body), optionsOf({ request, token, entry }))
-        metrics.created(counts.created)
-        return answerJson(counts)
+}
+
+function putting({ store, metrics, bodies, optionsOf }: PlantDeps) {
+  return new Elysia().use(requestContext()).put(
+    '/plants/batch',
+    async ({ body, request, token, entry }) => {
+      const counts = await store.putPlants(plantsOf(body), optionsOf({ request, token, entry }))
+      metrics.created(counts.created)
+      return answerJson(counts)
+    },
+    {
+      ...bodies.of(PlantBatch),
+      detail: {
+        operationId: 'putPlants',
+        summary: 'Create or replace up to 1000 plants, all or none',
+        description:
+          'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log. Answers once all are durable.',
+        answers: () =>
+          answers(200, 'All plants are durable.', PutCounts, {
+            example: { created: 1, replaced: 0, unchanged: 0 },
+          }),
       },
-      {
-        ...bodies.of(PlantBatch),
-        detail: {
-          operationId: 'putPlants',
-          summary: 'Create or replace up to 1000 plants, all or none',
-          description:
-            'Creates the plants that are new, replaces all fields of those that differ, and leaves the rest as they are: these have no entry in the change log. Answers once all are durable.',
-          answers: () =>
-            answers(200, 'All plants are durable.', PutCounts, {
-              example: { created: 1, replaced: 0, unchanged: 0 },
-            }),
-        },
+    },
+  )
+}
+
+function deleting({ store, bodies, answerBudget, optionsOf }: PlantDeps) {
+  return new Elysia().use(requestContext()).post(
+    '/plants/batch-delete',
+    async ({ body, request, token, entry }) => {
+      const options = optionsOf({ request, token, entry })
+      const { deleted, changed, missing } = await store.deletePlants(plantsOf(body), options)
+      const toIds = (ids: readonly Int64[]) => ids.map((id) => toJson({ id }))
+      const text = JSON.stringify({ deleted, changed: toIds(changed), missing: toIds(missing) })
+      return answerBudget.answer(request, text)
+    },
+    {
+      ...bodies.of(PlantBatch),
+      detail: {
+        operationId: 'deletePlants',
+        summary: 'Delete up to 1000 plants that are as they were sent',
+        description:
+          'Deletes the plants that are stored with exactly these fields, in one commit, and leaves those that differ: no change by another client is lost. Answers once the deletions are durable.',
+        answers: () =>
+          answers(200, 'The plants that matched are gone.', Deleted, {
+            example: { deleted: 1, changed: [], missing: [] },
+          }),
       },
-    )
+    },
+  )
 }
 
 function listing({ store, answerBudget }: PlantDeps) {

@@ -223,6 +223,18 @@ export const PutCounts = t.Object(
   },
 )
 
+const Untouched = (description: string) =>
+  t.Array(t.Object({ id: Int64 }), { maxItems: MAX_BATCH, description })
+
+export const Deleted = t.Object(
+  {
+    deleted: putCount('Plants that were deleted.'),
+    changed: Untouched('Plants that are stored with other fields, and were left alone.'),
+    missing: Untouched('Plants that were not stored.'),
+  },
+  { title: 'Deleted', description: 'What became of the plants of a batch of deletes.' },
+)
+
 export const OwnToken = t.Object(
   {
     name: t.String({

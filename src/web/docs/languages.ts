@@ -84,6 +84,7 @@ function callOf({ operation, draft, request }: Filled): string | null {
     createPlant: [literal(body)],
     createPlants: [literal(body.plants ?? [])],
     putPlants: [literal(body.plants ?? [])],
+    deletePlants: [literal(body.plants ?? [])],
     listPlants: [query],
     readPlant: [argument],
     replacePlant: [plant],

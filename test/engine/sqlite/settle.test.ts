@@ -41,6 +41,17 @@ test('is the last row of each plant that a batch changed', () => {
         },
         { put: { created: 1, replaced: 0, unchanged: 1 } },
       ],
+      [
+        {
+          kind: 'deleteAll',
+          rows: [
+            [6, 'g', null],
+            [7, 'h', null],
+          ],
+          origin: null,
+        },
+        { gone: { deleted: [6], changed: [7], missing: [] } },
+      ],
       [{ kind: 'delete', id: 3, ...asked }, DONE],
       [{ kind: 'patch', id: 4, patch: { tag: null }, ...asked }, { row: [4, 'e', null] }],
       [{ kind: 'probe' }, DONE],
@@ -53,6 +64,7 @@ test('is the last row of each plant that a batch changed', () => {
     3: null,
     4: [4, 'e', null],
     5: [5, 'f', 't'],
+    6: null,
   })
 })
 

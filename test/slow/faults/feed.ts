@@ -103,6 +103,7 @@ export function followLog(current: () => Daemon | undefined) {
 function leaves({ request: it }: Operation, id: number, after: string | null): boolean {
   switch (it.kind) {
     case 'delete':
+    case 'deleteAll':
       return after === null
     case 'patch':
       return after !== null && splitFields(after)[1] === it.tag
@@ -120,15 +121,21 @@ const actions = { create: 'create', batch: 'create', replace: 'replace', swap: '
 
 function actionOf({ request: { kind } }: Operation, before: string | null) {
   if (kind === 'put') return before === null ? 'create' : 'replace'
+  if (kind === 'deleteAll') return 'delete'
   return kind === 'patch' || kind === 'delete' || kind === 'read' ? kind : actions[kind]
 }
 
-/** True if the plants that have entries are those that an operation has written; all or none, but for what a put left. */
+/** True if the plants that have entries are those that an operation has written; all or none, but for what a put or a batch of deletes left. */
 function isWhole({ request, outcome }: Operation, found: readonly number[]): boolean {
   if (outcome.is !== 'done' && outcome.is !== 'unknown') return false
   if (request.kind === 'put') {
     const { created = 0, replaced = 0 } = outcome.is === 'done' ? (outcome.counts ?? {}) : {}
     return outcome.is === 'unknown' || found.length === created + replaced
+  }
+  if (request.kind === 'deleteAll') {
+    const { changed = [], missing = [] } = outcome.is === 'done' ? (outcome.left ?? {}) : {}
+    const left = changed.length + missing.length
+    return outcome.is === 'unknown' || found.length === request.plants.length - left
   }
   return `${found.toSorted((a, b) => a - b)}` === `${idsOf(request).toSorted((a, b) => a - b)}`
 }

@@ -23,6 +23,8 @@ export type Request =
   | { kind: 'batch'; plants: { id: number; fields: Fields }[] }
   /** Creates or replaces plants. */
   | { kind: 'put'; plants: { id: number; fields: Fields }[] }
+  /** Deletes the plants that have these fields. */
+  | { kind: 'deleteAll'; plants: { id: number; fields: Fields }[] }
 
 /** How many plants a put created, replaced, and found as they are. */
 export interface Counts {
@@ -31,9 +33,15 @@ export interface Counts {
   unchanged: number
 }
 
+/** The plants that a batch of deletes left: with other fields, and not stored. */
+export interface Left {
+  changed: number[]
+  missing: number[]
+}
+
 export type Outcome =
   /** It was done; `fields` are what a read found, or a patch left. */
-  | { is: 'done'; fields?: Fields; counts?: Counts }
+  | { is: 'done'; fields?: Fields; counts?: Counts; left?: Left }
   /** 404: there is no such plant. */
   | { is: 'absent' }
   /** 412: the plant is not what was expected. */
@@ -117,6 +125,7 @@ const asked = (request: Request): string => {
       return `swap ${request.id} ${request.expected} for ${request.fields}`
     case 'batch':
     case 'put':
+    case 'deleteAll':
       return `${request.kind} ${request.plants.map(({ id, fields }) => `${id} ${fields}`).join(', ')}`
     default:
       return `${request.kind} ${request.id}`
@@ -126,6 +135,7 @@ const asked = (request: Request): string => {
 const told = (outcome: Outcome): string => {
   switch (outcome.is) {
     case 'done':
+      if (outcome.left) return `left ${JSON.stringify(outcome.left)}`
       return outcome.counts ? JSON.stringify(outcome.counts) : (outcome.fields ?? 'done')
     case 'exists':
       return `${outcome.id} exists with ${outcome.same ? 'the same' : 'other'} fields`

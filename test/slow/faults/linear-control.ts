@@ -86,9 +86,24 @@ async function putAll(batch: NewPlant[]): Promise<Response> {
   return Response.json(counts)
 }
 
+async function deleteAll(batch: NewPlant[]): Promise<Response> {
+  const toIds = (some: NewPlant[]) => some.map(({ id }) => ({ id }))
+  const missing = batch.filter(({ id }) => !plants.has(id))
+  const same = batch.filter(({ id, name, tag }) => {
+    const found = plants.get(id)
+    return found?.name === name && found.tag === tag
+  })
+  const changed = batch.filter((it) => !missing.includes(it) && !same.includes(it))
+  // Others may come between the look and the change.
+  if (breaks === 'deletes') await Bun.sleep(5)
+  for (const { id } of same) plants.delete(id)
+  return Response.json({ deleted: same.length, changed: toIds(changed), missing: toIds(missing) })
+}
+
 async function change(method: string, path: string, request: Request): Promise<Response> {
   const body = method === 'DELETE' ? undefined : JSON.parse(await request.text())
   if (path === '/plants/batch' && method === 'PUT') return putAll(body.plants)
+  if (path === '/plants/batch-delete') return deleteAll(body.plants)
   if (path === '/plants/batch') return createAll(body.plants, { created: body.plants.length })
   if (path === '/plants') return createAll([body], { name: body.name, tag: body.tag })
   const id = idOf(path)

@@ -44,6 +44,12 @@ const pickPut = (fields: string, seen: Seen): Request => ({
   }),
 })
 
+/** Plants as they were seen last. Two at a time, as of {@link pickPut}. */
+const pickDeleteAll = (fields: string, seen: Seen): Request => ({
+  kind: 'deleteAll',
+  plants: pickGroup(2).map((id) => ({ id, fields: seen.get(id)?.expected ?? fields })),
+})
+
 /** The latest state of a plant seen by any client. */
 type Seen = Map<number, { expected: Fields; entityTag: string }>
 
@@ -58,7 +64,8 @@ function pickRequest(fields: string, seen: Seen): Request {
   if (dice < 0.55) return { kind: 'patch', id, tag: fields }
   if (dice < 0.75) return { kind: 'delete', id }
   if (dice < 0.9) return { kind: 'read', id }
-  return dice < 0.97 ? pickBatch(fields) : pickPut(fields, seen)
+  if (dice < 0.96) return pickBatch(fields)
+  return dice < 0.98 ? pickPut(fields, seen) : pickDeleteAll(fields, seen)
 }
 
 function plantOf(fields: Fields) {
@@ -86,12 +93,16 @@ function textOf(token: string, it: Request, id: string): string {
     case 'read':
       return send('GET', `/plants/${it.id}`)
     case 'batch':
-    case 'put': {
+    case 'put':
+    case 'deleteAll': {
       const plants = it.plants.map(({ id, fields }) => ({ id, ...plantOf(fields) }))
+      if (it.kind === 'deleteAll') return send('POST', '/plants/batch-delete', { plants })
       return send(it.kind === 'put' ? 'PUT' : 'POST', '/plants/batch', { plants })
     }
   }
 }
+
+const idsIn = (plants: readonly { id: number }[]): number[] => plants.map(({ id }) => id)
 
 /** The outcome of an answer; undefined if the service does not document it. */
 function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
@@ -99,12 +110,17 @@ function outcomeOf(it: Request, { status, body }: Answer): Outcome | undefined {
   const { error, message, name, tag, ...counts } = JSON.parse(body)
   if (status === 200) {
     if (it.kind === 'put') return { is: 'done', counts }
+    if (it.kind === 'deleteAll') {
+      const { deleted, changed, missing } = counts
+      if (deleted + changed.length + missing.length !== it.plants.length) return undefined
+      return { is: 'done', left: { changed: idsIn(changed), missing: idsIn(missing) } }
+    }
     const isShown = it.kind === 'read' || it.kind === 'patch'
     return isShown ? { is: 'done', fields: joinFields(name, tag) } : { is: 'done' }
   }
   if (error === 40402) return { is: 'absent' }
   if (error === 41201) return it.kind === 'swap' ? { is: 'mismatch' } : undefined
-  if (it.kind !== 'put' && (error === 40901 || error === 40902)) {
+  if (it.kind !== 'put' && it.kind !== 'deleteAll' && (error === 40901 || error === 40902)) {
     const id = it.kind === 'batch' ? Number(/\bid (\d+)/.exec(message)?.[1]) : undefined
     const [taken] = it.kind === 'batch' ? it.plants.filter((plant) => plant.id === id) : [it]
     return taken && { is: 'exists', id: taken.id, same: error === 40901 }

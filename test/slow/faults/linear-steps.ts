@@ -1,5 +1,12 @@
 // The preconditions and effects of a history's operations on the plants.
-import { type Counts, idsOf, joinFields, type Operation, splitFields } from './history.ts'
+import {
+  type Counts,
+  idsOf,
+  joinFields,
+  type Left,
+  type Operation,
+  splitFields,
+} from './history.ts'
 
 /** The fields stored under an id; null for no plant. */
 export type Fields = string | null
@@ -47,6 +54,7 @@ export function createLabels(operations: Operation[]) {
     if ('id' in request && outcome.is === 'done' && outcome.fields !== undefined)
       see(request.id, outcome.fields)
     if (request.kind === 'swap') see(request.id, request.expected)
+    if (request.kind === 'deleteAll') for (const { id, fields } of request.plants) see(id, fields)
     if (outcome.is !== 'exists') continue
     for (const { id, fields } of writtenBy(request)) see(id, fields)
   }
@@ -72,6 +80,17 @@ function countsOf(written: readonly [id: number, fields: Fields][], plants: Plan
     counts[before === null ? 'created' : isSame ? 'unchanged' : 'replaced'] += 1
   }
   return counts
+}
+
+/** The plants that a batch of deletes leaves. */
+function leftOf(expected: readonly [id: number, fields: Fields][], plants: Plants): Left {
+  const left: Left = { changed: [], missing: [] }
+  for (const [id, fields] of expected) {
+    const before = plants.get(id) ?? null
+    if (before === null) left.missing.push(id)
+    else if (before !== fields) left.changed.push(id)
+  }
+  return left
 }
 
 const withTag = (fields: string, tag: string) => joinFields(splitFields(fields)[0], tag)
@@ -128,6 +147,15 @@ export function stepOf(operation: Operation, label: ReturnType<typeof createLabe
     case 'put': {
       const counts = outcome.is === 'done' ? outcome.counts : undefined
       return sets((plants) => !counts || Bun.deepEquals(countsOf(written, plants), counts))
+    }
+    case 'deleteAll': {
+      const left = outcome.is === 'done' ? outcome.left : undefined
+      return changes(
+        (plants) => !left || Bun.deepEquals(leftOf(written, plants), left),
+        JSON.stringify(written),
+        (plants) =>
+          written.flatMap(([it, fields]) => (plants.get(it) === fields ? [[it, null]] : [])),
+      )
     }
     case 'replace':
       return sets((plants) => plants.get(id) !== null)

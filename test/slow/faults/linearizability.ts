@@ -160,6 +160,7 @@ const promises = [
   'conditions',
   'patches',
   'puts',
+  'deletes',
 ]
 
 /** A server that breaks a promise is found out, and the same server without that is not. */

@@ -5,6 +5,7 @@ import {
   type Counts,
   idsOf,
   joinFields,
+  type Left,
   type Operation,
   type Outcome,
   type Request,
@@ -45,6 +46,15 @@ const put = (...plants: [id: number, fields: string][]): Request => ({
 const counted = (created: number, replaced: number, unchanged: number): Outcome => ({
   is: 'done',
   counts: { created, replaced, unchanged },
+})
+
+const deleteAll = (...plants: [id: number, fields: string][]): Request => ({
+  kind: 'deleteAll',
+  plants: plants.map(([id, fields]) => ({ id, fields })),
+})
+const leaving = (changed: number[], missing: number[]): Outcome => ({
+  is: 'done',
+  left: { changed, missing },
 })
 
 /** Operations of which each ends before the next begins, but for those that share a list: these are all concurrent. */
@@ -139,6 +149,24 @@ test.each([
   [
     'a put that is sent again and finds its plants unchanged',
     historyOf([put([1, 'a'], [2, 'b']), unknown], [put([1, 'a'], [2, 'b']), counted(0, 0, 2)]),
+  ],
+  [
+    'a batch of deletes that finds a plant, another version and none',
+    historyOf(
+      [batch('a', 1, 2), done],
+      [patch('b', 2), found('a with b')],
+      [deleteAll([1, 'a'], [2, 'a'], [3, 'a']), leaving([2], [3])],
+      [read(1), absent],
+      [read(2), found('a with b')],
+    ),
+  ],
+  [
+    'a batch of deletes that is sent again and finds its plants gone',
+    historyOf(
+      [batch('a', 1, 2), done],
+      [deleteAll([1, 'a'], [2, 'a']), unknown],
+      [deleteAll([1, 'a'], [2, 'a']), leaving([], [1, 2])],
+    ),
   ],
   [
     'a swap of what is there, and none of what is not',
@@ -317,6 +345,23 @@ test.each([
       [read(), found('a')],
     ),
   ],
+  [
+    'a batch of deletes of another version',
+    historyOf([create('a'), done], [replace('b'), done], [deleteAll([1, 'a']), leaving([], [])]),
+  ],
+  [
+    'a batch of deletes that says of a plant that it is missing, which is there',
+    historyOf([create('a'), done], [deleteAll([1, 'a']), leaving([], [1])]),
+  ],
+  [
+    'half a batch of deletes',
+    historyOf(
+      [batch('a', 1, 2), done],
+      [deleteAll([1, 'a'], [2, 'a']), unknown],
+      [read(1), absent],
+      [read(2), found('a')],
+    ),
+  ],
   ['half a batch', historyOf([batch('a', 1, 2), done], [read(1), found('a')], [read(2), absent])],
   [
     'half a batch that was refused',
@@ -370,6 +415,16 @@ function perform(request: Request, plants: Map<number, string>): Outcome {
         plants.set(id, fields)
       }
       return { is: 'done', counts }
+    }
+    case 'deleteAll': {
+      const left: Left = { changed: [], missing: [] }
+      for (const { id, fields } of request.plants) {
+        const before = plants.get(id)
+        if (before === undefined) left.missing.push(id)
+        else if (before !== fields) left.changed.push(id)
+        else plants.delete(id)
+      }
+      return { is: 'done', left }
     }
     case 'replace':
       if (!plants.has(request.id)) return absent
@@ -437,6 +492,11 @@ const anyRequest: fc.Arbitrary<Request> = fc.oneof(
       minLength: 1,
     })
     .map((plants) => put(...new Map(plants))),
+  fc
+    .array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom('a', 'b', 'a with b')), {
+      minLength: 1,
+    })
+    .map((plants) => deleteAll(...new Map(plants))),
 )
 // Positions of the call, the effect and the end of an operation.
 const anyPlaces = fc.uniqueArray(fc.nat(1000), { minLength: 3, maxLength: 3 })

@@ -65,6 +65,10 @@ const mixed: Change = (store) => [
     { id: 20n, name: 'new' },
   ]),
   store.putPlants([{ id: 20n, name: 'new' }]),
+  store.deletePlants([
+    { id: 20n, name: 'new' },
+    { id: 4n, name: 'other' },
+  ]),
 ]
 
 /** The result of each change: its value, or the number of its error. */
@@ -76,6 +80,7 @@ const endsOf = async (changes: readonly Promise<unknown>[]) =>
 const counts = [
   { created: 1, replaced: 1, unchanged: 1 },
   { created: 0, replaced: 0, unchanged: 1 },
+  { deleted: 1, changed: [4n], missing: [] },
 ]
 const expected = {
   creates: [40901, 40902, null],

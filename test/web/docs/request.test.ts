@@ -71,6 +71,7 @@ describe('requests', () => {
     expect((await send('deletePlant', { id: '1' })).status).toBe(204)
     expect((await send('createPlants')).status).toBe(200)
     expect((await send('putPlants')).status).toBe(200)
+    expect((await send('deletePlants')).status).toBe(200)
   })
 
   test('are commands of curl that a shell reads as they are, without the token', () => {

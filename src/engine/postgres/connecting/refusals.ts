@@ -20,6 +20,7 @@ const CHANGES: readonly (PlantWrite['kind'] | typeof TRIAL)[] = [
   'create',
   'createAll',
   'putAll',
+  'deleteAll',
   'replace',
   'patch',
   'delete',

@@ -1,7 +1,7 @@
 // Settles a batch in doubt: determines whether the disk holds it, once the disk can be read again.
 
 import { isSame, type PlantRow, type RowId, toRow } from '../../../plant/row'
-import { DONE, isDone, type Outcome, type Write } from '../../commit/write'
+import { DONE, deletedRows, isDone, type Outcome, type Write } from '../../commit/write'
 import type { LastEntry } from '../reading/change-log'
 import type { ServingConnection } from '../reading/connection'
 
@@ -30,6 +30,9 @@ export function netEffect(
       case 'createAll':
       case 'putAll':
         for (const row of write.rows) rows.set(row[0], row)
+        break
+      case 'deleteAll':
+        for (const id of deletedRows(outcome)?.deleted ?? []) rows.set(id, null)
         break
       case 'patch':
         if (outcome !== DONE && 'row' in outcome) rows.set(write.id, outcome.row)
