@@ -61,7 +61,12 @@ export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare
   return low
 }
 
-function merge(a: readonly NewPlant[], b: readonly NewPlant[], compare: Compare): NewPlant[] {
+/** Two sorted lists as one. */
+export function merge(
+  a: readonly NewPlant[],
+  b: readonly NewPlant[],
+  compare: Compare,
+): NewPlant[] {
   const merged: NewPlant[] = []
   let other = 0
   for (const it of a) {

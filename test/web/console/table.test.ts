@@ -164,7 +164,7 @@ describe('a list that is sorted', () => {
     list.change(9n, { name: 'basil' })
     list.change(4n, { name: 'apple' })
     list.change(5n, null)
-    list.rows.hide(1n)
+    list.rows.hide([1n])
 
     expect(names()).toEqual(['Aloe', 'apple', 'basil', 'Éclair', 'plant 9'])
     expect(list.rows.count.value).toBe(5)

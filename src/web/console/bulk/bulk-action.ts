@@ -1,4 +1,4 @@
-// An action on plants: deleting them, or setting a tag. Each plant is changed only if it is still as the table showed it.
+// An action on plants: deleting them, or setting a tag. A plant is changed only if it is still as the table showed it.
 
 import type { Client, Failure, NewPlant } from '../../../client/client.ts'
 import { plantsOf } from '../counts.ts'
@@ -25,10 +25,10 @@ const withTag = ({ tag: _, ...plant }: NewPlant, tag: string): NewPlant => ({
   ...(tag === '' ? {} : { tag }),
 })
 
-/** Shows a plant as it will be. */
-export function show(list: PlantList, { tag }: BulkAction, plant: NewPlant): void {
-  if (tag === undefined) list.rows.hide(plant.id)
-  else list.put(withTag(plant, tag))
+/** Shows plants as they will be. */
+export function show(list: PlantList, { tag }: BulkAction, plants: readonly NewPlant[]): void {
+  if (tag === undefined) list.rows.hide(plants.map(({ id }) => id))
+  else list.putAll(plants.map((plant) => withTag(plant, tag)))
 }
 
 /** Reads a plant before it is changed. */
@@ -51,7 +51,7 @@ export async function check(
   return { plant, why: GONE }
 }
 
-/** Sends the change of one plant. */
+/** Sends the change of one plant, on the condition that it is as it was read. */
 export function send(client: Client, { tag }: BulkAction, { plant: { id }, etag }: Checked) {
   const condition = etag === undefined ? {} : { ifMatch: etag }
   return tag === undefined
@@ -61,21 +61,25 @@ export function send(client: Client, { tag }: BulkAction, { plant: { id }, etag 
 
 export const isAboutPlant = ({ error }: Failure): boolean => error === 41201 || error === 40402
 
-/** Shows a plant whose change was refused as it is stored; null if it already is as the action leaves it. */
-export async function settle(
+/** Shows plants as they were, as nothing was changed. */
+export function putBack(
+  list: PlantList,
+  plants: readonly NewPlant[],
+  { message }: Failure,
+): readonly Skipped[] {
+  list.putAll(plants)
+  return plants.map((plant) => ({ plant, why: message }))
+}
+
+/** Shows a plant that was not changed as it is stored; null if it already is as the action leaves it. */
+export async function readAgain(
   session: Session,
   list: PlantList,
   { tag }: BulkAction,
   plant: NewPlant,
-  failure: Failure,
 ): Promise<Skipped | null> {
-  const now = isAboutPlant(failure)
-    ? await session.persist((client) => client.readPlant(plant.id))
-    : failure
-  if (!now.ok && now.error !== 40402) {
-    list.put(plant)
-    return { plant, why: now.message }
-  }
+  const now = await session.persist((client) => client.readPlant(plant.id))
+  if (!now.ok && now.error !== 40402) return putBack(list, [plant], now)[0] ?? null
   if (!now.ok) {
     list.remove(plant.id)
     return tag === undefined ? null : { plant, why: GONE }

@@ -1,6 +1,6 @@
 // Actions on one plant or many, with undo: shown at once, carried out once the time to undo has passed.
 
-import { batch, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { createClient, type Failure, type NewPlant } from '../../../client/client.ts'
 import { plantsOf } from '../counts.ts'
 import type { PlantList } from '../list/plant-list.ts'
@@ -16,12 +16,14 @@ import {
   GONE,
   isAboutPlant,
   isSkipped,
+  putBack,
+  readAgain,
   type Skipped,
   send,
-  settle,
   show,
 } from './bulk-action.ts'
 import { Countdown } from './countdown.ts'
+import { deletePlants, fitsLeaving, sendDeletions } from './delete-plants.ts'
 
 // Chromium carries out 256 requests of a page that is left.
 const MAX_ON_LEAVING = 200
@@ -31,10 +33,8 @@ export type Pending = {
   readonly action: BulkAction
   /** The plants as they were before. */
   readonly plants: readonly NewPlant[]
-  /** Those that were read again, by id. */
+  /** Those that were read again before they are tagged, by id. */
   readonly checked: Map<bigint, Checked>
-  /** True once the first plants were read again. */
-  readonly isShown: boolean
   readonly leftMs: number
   /** The number of plants that were changed or skipped; 0 while it can be undone. */
   readonly done: number
@@ -63,7 +63,7 @@ export class PendingActions {
   }
 
   /** Undoes an action, or the latest one. */
-  undo(found = this.waiting.value.findLast(({ isShown }) => isShown)): void {
+  undo(found = this.waiting.value.at(-1)): void {
     if (!found) return
     this.#countdown.update((it) => (it.key === found.key ? null : it))
     this.#putBack(found.plants)
@@ -78,9 +78,14 @@ export class PendingActions {
   /** True if leaving the page would drop a part of an action. */
   isAtRisk(): boolean {
     const all = this.waiting.value
-    const isUnchecked = all.some(({ plants, checked }) => plants.some(({ id }) => !checked.has(id)))
-    const count = all.reduce((sum, { plants }) => sum + plants.length, 0)
-    return this.running.value.length > 0 || isUnchecked || count > MAX_ON_LEAVING
+    const tagged = all.filter(({ action }) => action.tag !== undefined)
+    const isUnchecked = tagged.some(({ plants, checked }) =>
+      plants.some(({ id }) => !checked.has(id)),
+    )
+    const count = tagged.reduce((sum, { plants }) => sum + plants.length, 0)
+    const deleted = all.filter((it) => !tagged.includes(it)).flatMap(({ plants }) => plants)
+    const isTooMuch = count > MAX_ON_LEAVING || !fitsLeaving(deleted)
+    return this.running.value.length > 0 || isUnchecked || isTooMuch
   }
 
   /** Carries out every action at once, as the page or the token is about to go; the answers are lost. */
@@ -97,22 +102,28 @@ export class PendingActions {
       fetch: (url, init) => fetch(url, { ...init, keepalive: isPageGone }),
     })
     for (const { action, plants, checked, done } of all) {
-      for (const { id } of plants.slice(done)) {
-        const it = checked.get(id)
-        if (it) void send(client, action, it)
+      const left = plants.slice(done)
+      if (action.tag === undefined) sendDeletions(client, left)
+      else {
+        for (const { id } of left) {
+          const it = checked.get(id)
+          if (it) void send(client, action, it)
+        }
       }
     }
   }
 
-  /** Shows the plants as they will be, and reads them again during the time to undo. */
+  /** Shows the plants as they will be. One, or those to be tagged, are read again during the time to undo. */
   async #start(action: BulkAction, wanted: readonly NewPlant[]): Promise<void> {
     const key = ++this.#keys
     const plants = this.#takeOver(wanted)
     // At once: if rows moved later, the next click might hit the wrong one.
-    batch(() => {
-      for (const plant of plants) show(this.list, action, plant)
-    })
-    this.#countdown.start({ key, action, plants, checked: new Map(), isShown: false, done: 0 })
+    show(this.list, action, plants)
+    this.#countdown.start({ key, action, plants, checked: new Map(), done: 0 })
+    if (action.tag !== undefined || plants.length === 1) await this.#check(key, action, plants)
+  }
+
+  async #check(key: number, action: BulkAction, plants: readonly NewPlant[]): Promise<void> {
     const skipped: Skipped[] = []
     const checks = inBatches(plants, (plant) => check(this.session, this.list, plant))
     for await (const part of checks) {
@@ -135,7 +146,7 @@ export class PendingActions {
       if (it.key !== key) return it
       for (const one of results) if (!isSkipped(one)) it.checked.set(one.plant.id, one)
       const plants = gone.size === 0 ? it.plants : it.plants.filter(({ id }) => !gone.has(id))
-      return plants.length === 0 ? null : { ...it, plants, isShown: true }
+      return plants.length === 0 ? null : { ...it, plants }
     })
   }
 
@@ -151,23 +162,11 @@ export class PendingActions {
   }
 
   async #run(pending: Pending): Promise<void> {
-    const { key, action, plants, checked } = pending
+    const { key, action, plants } = pending
     const skipped: Skipped[] = []
-    let refusal: Failure | undefined
     this.running.value = [...this.running.value, pending]
-    const outcomes = inBatches(plants, async (plant) => {
-      // A refusal that is not about the plant would hit all others too.
-      if (refusal) return settle(this.session, this.list, action, plant, refusal)
-      const found = checked.get(plant.id) ?? (await check(this.session, this.list, plant))
-      if (isSkipped(found)) return found
-      const result = await this.session.persist<unknown>((client) => send(client, action, found))
-      if (result.ok) {
-        if (action.tag === undefined) this.list.rows.unhide(plant.id)
-        return null
-      }
-      if (!isAboutPlant(result)) refusal = result
-      return settle(this.session, this.list, action, plant, result)
-    })
+    const outcomes =
+      action.tag === undefined ? deletePlants(this.session, this.list, plants) : this.#tag(pending)
     for await (const part of outcomes) {
       skipped.push(...part.filter((it) => it !== null))
       this.running.value = this.running.value.map((it) =>
@@ -181,6 +180,23 @@ export class PendingActions {
     if (plants.length > 1 || action.tag !== undefined) this.#selectAgain(skipped)
   }
 
+  /** Sets the tag of each plant; yields those of each few requests, null for each that has it. */
+  #tag({ action, plants, checked }: Pending): AsyncGenerator<readonly (Skipped | null)[]> {
+    const { session, list } = this
+    let refusal: Failure | undefined
+    return inBatches(plants, async (plant) => {
+      // A refusal that is not about the plant would hit all others too.
+      if (refusal) return putBack(list, [plant], refusal)[0] ?? null
+      const found = checked.get(plant.id) ?? (await check(session, list, plant))
+      if (isSkipped(found)) return found
+      const result = await session.persist<unknown>((client) => send(client, action, found))
+      if (result.ok) return null
+      if (isAboutPlant(result)) return readAgain(session, list, action, plant)
+      refusal = result
+      return putBack(list, [plant], result)[0] ?? null
+    })
+  }
+
   /** Selects skipped plants, for another try. */
   #selectAgain(skipped: readonly Skipped[]): void {
     const plants = skipped.filter(({ why }) => why !== GONE).map(({ plant }) => plant)
@@ -190,9 +206,7 @@ export class PendingActions {
   #putBack(plants: readonly NewPlant[]): void {
     // The button that was pressed goes, which not every browser reports.
     this.isPaused.value = false
-    batch(() => {
-      for (const plant of plants) this.list.put(plant)
-    })
+    this.list.putAll(plants)
     const [first, another] = plants
     if (!first) return
     this.announce(another ? `${plantsOf(plants.length)} kept` : `Plant ${first.id} was kept`)

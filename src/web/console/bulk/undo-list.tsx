@@ -29,7 +29,7 @@ function undoLabel({ action, plants }: ActionProps): string {
 
 /** The actions that can be undone, and the progress of those that are carried out. */
 export function UndoList({ pending }: { readonly pending: PendingActions }) {
-  const all = pending.waiting.value.filter(({ isShown }) => isShown)
+  const all = pending.waiting.value
   const running = pending.running.value.filter(({ plants }) => plants.length > 1)
   if (all.length + running.length === 0) return null
   const pause = (isPaused: boolean) => () => {

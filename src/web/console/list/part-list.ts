@@ -6,6 +6,19 @@ import type { Part } from './part.ts'
 
 const MAX_HELD_ROWS = 20_000
 
+/** The index of the first element that meets a condition, as do all after it; the length if none does. */
+function firstOf<T>(sorted: readonly T[], meets: (it: T) => boolean): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const it = sorted[middle]
+    if (it !== undefined && !meets(it)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 export class PartList {
   #order = ASCENDING
   #parts: Part[] = []
@@ -85,6 +98,19 @@ export class PartList {
     this.index()
   }
 
+  /** Puts plants in their places in the parts that are held, or takes them out. */
+  placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): void {
+    const byPart = Map.groupBy(changes, ([id]) => this.partOf(id))
+    for (const [part, changed] of byPart) {
+      if (!part?.rows) continue
+      const kept = part.rows.filter(({ id }) => !changes.has(id))
+      const put = changed.map(([, plant]) => plant).filter((it) => it !== null)
+      part.rows = [...kept, ...put].sort((a, b) => (this.#order.isBefore(a.id, b.id) ? -1 : 1))
+      part.count = part.rows.length
+    }
+    this.index()
+  }
+
   startOf(part: Part): number {
     return this.#starts[this.#parts.indexOf(part)] ?? 0
   }
@@ -95,8 +121,7 @@ export class PartList {
 
   /** The index of a plant among rows, or of the first one after its id. */
   placeIn(rows: readonly NewPlant[], id: bigint): number {
-    const at = rows.findIndex((row) => !this.#order.isBefore(row.id, id))
-    return at < 0 ? rows.length : at
+    return firstOf(rows, (row) => !this.#order.isBefore(row.id, id))
   }
 
   /** The row of a plant, or of the first one after its id. */
@@ -138,6 +163,6 @@ export class PartList {
   }
 
   #placeOfId(id: bigint): number {
-    return this.#parts.findIndex(({ last }) => !this.#order.isBefore(last, id))
+    return firstOf(this.#parts, ({ last }) => !this.#order.isBefore(last, id))
   }
 }

@@ -120,6 +120,13 @@ export class PlantList {
     this.rows.set(plant.id, matches(this.query.value, plant) ? plant : null)
   }
 
+  /** Like {@link put}, for many plants. */
+  putAll(plants: readonly NewPlant[]): void {
+    for (const { id } of plants) this.rows.unhide(id)
+    const { value: query } = this.query
+    this.rows.setAll(new Map(plants.map((it) => [it.id, matches(query, it) ? it : null])))
+  }
+
   /** Shows a change by others, unless the plant is about to be deleted here. */
   change(id: bigint, plant: Plant | null): void {
     if (this.rows.isHidden(id)) return

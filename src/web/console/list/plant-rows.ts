@@ -2,7 +2,7 @@
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
-import { BY_ID, type Compare, comparatorOf, MAX_SORTED, placeAmong } from '../sort.ts'
+import { BY_ID, type Compare, comparatorOf, MAX_SORTED, merge, placeAmong } from '../sort.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import { type Part, readPart } from './part.ts'
 import { PartList } from './part-list.ts'
@@ -71,10 +71,10 @@ export class PlantRows {
     return this.#hidden.has(id)
   }
 
-  /** Leaves a plant out until it is shown again, even if it is still stored. */
-  hide(id: bigint): void {
-    this.#hidden.add(id)
-    this.set(id, null)
+  /** Leaves plants out until they are shown again, even if they are still stored. */
+  hide(ids: readonly bigint[]): void {
+    for (const id of ids) this.#hidden.add(id)
+    this.setAll(new Map(ids.map((id) => [id, null])))
   }
 
   unhide(id: bigint): void {
@@ -85,6 +85,18 @@ export class PlantRows {
   set(id: bigint, plant: NewPlant | null): void {
     if (this.#reads > 0) this.#recent.set(id, plant)
     this.#place(id, plant)
+    this.publish()
+  }
+
+  /** Puts many plants in their places, or takes them out. */
+  setAll(changes: ReadonlyMap<bigint, NewPlant | null>): void {
+    if (this.#reads > 0) for (const [id, plant] of changes) this.#recent.set(id, plant)
+    this.parts.placeAll(changes)
+    if (this.#sorted) {
+      const kept = this.#sorted.filter(({ id }) => !changes.has(id))
+      const put = [...changes.values()].filter((it) => it !== null)
+      this.#sorted = merge(kept, put.sort(this.#compare), this.#compare)
+    }
     this.publish()
   }
 
