@@ -13,6 +13,7 @@ import { PlantPanel } from './editor/plant-panel.tsx'
 import { ImportPanel } from './import/panel.tsx'
 import { Age } from './list/age.tsx'
 import { Empty } from './list/empty.tsx'
+import type { PlantList } from './list/plant-list.ts'
 import { PlantTable } from './list/plant-table.tsx'
 import { preparePrinting } from './list/print.ts'
 import { Toolbar } from './list/toolbar.tsx'
@@ -46,10 +47,19 @@ function Header({ console: { session, disconnect } }: Props) {
   )
 }
 
+/** The progress of reading all plants, then of sorting them. */
+function progressOf({ rows, total }: PlantList): string {
+  const found = rows.found.value
+  if (rows.parts.isHeld) return `Sorting ${plantsOf(found)}…`
+  const read = found.toLocaleString()
+  return total === undefined ? `Reading… ${read} so far` : `Reading ${read} of ${plantsOf(total)}…`
+}
+
 /** The number of plants that were found; '' where the status line says it. */
 function countOf({ list, monitor }: Console): string {
   const found = list.rows.found.value
   const isAll = isEverything(list.query.value)
+  if (list.reader.isReadingAll.value && !list.rows.isSorted) return progressOf(list)
   if (!list.rows.isComplete.value) {
     if (isAll && monitor.latest.value?.plants !== undefined) return ''
     if (found === 0) return 'None found yet; still searching'
@@ -61,14 +71,13 @@ function countOf({ list, monitor }: Console): string {
 }
 
 /** The progress of reading all plants, for an order that needs them. */
-function Reading({ console: { list, monitor } }: Props) {
+function Reading({ console: { list } }: Props) {
   if (!list.reader.isReadingAll.value) return null
-  const stored = isEverything(list.query.value) ? monitor.latest.value?.plants : undefined
   return (
     <progress
       class="reading"
       aria-label="Reading all plants"
-      max={Math.max(stored ?? MAX_SORTED, 1)}
+      max={Math.max(list.total ?? MAX_SORTED, 1)}
       value={list.rows.found.value}
     />
   )

@@ -4,7 +4,7 @@ import type { NewPlant } from '../../client/client.ts'
 import { TEXTS } from './texts.ts'
 
 /** The most plants that the page sorts, as it reads them all first. */
-export const MAX_SORTED = 20_000
+export const MAX_SORTED = 100_000
 
 /** The columns to sort by, in the order of the table. */
 export const SORT_KEYS = ['id', ...TEXTS] as const
@@ -61,19 +61,32 @@ export function placeAmong(sorted: readonly NewPlant[], plant: NewPlant, compare
   return low
 }
 
-/** Two sorted lists as one. */
-export function merge(
+/** Returns a function that lets the page draw and respond, whenever it was busy for a while. */
+export function createPauses(): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < SLICE_MS) return
+    await new Promise((resolve) => setTimeout(resolve))
+    began = performance.now()
+  }
+}
+
+async function merge(
   a: readonly NewPlant[],
   b: readonly NewPlant[],
   compare: Compare,
-): NewPlant[] {
+  pause: () => Promise<void>,
+): Promise<NewPlant[]> {
   const merged: NewPlant[] = []
-  let other = 0
-  for (const it of a) {
-    for (let next = b[other]; next && compare(next, it) < 0; next = b[++other]) merged.push(next)
-    merged.push(it)
+  let [first, second] = [0, 0]
+  for (let it = a[0], other = b[0]; it && other; it = a[first], other = b[second]) {
+    const isSecond = compare(other, it) < 0
+    merged.push(isSecond ? other : it)
+    if (isSecond) second += 1
+    else first += 1
+    if (merged.length % RUN === 0) await pause()
   }
-  return [...merged, ...b.slice(other)]
+  return merged.concat(a.slice(first), b.slice(second))
 }
 
 /** Sorts plants in slices, between which the page can draw and respond. */
@@ -81,12 +94,7 @@ export async function sortInSlices(
   plants: readonly NewPlant[],
   compare: Compare,
 ): Promise<NewPlant[]> {
-  let began = performance.now()
-  const pause = async (): Promise<void> => {
-    if (performance.now() - began < SLICE_MS) return
-    await new Promise((resolve) => setTimeout(resolve))
-    began = performance.now()
-  }
+  const pause = createPauses()
   let runs: NewPlant[][] = []
   for (let at = 0; at < plants.length; at += RUN) {
     runs.push(plants.slice(at, at + RUN).sort(compare))
@@ -95,8 +103,7 @@ export async function sortInSlices(
   while (runs.length > 1) {
     const longer: NewPlant[][] = []
     for (let at = 0; at < runs.length; at += 2) {
-      longer.push(merge(runs[at] ?? [], runs[at + 1] ?? [], compare))
-      await pause()
+      longer.push(await merge(runs[at] ?? [], runs[at + 1] ?? [], compare, pause))
     }
     runs = longer
   }

@@ -148,7 +148,10 @@ describe('many plants', () => {
   const storeOf = async (count: number) => {
     const folder = temporaryFolder()
     const database = folder.file('plants.db')
-    expect((await importLines(database, lines(0, count))).code).toBe(0)
+    const tagged = lines(0, count)
+      .split('\n')
+      .map((line, at) => line.replace('}', `,"tag":"${at % 2 ? 'odd' : 'even'}"}`))
+    expect((await importLines(database, tagged.join('\n'))).code).toBe(0)
     const many = await startDaemon({ database })
     return {
       many,
@@ -159,11 +162,11 @@ describe('many plants', () => {
     }
   }
 
-  test('up to 20,000 are sorted with a bar, while the page goes on', async () => {
-    await using store = await storeOf(20_000)
+  test('50,000 are sorted and their tags counted, with a bar, while the page goes on', async () => {
+    await using store = await storeOf(50_000)
     await using console = await openConsole(browser, store.many.url)
     const { page } = console
-    await page.getByText('20,000 plants', { exact: true }).waitFor()
+    await page.getByText('50,000 plants', { exact: true }).waitFor()
     await page.evaluate(() => {
       const spans: number[] = []
       Object.assign(globalThis, { spans })
@@ -172,28 +175,30 @@ describe('many plants', () => {
       }).observe({ type: 'longtask' })
     })
     await press(console, 'Name')
+    await page.getByText(/^Reading [\d,]+ of 50,000 plants…$/).waitFor()
     await press(console, 'Name')
     await page.getByRole('progressbar', { name: 'Reading all plants' }).waitFor({ state: 'hidden' })
-    await console.row(19_999).waitFor()
+    await console.row(49_999).waitFor()
 
     expect((await names(console)).slice(0, 3)).toEqual([
-      'plant 19999',
-      'plant 19998',
-      'plant 19997',
+      'plant 49999',
+      'plant 49998',
+      'plant 49997',
     ])
     const spans = await page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
     process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
     await page.getByRole('button', { name: 'Tags' }).click()
-    await page.getByText('No plant has a tag yet.').waitFor()
+    const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
+    expect(await tags.allTextContents()).toEqual(['even 25,000', 'odd 25,000'])
     await console.isClean()
   }, 120_000)
 
   test('more are not, and the head says why; the list of tags says that it is of a part', async () => {
-    await using store = await storeOf(20_001)
+    await using store = await storeOf(100_001)
     await using console = await openConsole(browser, store.many.url)
     const { page } = console
-    await page.getByText('20,001 plants', { exact: true }).waitFor()
-    const why = 'Sorting by name works up to 20,000 plants. Search for something first'
+    await page.getByText('100,001 plants', { exact: true }).waitFor()
+    const why = 'Sorting by name works up to 100,000 plants. Search for something first'
     const button = head(console, 'Name').getByRole('button')
     await page.waitForFunction(() => document.querySelector('.head [aria-disabled="true"]'))
     expect(await button.getAttribute('aria-description')).toBe(why)
@@ -204,10 +209,10 @@ describe('many plants', () => {
     await page.getByText(/^Counted among \d+ plants, not all of them\.$/).waitFor()
     await page.keyboard.press('Escape')
 
-    await console.search('plant 100')
-    await page.getByText('111 plants found').waitFor()
+    await console.search('plant 1000')
+    await page.getByText('12 plants found').waitFor()
     await press(console, 'Name')
-    await showsFirst(console, 'plant 100')
+    await showsFirst(console, 'plant 1000')
     await console.isClean()
   }, 120_000)
 })

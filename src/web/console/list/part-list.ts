@@ -1,10 +1,9 @@
 // A long list in parts, in the order of ids, either way. Together they span all ids; only some hold their plants.
 
 import type { NewPlant } from '../../../client/client.ts'
+import { MAX_SORTED } from '../sort.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import type { Part } from './part.ts'
-
-const MAX_HELD_ROWS = 20_000
 
 /** The index of the first element that meets a condition, as do all after it; the length if none does. */
 function firstOf<T>(sorted: readonly T[], meets: (it: T) => boolean): number {
@@ -80,10 +79,10 @@ export class PartList {
   forgetOldest(): void {
     const held = this.#parts.filter(({ rows }) => rows !== null)
     let rows = held.reduce((sum, { count }) => sum + count, 0)
-    if (rows <= MAX_HELD_ROWS) return
+    if (rows <= MAX_SORTED) return
     const age = (part: Part) => this.#usedAt.get(part) ?? 0
     for (const part of held.toSorted((a, b) => age(a) - age(b))) {
-      if (rows <= MAX_HELD_ROWS) return
+      if (rows <= MAX_SORTED) return
       rows -= part.count
       part.rows = null
     }
@@ -144,6 +143,11 @@ export class PartList {
       if (!part || (this.#starts[place] ?? 0) >= end) return
       yield part
     }
+  }
+
+  /** True if every plant of the list is held. */
+  get isHeld(): boolean {
+    return this.#parts.every(({ rows, isRead }) => rows !== null && isRead)
   }
 
   /** Every plant that is held. */

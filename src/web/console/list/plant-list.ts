@@ -99,6 +99,11 @@ export class PlantList {
     })
   }
 
+  /** The number of plants that the search finds, as far as it is known. */
+  get total(): number | undefined {
+    return this.rows.isComplete.value ? this.rows.found.value : this.#expected()
+  }
+
   /** Sets the number of stored plants, for the length of the scroll bar. */
   expect(stored: number | undefined): void {
     this.#stored = stored
@@ -124,7 +129,8 @@ export class PlantList {
   putAll(plants: readonly NewPlant[]): void {
     for (const { id } of plants) this.rows.unhide(id)
     const { value: query } = this.query
-    this.rows.setAll(new Map(plants.map((it) => [it.id, matches(query, it) ? it : null])))
+    const changes = new Map(plants.map((it) => [it.id, matches(query, it) ? it : null]))
+    if (!this.rows.setAll(changes)) void this.#arrange()
   }
 
   /** Shows a change by others, unless the plant is about to be deleted here. */

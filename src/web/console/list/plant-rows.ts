@@ -2,13 +2,16 @@
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
-import { BY_ID, type Compare, comparatorOf, MAX_SORTED, merge, placeAmong } from '../sort.ts'
+import { type Compare, MAX_SORTED } from '../sort.ts'
+import { Arranged } from './arranged.ts'
 import { ASCENDING, type IdOrder } from './id-order.ts'
 import { type Part, readPart } from './part.ts'
 import { PartList } from './part-list.ts'
 
 // Plants added at the end go into the last part up to this length, then into another one.
 const MAX_PART_ROWS = 5000
+// More changes than this are put in their places in one pass.
+const MAX_SINGLE = 100
 
 export class PlantRows {
   readonly parts = new PartList()
@@ -25,8 +28,7 @@ export class PlantRows {
   /** The number of stored plants if all are shown. */
   #expected: number | undefined
   /** All plants in the order of the page; null in the order of ids. */
-  #sorted: NewPlant[] | null = null
-  #compare: Compare = comparatorOf(BY_ID)
+  #sorted: Arranged | null = null
   readonly #hidden = new Set<bigint>()
   /** The changes since a read began, which it may have missed. */
   readonly #recent = new Map<bigint, NewPlant | null>()
@@ -37,12 +39,12 @@ export class PlantRows {
   }
 
   row(at: number): NewPlant | undefined {
-    return this.#sorted ? this.#sorted[at] : this.parts.row(at)
+    return this.#sorted ? this.#sorted.plants[at] : this.parts.row(at)
   }
 
   /** The row of a plant; -1 if it is not held. */
   rowOf(id: bigint): number {
-    if (this.#sorted) return this.#sorted.findIndex((it) => it.id === id)
+    if (this.#sorted) return this.#sorted.rowOf(id, this.plant(id))
     const at = this.parts.rowOf(id)
     return this.parts.row(at)?.id === id ? at : -1
   }
@@ -64,7 +66,7 @@ export class PlantRows {
 
   /** The plants that are held, in the order of the table. */
   held(): readonly NewPlant[] {
-    return this.#sorted ?? [...this.parts.held()]
+    return this.#sorted?.plants ?? [...this.parts.held()]
   }
 
   isHidden(id: bigint): boolean {
@@ -88,16 +90,13 @@ export class PlantRows {
     this.publish()
   }
 
-  /** Puts many plants in their places, or takes them out. */
-  setAll(changes: ReadonlyMap<bigint, NewPlant | null>): void {
+  /** Puts many plants in their places, or takes them out. False if they must be sorted again. */
+  setAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     if (this.#reads > 0) for (const [id, plant] of changes) this.#recent.set(id, plant)
     this.parts.placeAll(changes)
-    if (this.#sorted) {
-      const kept = this.#sorted.filter(({ id }) => !changes.has(id))
-      const put = [...changes.values()].filter((it) => it !== null)
-      this.#sorted = merge(kept, put.sort(this.#compare), this.#compare)
-    }
+    const isInOrder = this.#sorted?.placeAll(changes) ?? true
     this.publish()
+    return isInOrder
   }
 
   /** Keeps the changes from here on, until {@link endRead}. */
@@ -122,8 +121,7 @@ export class PlantRows {
 
   /** Shows sorted plants, with what changed since they were read. */
   sort(plants: NewPlant[], compare: Compare): void {
-    this.#sorted = plants
-    this.#compare = compare
+    this.#sorted = new Arranged(plants, compare)
     this.#repeatChanges()
     this.publish()
   }
@@ -154,8 +152,9 @@ export class PlantRows {
     if (this.#expected !== undefined) this.parts.expect(this.#expected)
     batch(() => {
       const read = this.parts.all.filter(({ isRead }) => isRead)
-      this.count.value = this.#sorted?.length ?? this.parts.total
-      this.found.value = this.#sorted?.length ?? read.reduce((sum, { count }) => sum + count, 0)
+      this.count.value = this.#sorted?.plants.length ?? this.parts.total
+      this.found.value =
+        this.#sorted?.plants.length ?? read.reduce((sum, { count }) => sum + count, 0)
       this.isComplete.value = read.length === this.parts.all.length
       if (Math.max(this.found.value, this.#expected ?? 0) > MAX_SORTED) this.isTooLong.value = true
       this.version.value += 1
@@ -176,7 +175,12 @@ export class PlantRows {
   }
 
   #repeatChanges(): void {
-    for (const [id, plant] of this.#recent) this.#place(id, plant)
+    if (this.#recent.size <= MAX_SINGLE) {
+      for (const [id, plant] of this.#recent) this.#place(id, plant)
+      return
+    }
+    this.parts.placeAll(this.#recent)
+    this.#sorted?.placeAll(this.#recent)
   }
 
   #withoutHidden(part: Part): Part {
@@ -186,11 +190,9 @@ export class PlantRows {
   }
 
   #place(id: bigint, plant: NewPlant | null): void {
+    const before = this.plant(id)
     this.#placeInPart(id, plant)
-    if (!this.#sorted) return
-    const before = this.#sorted.findIndex((row) => row.id === id)
-    if (before >= 0) this.#sorted.splice(before, 1)
-    if (plant) this.#sorted.splice(placeAmong(this.#sorted, plant, this.#compare), 0, plant)
+    this.#sorted?.place(id, plant, before)
   }
 
   #placeInPart(id: bigint, plant: NewPlant | null): void {

@@ -34,8 +34,8 @@ export class TagCounter {
 
   /** The tags of the plants that are held. */
   held(): CountedTags {
-    const { parts, isComplete } = this.reader.rows
-    return countTags(parts.held(), !isComplete.value)
+    const { parts } = this.reader.rows
+    return countTags(parts.held(), !parts.isHeld)
   }
 
   /** The tags of all plants, as far as they were read, during a search too. */

@@ -84,7 +84,7 @@ function Tags({ list }: { readonly list: PlantList }) {
       {isPart ? (
         <p role="status">
           {list.reader.isReadingAll.value
-            ? 'Counting…'
+            ? `Counting… ${plants.toLocaleString()} plants so far`
             : `Counted among ${plants.toLocaleString()} plants, not all of them.`}
         </p>
       ) : null}

@@ -62,6 +62,7 @@ export const edit = (plant: string): Target => button(`Edit plant ${plant}`, pla
 export const remove = (plant: string): Target => button(`Delete plant ${plant}`, plant)
 export const undo = button(like('^Undo'))
 
+export const progress: Target = { kind: 'progress', name: 'Reading all plants' }
 export const search = field('Search')
 export const showAll = button('Show all plants')
 

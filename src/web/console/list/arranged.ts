@@ -1,0 +1,55 @@
+// Plants in an order of the page, which may differ from that of ids.
+
+import type { NewPlant } from '../../../client/client.ts'
+import { type Compare, placeAmong } from '../sort.ts'
+
+// So many are put in their places within a few milliseconds.
+const MAX_PLACED = 2000
+
+export class Arranged {
+  #plants: NewPlant[]
+
+  constructor(
+    plants: NewPlant[],
+    readonly compare: Compare,
+  ) {
+    this.#plants = plants
+  }
+
+  get plants(): readonly NewPlant[] {
+    return this.#plants
+  }
+
+  /** The row of a plant, which is quick to find if it is given as it is here; -1 if it is not here. */
+  rowOf(id: bigint, plant: NewPlant | undefined): number {
+    const at = plant ? placeAmong(this.#plants, plant, this.compare) : -1
+    return this.#plants[at]?.id === id ? at : this.#plants.findIndex((it) => it.id === id)
+  }
+
+  /** Puts a plant in its place, or takes it out; `before` as for {@link rowOf}. */
+  place(id: bigint, plant: NewPlant | null, before: NewPlant | undefined): void {
+    const row = this.rowOf(id, before)
+    if (row >= 0) this.#plants.splice(row, 1)
+    if (plant) this.#plants.splice(placeAmong(this.#plants, plant, this.compare), 0, plant)
+  }
+
+  /** Puts plants in their places, or takes them out; very many are only put at the end. True if all are in order. */
+  placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
+    const kept = this.#plants.filter(({ id }) => !changes.has(id))
+    const put = [...changes.values()].filter((it) => it !== null)
+    const isPlaced = put.length <= MAX_PLACED
+    if (isPlaced) put.sort(this.compare)
+    const all: NewPlant[] = []
+    let from = 0
+    for (const plant of put) {
+      const place = isPlaced ? placeAmong(kept, plant, this.compare) : kept.length
+      while (from < place) {
+        const it = kept[from++]
+        if (it) all.push(it)
+      }
+      all.push(plant)
+    }
+    this.#plants = all.concat(kept.slice(from))
+    return isPlaced
+  }
+}

@@ -1,0 +1,92 @@
+// The console with 50,000 plants, in each browser: `bun run test:browser`.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
+import { handsOn } from './hands'
+import * as labels from './labels'
+
+ownPages()
+const { daemon } = ownDaemon()
+const browsers: [BrowserName, string | null][] = []
+for (const name of browserNames) browsers.push([name, await missing(name)])
+
+const PLANTS = 50_000
+const BATCH = 1000
+const KINDS = ['Günsel', 'rose', 'Éclair fern', 'ash', 'zinnia']
+
+beforeAll(async () => {
+  for (let first = 0; first < PLANTS; first += BATCH) {
+    const plants = Array.from({ length: BATCH }, (_, at) => {
+      const id = first + at
+      const kind = KINDS[id % KINDS.length]
+      return { id, name: `${kind} ${(id * 7919) % PLANTS}`, tag: id % 2 ? 'odd' : 'even' }
+    })
+    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
+  }
+})
+
+describe.each(browsers)('in %s', (browserName, reason) => {
+  if (reason !== null) {
+    test.skip(`nothing is tested: ${reason}`, () => {})
+    return
+  }
+  let browser: Awaited<ReturnType<typeof startBrowser>>
+  let person: ReturnType<typeof handsOn>
+  beforeAll(async () => {
+    browser = await startBrowser(browserName)
+    person = handsOn(browser.driver)
+  })
+  afterAll(() => browser[Symbol.asyncDispose]())
+
+  beforeEach(async () => {
+    await browser.driver.open('about:blank')
+    await browser.driver.open(daemon.url)
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
+    await person.find(labels.row('0'))
+  })
+
+  const evaluate = (expression: string) => browser.driver.evaluate(expression)
+
+  /** The longest time in ms in which the page did nothing else, and all of it, while something is done. */
+  async function longestTask(act: () => Promise<void>): Promise<[longest: number, all: number]> {
+    await evaluate(`(() => {
+      const ticks = window.ticks = [performance.now()]
+      const { port1, port2 } = new MessageChannel()
+      port1.onmessage = () => {
+        ticks.push(performance.now())
+        if (window.ticks === ticks) setTimeout(() => port2.postMessage(null), 1)
+      }
+      port2.postMessage(null)
+      return true
+    })()`)
+    await act()
+    return (await evaluate(`(() => {
+      const { ticks } = window
+      window.ticks = null
+      const spans = ticks.slice(1).map((tick, at) => tick - ticks[at])
+      return [Math.max(...spans), ticks.at(-1) - ticks[0]]
+    })()`)) as [number, number]
+  }
+
+  test('sorts by name and by tag with a bar while they are read, and never stops for long', async () => {
+    const [longest, all] = await longestTask(async () => {
+      await person.click(labels.control('Name'))
+      await person.find(labels.progress)
+      await person.find(labels.cell('35358', 'ash 2'), labels.cell('23753', 'ash 7'))
+      await person.click(labels.control('Tag'))
+      await person.lose(labels.row('23753'))
+      await person.find(labels.cell('35358', 'ash 2'), labels.cell('12148', 'ash 12'))
+    })
+    process.stdout.write(`${browserName}: longest task ${longest} of ${all} ms\n`)
+
+    expect(longest).toBeLessThan(all / 4)
+  })
+
+  test('counts the tags of all plants', async () => {
+    await person.click(labels.control('Tags'))
+    await person.find(labels.control('even 25,000'), labels.control('odd 25,000'))
+  })
+})

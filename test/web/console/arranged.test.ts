@@ -1,0 +1,58 @@
+// Plants in an order of the page, as they come, change and go.
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { NewPlant } from '../../../src/client/client'
+import { Arranged } from '../../../src/web/console/list/arranged'
+import { comparatorOf } from '../../../src/web/console/sort'
+
+const compare = comparatorOf({ by: 'name', isDescending: false })
+const plant = fc.record({
+  id: fc.bigInt({ min: 0n, max: 30n }),
+  name: fc.constantFrom('Aloe', 'aloe 2', 'aloe 10', 'Éclair', 'zebra'),
+})
+const change = fc.tuple(plant, fc.boolean())
+const sorted = (plants: ReadonlyMap<bigint, NewPlant>) => [...plants.values()].sort(compare)
+const byId = (plants: readonly NewPlant[]) => new Map(plants.map((it) => [it.id, it]))
+
+test('has each plant in its place after any changes, one by one or all at once', () => {
+  fc.assert(
+    fc.property(fc.array(plant), fc.array(change), fc.array(change), (first, single, all) => {
+      const plants = byId(first)
+      const arranged = new Arranged(sorted(plants), compare)
+      for (const [it, isKept] of single) {
+        const before = plants.get(it.id)
+        if (isKept) plants.set(it.id, it)
+        else plants.delete(it.id)
+        arranged.place(it.id, isKept ? it : null, before)
+        expect(arranged.plants).toEqual(sorted(plants))
+      }
+      const changes = new Map(all.map(([it, isKept]) => [it.id, isKept ? it : null]))
+      for (const [id, it] of changes) {
+        if (it) plants.set(id, it)
+        else plants.delete(id)
+      }
+      expect(arranged.placeAll(changes)).toBeTrue()
+      expect(arranged.plants).toEqual(sorted(plants))
+      for (const [row, it] of sorted(plants).entries()) {
+        expect(arranged.rowOf(it.id, it)).toBe(row)
+        // As it was before others changed it.
+        expect(arranged.rowOf(it.id, { id: it.id, name: 'other' })).toBe(row)
+      }
+      expect(arranged.rowOf(31n, undefined)).toBe(-1)
+    }),
+  )
+})
+
+test('very many are to be sorted again, but none is lost', () => {
+  const plants = Array.from({ length: 6000 }, (_, at) => ({
+    id: BigInt(at),
+    name: `plant ${(at * 7919) % 6000}`,
+  }))
+  const arranged = new Arranged(plants.slice(0, 1000).sort(compare), compare)
+  const gone = plants.slice(0, 500).map(({ id }): [bigint, null] => [id, null])
+  const added = plants.slice(1000).map((it): [bigint, NewPlant] => [it.id, it])
+
+  expect(arranged.placeAll(new Map<bigint, NewPlant | null>([...gone, ...added]))).toBeFalse()
+  expect(arranged.plants).toHaveLength(5500)
+  expect(arranged.plants.toSorted(compare)).toEqual(plants.slice(500).sort(compare))
+})
