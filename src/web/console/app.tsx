@@ -8,17 +8,15 @@ import { Reconnect, Welcome } from './connect.tsx'
 import type { Console } from './console.ts'
 import { keepFocus } from './controls/focus.ts'
 import { Leaf } from './controls/leaf.tsx'
-import { plantsOf } from './counts.ts'
 import { PlantPanel } from './editor/plant-panel.tsx'
 import { ImportPanel } from './import/panel.tsx'
 import { Age } from './list/age.tsx'
 import { Empty } from './list/empty.tsx'
-import type { PlantList } from './list/plant-list.ts'
+import { describeFound } from './list/found.ts'
 import { PlantTable } from './list/plant-table.tsx'
 import { preparePrinting } from './list/print.ts'
 import { Toolbar } from './list/toolbar.tsx'
 import { onPageKey } from './page-keys.ts'
-import { isEverything } from './query.ts'
 import { Shortcuts } from './shortcuts.tsx'
 import { MAX_SORTED } from './sort.ts'
 import { Outage } from './status/outage.tsx'
@@ -47,29 +45,6 @@ function Header({ console: { session, disconnect } }: Props) {
   )
 }
 
-/** The progress of reading all plants, then of sorting them. */
-function progressOf({ rows, total }: PlantList): string {
-  const found = rows.found.value
-  if (rows.parts.isHeld) return `Sorting ${plantsOf(found)}…`
-  const read = found.toLocaleString()
-  return total === undefined ? `Reading… ${read} so far` : `Reading ${read} of ${plantsOf(total)}…`
-}
-
-/** The number of plants that were found; '' where the status line says it. */
-function countOf({ list, monitor }: Console): string {
-  const found = list.rows.found.value
-  const isAll = isEverything(list.query.value)
-  if (list.reader.isReadingAll.value && !list.rows.isSorted) return progressOf(list)
-  if (!list.rows.isComplete.value) {
-    if (isAll && monitor.latest.value?.plants !== undefined) return ''
-    if (found === 0) return 'None found yet; still searching'
-    return `${plantsOf(found)} ${isAll ? '' : 'found '}so far; scroll for more`
-  }
-  if (isAll) return ''
-  const isOne = list.query.value.id !== undefined && found === 1
-  return isOne ? 'The plant with this ID' : `${plantsOf(found)} found`
-}
-
 /** The progress of reading all plants, for an order that needs them. */
 function Reading({ console: { list } }: Props) {
   if (!list.reader.isReadingAll.value) return null
@@ -78,7 +53,7 @@ function Reading({ console: { list } }: Props) {
       class="reading"
       aria-label="Reading all plants"
       max={Math.max(list.total ?? MAX_SORTED, 1)}
-      value={list.rows.found.value}
+      value={list.rows.read.value}
     />
   )
 }
@@ -109,7 +84,8 @@ function Work({ console: all }: Props) {
   const { session, monitor, list, scroll, editor, selection } = all
   const actions = actionsOf(all)
   const isReadOnly = session.isReadOnly.value
-  const isEmpty = list.rows.isComplete.value && list.rows.count.value === 0
+  const isOver = list.rows.isComplete.value || (list.typed.value && !list.reader.isReadingAll.value)
+  const isEmpty = isOver && list.rows.count.value === 0
   const form = editor.form.value
   return (
     <div class="work">
@@ -152,7 +128,9 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
   return (
     <div class="count">
       <p>
-        <span>{countOf(all)}</span>
+        <span role={list.typed.value ? 'status' : undefined}>
+          {describeFound(list, monitor.latest.value?.plants !== undefined)}
+        </span>
         {/* The metrics are the clock: they come every few seconds. */}
         <Age list={list} now={monitor.latest.value?.at ?? 0} />
       </p>

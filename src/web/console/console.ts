@@ -16,6 +16,9 @@ import { createSession } from './session.ts'
 import { createMonitor } from './status/monitor.ts'
 import { isSameView } from './view.ts'
 
+// A search does not wait longer for the number of plants.
+const COUNTED_MS = 1000
+
 export type Console = ReturnType<typeof createParts>
 
 function createParts(base: URL) {
@@ -59,13 +62,27 @@ function createParts(base: URL) {
   }
 }
 
+/** Resolves once the plants were counted: the page itself searches as many as it can hold. */
+async function untilCounted({ monitor }: Console): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  const timer = setTimeout(resolve, COUNTED_MS)
+  const stop = effect(() => {
+    if (monitor.latest.value) resolve(null)
+  })
+  await promise
+  clearTimeout(timer)
+  stop()
+}
+
 /** Shows the plants while there is a token, and follows the changes of others. */
-function showPlants({ session, list, editor, monitor }: Console): void {
+function showPlants(parts: Console): void {
+  const { session, list, editor, monitor } = parts
   const follower = createFollower(session, list, (id) => editor.changed(id))
 
   async function begin(): Promise<void> {
     // First, so that no change is missed.
     await follower.start()
+    if (readView().query.name !== undefined) await untilCounted(parts)
     if (!session.isKnown.value) return
     await list.open(readView(), true)
     editor.follow()
@@ -87,6 +104,7 @@ function connectParts({ session, list, selection, monitor }: Console): void {
   // Clear the selection so that hidden plants are not changed.
   effect(() => {
     list.query.value
+    list.typed.value
     session.isKnown.value
     untracked(selection.clear)
   })

@@ -1,4 +1,4 @@
-// Plants in an order of the page, which may differ from that of ids.
+// Plants in an order of the page: all of them, or those that its own search finds.
 
 import type { NewPlant } from '../../../client/client.ts'
 import { type Compare, placeAmong } from '../sort.ts'
@@ -12,6 +12,8 @@ export class Arranged {
   constructor(
     plants: NewPlant[],
     readonly compare: Compare,
+    /** Tells if a plant belongs here. */
+    readonly fits: (plant: NewPlant) => boolean = () => true,
   ) {
     this.#plants = plants
   }
@@ -30,13 +32,14 @@ export class Arranged {
   place(id: bigint, plant: NewPlant | null, before: NewPlant | undefined): void {
     const row = this.rowOf(id, before)
     if (row >= 0) this.#plants.splice(row, 1)
-    if (plant) this.#plants.splice(placeAmong(this.#plants, plant, this.compare), 0, plant)
+    if (!plant || !this.fits(plant)) return
+    this.#plants.splice(placeAmong(this.#plants, plant, this.compare), 0, plant)
   }
 
   /** Puts plants in their places, or takes them out; very many are only put at the end. True if all are in order. */
   placeAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     const kept = this.#plants.filter(({ id }) => !changes.has(id))
-    const put = [...changes.values()].filter((it) => it !== null)
+    const put = [...changes.values()].filter((it) => it !== null).filter(this.fits)
     const isPlaced = put.length <= MAX_PLACED
     if (isPlaced) put.sort(this.compare)
     const all: NewPlant[] = []

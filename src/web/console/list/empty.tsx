@@ -47,9 +47,9 @@ function Start({ list, onAdd, onSamples }: EmptyProps) {
   )
 }
 
-const NotFound = ({ name, tag }: Query) => (
+const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
   <p>
-    No plant has{' '}
+    {list.rows.isComplete.value ? 'No plant' : 'None of the plants that were read'} has{' '}
     {name === undefined ? null : (
       <>
         <bdi>{name}</bdi> in its name
@@ -61,13 +61,19 @@ const NotFound = ({ name, tag }: Query) => (
         the tag <bdi>{tag}</bdi>
       </>
     )}
-    .
+    .{list.rows.isComplete.value ? null : ' Press Enter to search all.'}
+    {name !== undefined && !list.rows.isNarrowed ? (
+      <>
+        <br />
+        Among so many plants only this very spelling is found, accents included.
+      </>
+    ) : null}
   </p>
 )
 
 function Content(props: EmptyProps) {
   const { list } = props
-  const { id, name, tag } = list.query.value
+  const { id, name, tag } = list.searched
   if (id !== undefined) {
     return (
       <>
@@ -78,7 +84,7 @@ function Content(props: EmptyProps) {
       </>
     )
   }
-  if (name !== undefined || tag !== undefined) return <NotFound {...list.query.value} />
+  if (name !== undefined || tag !== undefined) return <NotFound {...list.searched} list={list} />
   return (
     <>
       <h2>No plants yet</h2>

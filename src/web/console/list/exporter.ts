@@ -1,7 +1,7 @@
 // Exports the plants of the table: streamed to a file where the browser can, otherwise built in memory.
 
 import { signal } from '@preact/signals'
-import { ClientError } from '../../../client/client.ts'
+import { ClientError, type NewPlant } from '../../../client/client.ts'
 import { writers } from '../../../formats/write.ts'
 import { download } from '../controls/download.ts'
 import { plantsOf } from '../counts.ts'
@@ -55,6 +55,40 @@ function openDownload(name: string, type: string): Target {
   }
 }
 
+/** Finds the plants of a search by the page itself; null: the service lists them. */
+type Found = (() => Promise<readonly NewPlant[]>) | null
+
+/** The plants of an export, a page at a time. */
+async function* pagesOf(
+  session: Session,
+  { id, ...limits }: Query,
+  found: Found,
+  signal: AbortSignal,
+): AsyncGenerator<readonly NewPlant[]> {
+  if (found) {
+    const plants = await found()
+    for (let at = 0; at < plants.length; at += PAGE_PLANTS) {
+      yield plants.slice(at, at + PAGE_PLANTS)
+      signal.throwIfAborted()
+    }
+    return
+  }
+  if (id !== undefined) {
+    const plant = await session.persist((client) => client.readPlant(id, { signal }), signal)
+    if (!plant.ok) throw new ClientError(plant)
+    yield [plant.value]
+    return
+  }
+  let after: string | undefined
+  do {
+    const query = { limit: PAGE_PLANTS, ...(after === undefined ? {} : { after }), ...limits }
+    const page = await session.persist((client) => client.listPlants(query, { signal }), signal)
+    if (!page.ok) throw new ClientError(page)
+    yield page.value.plants
+    after = page.value.next ?? undefined
+  } while (after !== undefined)
+}
+
 export type Exporter = ReturnType<typeof createExporter>
 
 export function createExporter(session: Session, announce: (text: string) => void) {
@@ -62,34 +96,17 @@ export function createExporter(session: Session, announce: (text: string) => voi
   const written = signal<number | null>(null)
   let abort = new AbortController()
 
-  async function* pages({ id, ...limits }: Query) {
-    const { signal } = abort
-    if (id !== undefined) {
-      const found = await session.persist((client) => client.readPlant(id, { signal }), signal)
-      if (!found.ok) throw new ClientError(found)
-      yield [found.value]
-      return
-    }
-    let after: string | undefined
-    do {
-      const query = {
-        limit: PAGE_PLANTS,
-        ...(after === undefined ? {} : { after }),
-        ...limits,
-      }
-      const page = await session.persist((client) => client.listPlants(query, { signal }), signal)
-      if (!page.ok) throw new ClientError(page)
-      yield page.value.plants
-      after = page.value.next ?? undefined
-    } while (after !== undefined)
-  }
-
-  async function write(target: Target, format: keyof typeof writers, query: Query): Promise<void> {
+  async function write(
+    target: Target,
+    format: keyof typeof writers,
+    query: Query,
+    found: Found,
+  ): Promise<void> {
     const { header, line } = writers[format]
     written.value = 0
     try {
       await target.write(header)
-      for await (const plants of pages(query)) {
+      for await (const plants of pagesOf(session, query, found, abort.signal)) {
         await target.write(plants.map(line).join(''))
         written.value += plants.length
       }
@@ -107,8 +124,8 @@ export function createExporter(session: Session, announce: (text: string) => voi
   return {
     written,
 
-    /** Writes the plants that a search finds, in order of id. */
-    async start(format: keyof typeof writers, query: Query): Promise<void> {
+    /** Writes the plants that a search finds, in order of id; `found` has them if the page itself searches. */
+    async start(format: keyof typeof writers, query: Query, found: Found = null): Promise<void> {
       if (written.value !== null) return
       const [name, type] = FILES[format]
       abort = new AbortController()
@@ -121,7 +138,7 @@ export function createExporter(session: Session, announce: (text: string) => voi
         if (error instanceof DOMException && error.name === 'AbortError') return
         return announce(`The export failed: ${error instanceof Error ? error.message : error}`)
       }
-      await write(target, format, query)
+      await write(target, format, query, found)
     },
 
     stop: (): void => abort.abort(),

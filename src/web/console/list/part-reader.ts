@@ -58,7 +58,7 @@ export class PartReader {
   /** Reads the rows from `first` up to `end`, and those near them. */
   want(first: number, end: number, isGoingToEnd: boolean): void {
     const { parts } = this.rows
-    if (this.rows.isSorted) return
+    if (this.rows.isSorted || this.rows.isNarrowed) return
     const middle = (first + end) / 2
     for (const part of [...parts.between(first - MARGIN_ROWS, end + MARGIN_ROWS)]) {
       parts.use(part)
@@ -96,11 +96,11 @@ export class PartReader {
   /** Reads every part that is not held, unless there are more plants than the page sorts. */
   async readAll(): Promise<ReadOutcome> {
     const began = this.#generation
-    const { parts, isTooLong, found } = this.rows
+    const { parts, isTooLong, read } = this.rows
     for (;;) {
       const part = parts.all.find((it) => it.rows === null || it.isStale)
       if (!part) return 'all'
-      if (isTooLong.value || (found.value >= MAX_SORTED && !part.isRead)) {
+      if (isTooLong.value || (read.value >= MAX_SORTED && !part.isRead)) {
         isTooLong.value = true
         return 'too many'
       }

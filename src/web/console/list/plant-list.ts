@@ -1,4 +1,5 @@
-// The plants that the table shows: the search, the order, and the rows that were read. Sorted by name or tag, all are held.
+// The plants that the table shows: the search, the order, and the rows that were read. Sorted by name or tag, or searched by
+// the page itself, all are held.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
@@ -12,12 +13,14 @@ import {
   type Sort,
   type SortKey,
   sortInSlices,
+  sortText,
 } from '../sort.ts'
 import { isSameView, type View } from '../view.ts'
 import { ASCENDING, DESCENDING } from './id-order.ts'
 import { PartReader, RETRY_MS, type ReadOutcome } from './part-reader.ts'
 import { PlantRows } from './plant-rows.ts'
 import { TagCounter } from './tag-counts.ts'
+import { finderOf, foldInSlices } from './words.ts'
 
 /** The sentence that a list is too long for an order. */
 export const tooLongFor = (by: SortKey): string =>
@@ -25,6 +28,10 @@ export const tooLongFor = (by: SortKey): string =>
 
 export class PlantList {
   readonly query = signal<Query>({})
+  /** The search that is being typed: it finds plants among those that were read. */
+  readonly typed = signal<Query | null>(null)
+  /** The plants that the service lists: those of the search, or all of them where the page searches. */
+  readonly listed = signal<Query>({})
   readonly sort = signal<Sort>(BY_ID)
   readonly rows = new PlantRows()
   /** The time of the last read from the start, in milliseconds on a monotonic clock. */
@@ -35,6 +42,8 @@ export class PlantList {
   readonly tags: TagCounter
   /** The number of stored plants. */
   #stored: number | undefined
+  /** Counts the searches of the page, of which the last is shown. */
+  #searches = 0
 
   /** `onView` is called with each view; `isCorrected`: the URL requested it, or an invalid one that was replaced. */
   constructor(
@@ -42,12 +51,22 @@ export class PlantList {
     readonly announce: (text: string) => void,
     readonly onView: (view: View, isCorrected: boolean) => void,
   ) {
-    this.reader = new PartReader(session, this.rows, this.query)
+    this.reader = new PartReader(session, this.rows, this.listed)
     this.tags = new TagCounter(this.reader)
   }
 
   get view(): View {
     return { query: this.query.value, sort: this.sort.value }
+  }
+
+  /** What the rows on screen were searched for. */
+  get searched(): Query {
+    return { ...this.query.value, ...this.typed.value }
+  }
+
+  /** True if the page itself finds the plants of the search. */
+  get searchesHere(): boolean {
+    return textOf(this.listed.value) !== textOf(this.query.value)
   }
 
   /** Shows a view, or reads it again if it is the current one. */
@@ -57,13 +76,23 @@ export class PlantList {
     this.tags.keep()
     this.reader.restart()
     this.#reset(view)
-    await this.reader.readFirst()
+    await Promise.all([this.reader.readFirst(), this.#search()])
     await this.#arrange()
   }
 
   /** Shows other plants, in the same order. */
   show(query: Query): Promise<void> {
+    this.typed.value = null
     return this.open({ query, sort: this.sort.value })
+  }
+
+  /** Shows what a search finds while it is typed; null: what was shown before. */
+  async type(typed: Query | null): Promise<void> {
+    if (textOf(typed ?? {}) === textOf(this.typed.value ?? {})) return
+    this.typed.value = typed
+    await this.#search()
+    const isWaiting = this.#needsAll && !this.rows.parts.isHeld
+    if (isWaiting && !this.reader.isReadingAll.value) await this.#arrange()
   }
 
   /** Removes a part of the search. */
@@ -81,8 +110,7 @@ export class PlantList {
   /** Reads the rows again as they come into view; until then, they stay. */
   readonly refresh = (): void => {
     this.reader.restart()
-    this.readAt.value = performance.now()
-    for (const part of this.rows.parts.all) part.isStale = true
+    this.#distrustRows()
     this.rows.publish()
     void this.#arrange()
   }
@@ -94,14 +122,16 @@ export class PlantList {
     this.#stored = undefined
     batch(() => {
       this.query.value = {}
+      this.typed.value = null
+      this.listed.value = {}
       this.sort.value = BY_ID
       this.rows.clear()
     })
   }
 
-  /** The number of plants that the search finds, as far as it is known. */
+  /** The number of plants that the service lists, as far as it is known. */
   get total(): number | undefined {
-    return this.rows.isComplete.value ? this.rows.found.value : this.#expected()
+    return this.rows.isComplete.value ? this.rows.read.value : this.#expected()
   }
 
   /** Sets the number of stored plants, for the length of the scroll bar. */
@@ -114,6 +144,17 @@ export class PlantList {
     return this.reader.withAll(() => this.reader.readAll())
   }
 
+  /** Reads what the page's own search finds, in the order of ids; null if the service searches. */
+  get foundHere(): (() => Promise<readonly NewPlant[]>) | null {
+    if (!this.searchesHere) return null
+    const { value: query } = this.query
+    return async () => {
+      await this.readAll()
+      const plants = [...this.rows.parts.held()].filter(finderOf(query))
+      return this.rows.parts.order.isDescending ? plants.reverse() : plants
+    }
+  }
+
   /** Reads all plants to count their tags, unless they are too many. */
   async readTags(): Promise<void> {
     if ((this.#stored ?? 0) <= MAX_SORTED) await this.tags.read()
@@ -122,13 +163,13 @@ export class PlantList {
   /** Adds a new plant in its place, or updates a changed one. */
   put(plant: NewPlant): void {
     this.rows.unhide(plant.id)
-    this.rows.set(plant.id, matches(this.query.value, plant) ? plant : null)
+    this.rows.set(plant.id, matches(this.listed.value, plant) ? plant : null)
   }
 
   /** Like {@link put}, for many plants. */
   putAll(plants: readonly NewPlant[]): void {
     for (const { id } of plants) this.rows.unhide(id)
-    const { value: query } = this.query
+    const { value: query } = this.listed
     const changes = new Map(plants.map((it) => [it.id, matches(query, it) ? it : null]))
     if (!this.rows.setAll(changes)) void this.#arrange()
   }
@@ -138,7 +179,7 @@ export class PlantList {
     if (this.rows.isHidden(id)) return
     this.rows.set(
       id,
-      plant && matches(this.query.value, { id, ...plant }) ? { id, ...plant } : null,
+      plant && matches(this.listed.value, { id, ...plant }) ? { id, ...plant } : null,
     )
   }
 
@@ -148,34 +189,77 @@ export class PlantList {
     this.rows.set(id, null)
   }
 
+  /** True if the page can hold every plant, as far as it is known. */
+  get #isShort(): boolean {
+    return this.#stored !== undefined && this.#stored <= MAX_SORTED
+  }
+
+  /** True if every plant is read for what is shown. */
+  get #needsAll(): boolean {
+    const isTyped = this.typed.value !== null && this.#isShort
+    return this.sort.value.by !== 'id' || this.searchesHere || isTyped
+  }
+
   #expected(): number | undefined {
-    return isEverything(this.query.value) ? this.#stored : undefined
+    return isEverything(this.listed.value) ? this.#stored : undefined
+  }
+
+  /** Has every row read again. */
+  #distrustRows(): void {
+    this.readAt.value = performance.now()
+    for (const part of this.rows.parts.all) part.isStale = true
+  }
+
+  /** The plants that the service is to list for a search: all, if they are few enough for the page to search them. */
+  #listFor(query: Query): Query {
+    const { name, id } = query
+    return name !== undefined && id === undefined && this.#isShort ? {} : query
   }
 
   #reset({ query, sort }: View): void {
-    const isOther = textOf(query) !== textOf(this.query.value)
+    const listed = this.#listFor(query)
+    const isOther = textOf(listed) !== textOf(this.listed.value)
     const isDescending = sort.by === 'id' && sort.isDescending
     const { rows } = this
     const isTurned = rows.parts.order.isDescending !== isDescending
     batch(() => {
-      rows.unsort()
+      if (isOther || sortText(sort) !== sortText(this.sort.value)) rows.unsort()
       this.reader.failure.value = null
       this.query.value = query
+      this.listed.value = listed
       this.sort.value = sort
       if (isOther) rows.isTooLong.value = false
-      if (isOther || isTurned || rows.count.value === 0) {
+      if (isOther || isTurned || (rows.count.value === 0 && !rows.isNarrowed)) {
+        rows.widen()
         rows.reset(isDescending ? DESCENDING : ASCENDING)
         this.readAt.value = performance.now()
-      }
+      } else if (this.searchesHere && !this.isLive.value) this.#distrustRows()
       rows.expect(this.#expected())
       rows.publish()
     })
   }
 
-  /** Sorts the plants as the view says; too many stay in the order of ids. Retries after a failed read. */
+  /** Shows what the page itself finds among the plants that are held, if it is to search them. */
+  async #search(): Promise<void> {
+    const search = ++this.#searches
+    if (!this.searchesHere && !this.typed.value) {
+      if (!this.rows.isNarrowed) return
+      this.rows.widen()
+      return this.rows.publish()
+    }
+    await foldInSlices(this.rows.all())
+    if (search !== this.#searches) return
+    const { by, isDescending } = this.sort.value
+    const order = this.rows.isSorted || by === 'id' ? { by, isDescending } : BY_ID
+    this.rows.narrow(comparatorOf(order), finderOf(this.searched))
+  }
+
+  /**
+   * Sorts the plants as the view says, and searches them; too many stay in the order of ids, or are searched by the service.
+   * Retries after a failed read.
+   */
   async #arrange(): Promise<void> {
-    const { by } = this.sort.value
-    if (by === 'id') return
+    if (!this.#needsAll) return this.#search()
     const { generation } = this.reader
     const isOver = () => generation !== this.reader.generation
     for (;;) {
@@ -185,6 +269,16 @@ export class PlantList {
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       if (isOver()) return
     }
+    if (this.searchesHere) {
+      // More were stored since they were counted.
+      this.#stored = undefined
+      this.reader.restart()
+      this.#reset(this.view)
+      await Promise.all([this.reader.readFirst(), this.#search()])
+      return this.#arrange()
+    }
+    const { by } = this.sort.value
+    if (by === 'id') return
     this.announce(tooLongFor(by))
     await this.open({ query: this.query.value, sort: BY_ID }, true)
   }
@@ -193,9 +287,14 @@ export class PlantList {
     const { generation } = this.reader
     const outcome = await this.reader.readAll()
     if (outcome !== 'all' || generation !== this.reader.generation) return outcome
-    const compare = comparatorOf(this.sort.value)
-    const sorted = await sortInSlices([...this.rows.parts.held()], compare)
-    if (generation === this.reader.generation) this.rows.sort(sorted, compare)
-    return 'all'
+    const { value: sort } = this.sort
+    if (sort.by !== 'id') {
+      const compare = comparatorOf(sort)
+      const sorted = await sortInSlices([...this.rows.parts.held()], compare)
+      if (generation !== this.reader.generation) return outcome
+      this.rows.sort(sorted, compare)
+    }
+    await this.#search()
+    return outcome
   }
 }

@@ -1,4 +1,5 @@
-// The rows of the table: by id in parts, of which some are held, or all of them sorted. Keeps changes made during a read.
+// The rows of the table: by id in parts, of which some are held; all of them sorted; or those that the page's own search
+// finds. Keeps changes made during a read.
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant } from '../../../client/client.ts'
@@ -20,6 +21,8 @@ export class PlantRows {
   /** The number of rows, unread ones included. */
   readonly count = signal(0)
   /** The number of plants that were read. */
+  readonly read = signal(0)
+  /** The number of those that are shown. */
   readonly found = signal(0)
   readonly isComplete = signal(false)
   /** True if there are more plants than the page sorts. */
@@ -29,6 +32,8 @@ export class PlantRows {
   #expected: number | undefined
   /** All plants in the order of the page; null in the order of ids. */
   #sorted: Arranged | null = null
+  /** Those of the plants that are held which the page's own search finds; null without one. */
+  #narrowed: Arranged | null = null
   readonly #hidden = new Set<bigint>()
   /** The changes since a read began, which it may have missed. */
   readonly #recent = new Map<bigint, NewPlant | null>()
@@ -38,13 +43,22 @@ export class PlantRows {
     return this.#sorted !== null
   }
 
+  get isNarrowed(): boolean {
+    return this.#narrowed !== null
+  }
+
+  /** The rows that are held as one list; null if they are held in parts. */
+  get #arranged(): Arranged | null {
+    return this.#narrowed ?? this.#sorted
+  }
+
   row(at: number): NewPlant | undefined {
-    return this.#sorted ? this.#sorted.plants[at] : this.parts.row(at)
+    return this.#arranged ? this.#arranged.plants[at] : this.parts.row(at)
   }
 
   /** The row of a plant; -1 if it is not held. */
   rowOf(id: bigint): number {
-    if (this.#sorted) return this.#sorted.rowOf(id, this.plant(id))
+    if (this.#arranged) return this.#arranged.rowOf(id, this.plant(id))
     const at = this.parts.rowOf(id)
     return this.parts.row(at)?.id === id ? at : -1
   }
@@ -59,13 +73,18 @@ export class PlantRows {
   around(id: bigint): readonly [before: NewPlant | undefined, after: NewPlant | undefined] {
     const at = this.rowOf(id)
     if (at >= 0) return [this.row(at - 1), this.row(at + 1)]
-    if (this.#sorted) return [undefined, undefined]
+    if (this.#arranged) return [undefined, undefined]
     const next = this.parts.rowOf(id)
     return [this.row(next - 1), this.row(next)]
   }
 
   /** The plants that are held, in the order of the table. */
   held(): readonly NewPlant[] {
+    return this.#narrowed?.plants ?? this.all()
+  }
+
+  /** Like {@link held}, with those that the page's own search leaves out. */
+  all(): readonly NewPlant[] {
     return this.#sorted?.plants ?? [...this.parts.held()]
   }
 
@@ -94,9 +113,9 @@ export class PlantRows {
   setAll(changes: ReadonlyMap<bigint, NewPlant | null>): boolean {
     if (this.#reads > 0) for (const [id, plant] of changes) this.#recent.set(id, plant)
     this.parts.placeAll(changes)
-    const isInOrder = this.#sorted?.placeAll(changes) ?? true
+    const areInOrder = [this.#sorted, this.#narrowed].map((it) => it?.placeAll(changes) ?? true)
     this.publish()
-    return isInOrder
+    return areInOrder.every(Boolean)
   }
 
   /** Keeps the changes from here on, until {@link endRead}. */
@@ -111,12 +130,16 @@ export class PlantRows {
 
   /** Replaces a part by what was read of it. */
   replace(part: Part, others: readonly Part[]): void {
-    this.parts.replace(
-      part,
-      others.map((it) => this.#withoutHidden(it)),
+    const shown = others.map((it) => this.#withoutHidden(it))
+    this.parts.replace(part, shown)
+    this.#narrowed?.placeAll(
+      new Map<bigint, NewPlant | null>([
+        ...(part.rows ?? []).map(({ id }) => [id, null] as const),
+        ...shown.flatMap(({ rows }) => rows ?? []).map((plant) => [plant.id, plant] as const),
+      ]),
     )
     this.#repeatChanges()
-    if (!this.#sorted) this.parts.forgetOldest()
+    if (!this.#arranged) this.parts.forgetOldest()
   }
 
   /** Shows sorted plants, with what changed since they were read. */
@@ -124,6 +147,17 @@ export class PlantRows {
     this.#sorted = new Arranged(plants, compare)
     this.#repeatChanges()
     this.publish()
+  }
+
+  /** Shows those of the plants that are held which fit, in an order. */
+  narrow(compare: Compare, fits: (plant: NewPlant) => boolean): void {
+    this.#narrowed = new Arranged(this.all().filter(fits), compare, fits)
+    this.publish()
+  }
+
+  /** Ends {@link narrow}. */
+  widen(): void {
+    this.#narrowed = null
   }
 
   /** Starts over; the reads in progress no longer count. */
@@ -152,11 +186,11 @@ export class PlantRows {
     if (this.#expected !== undefined) this.parts.expect(this.#expected)
     batch(() => {
       const read = this.parts.all.filter(({ isRead }) => isRead)
-      this.count.value = this.#sorted?.plants.length ?? this.parts.total
-      this.found.value =
-        this.#sorted?.plants.length ?? read.reduce((sum, { count }) => sum + count, 0)
+      this.read.value = read.reduce((sum, { count }) => sum + count, 0)
+      this.count.value = this.#arranged?.plants.length ?? this.parts.total
+      this.found.value = this.#arranged?.plants.length ?? this.read.value
       this.isComplete.value = read.length === this.parts.all.length
-      if (Math.max(this.found.value, this.#expected ?? 0) > MAX_SORTED) this.isTooLong.value = true
+      if (Math.max(this.read.value, this.#expected ?? 0) > MAX_SORTED) this.isTooLong.value = true
       this.version.value += 1
     })
   }
@@ -165,6 +199,7 @@ export class PlantRows {
     this.restart()
     this.#hidden.clear()
     this.#sorted = null
+    this.#narrowed = null
     this.#expected = undefined
     this.reset(ASCENDING)
     batch(() => {
@@ -181,6 +216,7 @@ export class PlantRows {
     }
     this.parts.placeAll(this.#recent)
     this.#sorted?.placeAll(this.#recent)
+    this.#narrowed?.placeAll(this.#recent)
   }
 
   #withoutHidden(part: Part): Part {
@@ -193,6 +229,7 @@ export class PlantRows {
     const before = this.plant(id)
     this.#placeInPart(id, plant)
     this.#sorted?.place(id, plant, before)
+    this.#narrowed?.place(id, plant, before)
   }
 
   #placeInPart(id: bigint, plant: NewPlant | null): void {

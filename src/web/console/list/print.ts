@@ -16,7 +16,7 @@ function element(name: string, text: string, ...inner: readonly Node[]): HTMLEle
 
 function tableOf(list: PlantList): HTMLElement {
   const plants = list.rows.held()
-  const query = textOf(list.query.value)
+  const query = textOf(list.searched)
   const count = plantsOf(plants.length)
   const what = query === '' ? count : `${count} found by ${query}`
   const head = element('tr', '', ...COLUMNS.map((name) => element('th', name)))

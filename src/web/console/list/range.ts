@@ -46,7 +46,7 @@ export async function readRange(list: PlantList, one: bigint, other: bigint): Pr
   const { rows } = list
   const places = [rows.rowOf(one), rows.rowOf(other)]
   const held = heldRange(list, Math.min(...places), Math.max(...places))
-  if (held || rows.isSorted) return held ?? 'too many'
+  if (held || rows.isSorted || rows.isNarrowed) return held ?? 'too many'
   const isForward = rows.parts.order.isBefore(one, other)
   return isForward ? readBetween(list, one, other) : readBetween(list, other, one)
 }

@@ -113,6 +113,7 @@ export class TableScroll {
   #resetWithView(): () => void {
     return effect(() => {
       this.list.query.value
+      this.list.typed.value
       this.list.sort.value
       untracked(() => {
         this.isGoingToEnd.value = false

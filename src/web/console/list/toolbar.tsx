@@ -1,11 +1,14 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { hides, Menu } from '../controls/menu.tsx'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter } from './exporter.ts'
 import type { PlantList } from './plant-list.ts'
 import { printAll } from './print.ts'
 import { TagList } from './tag-list.tsx'
+
+// From the last key to a search.
+const TYPING_MS = 100
 
 type ChipProps = { readonly label: string; readonly value: string; readonly onRemove: () => void }
 
@@ -28,23 +31,57 @@ function Chip({ label, value, onRemove }: ChipProps) {
   )
 }
 
+/** The current search, whose parts can be removed. */
+function Terms({ list }: { readonly list: PlantList }) {
+  const { id, name, tag } = list.query.value
+  if (isEverything(list.query.value)) return null
+  return (
+    <ul class="terms" aria-label="Shown are plants with">
+      {id === undefined ? null : (
+        <Chip label="ID" value={String(id)} onRemove={() => void list.drop('id')} />
+      )}
+      {name === undefined ? null : (
+        <Chip label="Name" value={name} onRemove={() => void list.drop('name')} />
+      )}
+      {tag === undefined ? null : (
+        <Chip label="Tag" value={tag} onRemove={() => void list.drop('tag')} />
+      )}
+      <li>
+        <button type="button" class="quiet" onClick={() => void list.show({})}>
+          Show all plants
+        </button>
+      </li>
+    </ul>
+  )
+}
+
 /** The search box, an error in its text, and the current search as chips. */
 function Search({ list }: { readonly list: PlantList }) {
   const text = useSignal('')
   const problem = useSignal<string | null>(null)
   const error = problem.value
-  const { id, name, tag } = list.query.value
+  const timer = useRef(0)
   // The chips show it from here on.
   useEffect(() => {
     text.value = ''
     problem.value = null
   }, [list.query.value])
+
+  /** Searches as soon as the typing pauses. */
+  function searchSoon(): void {
+    clearTimeout(timer.current)
+    timer.current = window.setTimeout(() => {
+      const typed = parseQuery(text.value)
+      void list.type('problem' in typed || typed.id !== undefined ? null : typed)
+    }, TYPING_MS)
+  }
   return (
     <search class="finders">
       <form
         class="find"
         onSubmit={(event) => {
           event.preventDefault()
+          clearTimeout(timer.current)
           const typed = parseQuery(text.value)
           if ('problem' in typed) {
             problem.value = typed.problem
@@ -71,6 +108,7 @@ function Search({ list }: { readonly list: PlantList }) {
           onInput={(event) => {
             text.value = event.currentTarget.value
             problem.value = null
+            searchSoon()
           }}
         />
         <TagList list={list} />
@@ -80,24 +118,7 @@ function Search({ list }: { readonly list: PlantList }) {
           {error}
         </p>
       ) : null}
-      {isEverything(list.query.value) ? null : (
-        <ul class="terms" aria-label="Shown are plants with">
-          {id === undefined ? null : (
-            <Chip label="ID" value={String(id)} onRemove={() => void list.drop('id')} />
-          )}
-          {name === undefined ? null : (
-            <Chip label="Name" value={name} onRemove={() => void list.drop('name')} />
-          )}
-          {tag === undefined ? null : (
-            <Chip label="Tag" value={tag} onRemove={() => void list.drop('tag')} />
-          )}
-          <li>
-            <button type="button" class="quiet" onClick={() => void list.show({})}>
-              Show all plants
-            </button>
-          </li>
-        </ul>
-      )}
+      <Terms list={list} />
     </search>
   )
 }
@@ -146,7 +167,7 @@ function More({ list, exporter, isReadOnly }: MoreProps) {
           class="quiet"
           aria-disabled={exporter.written.value !== null}
           {...hides(MENU)}
-          onClick={() => void exporter.start(format, list.query.value)}
+          onClick={() => void exporter.start(format, list.query.value, list.foundHere)}
         >
           Export {exported} {how}
         </button>

@@ -44,6 +44,9 @@ export const deleteAll: Target = { kind: '.selected button', name: 'Delete' }
 export const heading = (text: string): Target => ({ kind: 'h2', name: text })
 export const control = (label: string): Target => button(label)
 
+/** A sentence of the page. */
+export const text = (sentence: string): Target => ({ kind: 'span, p', name: sentence })
+
 /** The row of a plant. */
 export const row = (plant: string): Target => ({
   kind: ROW,

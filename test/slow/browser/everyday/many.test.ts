@@ -85,6 +85,27 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     expect(longest).toBeLessThan(all / 4)
   })
 
+  test('finds words in any order while they are typed, accents aside, and again from the address', async () => {
+    await person.fill(labels.search, '49995 gun')
+    await person.find(
+      labels.cell('11605', 'Günsel 49995'),
+      labels.text('1 plant found, accents and order of words aside'),
+    )
+    await person.lose(labels.row('0'))
+    await person.fill(labels.search, 'fern')
+    await person.find(labels.text('10,000 plants found, accents and order of words aside'))
+    await person.fill(labels.search, 'Gunsel 49995')
+    await person.press('Enter')
+    await person.find(labels.control('Remove Name Gunsel 49995'), labels.row('11605'))
+
+    await browser.driver.open('about:blank')
+    await browser.driver.open(`${daemon.url}/?q="Gunsel+49995"`)
+    await person.fill(labels.token, TOKEN)
+    await person.press('Enter')
+    await person.find(labels.cell('11605', 'Günsel 49995'))
+    await person.find(labels.text('1 plant found, accents and order of words aside'))
+  })
+
   test('counts the tags of all plants', async () => {
     await person.click(labels.control('Tags'))
     await person.find(labels.control('even 25,000'), labels.control('odd 25,000'))

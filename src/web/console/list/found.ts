@@ -1,0 +1,42 @@
+// The sentence about the plants that are shown: how many, and who found them.
+
+import { plantsOf } from '../counts.ts'
+import { isEverything } from '../query.ts'
+import type { PlantList } from './plant-list.ts'
+
+/** The progress of reading all plants, then of sorting them. */
+function progressOf({ rows, total }: PlantList): string {
+  const read = rows.read.value
+  if (rows.parts.isHeld) return `Sorting ${plantsOf(read)}…`
+  const some = read.toLocaleString()
+  return total === undefined ? `Reading… ${some} so far` : `Reading ${some} of ${plantsOf(total)}…`
+}
+
+/** The plants that the page itself has found; in a list that is not read whole, among those that were read. */
+function foundHere({ rows, total, reader, typed }: PlantList): string {
+  const found = plantsOf(rows.found.value)
+  if (rows.parts.isHeld) return `${found} found, accents and order of words aside`
+  const read = rows.read.value.toLocaleString()
+  if (reader.isReadingAll.value || !typed.value) {
+    return `${found} found among the ${read} read${total ? ` of ${total.toLocaleString()}` : ''}…`
+  }
+  return `${found} found among the ${read} read so far; press Enter to search all`
+}
+
+/** `isCounted`: the status line says how many are stored. */
+export function describeFound(list: PlantList, isCounted: boolean): string {
+  const { rows, searched, reader } = list
+  rows.version.value
+  if (rows.isNarrowed) return foundHere(list)
+  if (reader.isReadingAll.value && !rows.isSorted) return progressOf(list)
+  const found = rows.found.value
+  const isAll = isEverything(searched)
+  if (!rows.isComplete.value) {
+    if (isAll && isCounted) return ''
+    if (found === 0) return 'None found yet; still searching'
+    return `${plantsOf(found)} ${isAll ? '' : 'found '}so far; scroll for more`
+  }
+  if (isAll) return ''
+  if (searched.id !== undefined && found === 1) return 'The plant with this ID'
+  return `${plantsOf(found)} found${searched.name === undefined ? '' : ', spelled as typed'}`
+}

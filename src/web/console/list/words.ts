@@ -1,0 +1,57 @@
+// The search of the page itself: words in any order, with or without accents, in either case.
+
+import type { NewPlant } from '../../../client/client.ts'
+import type { Query } from '../query.ts'
+import { createPauses } from '../sort.ts'
+
+const PLAIN = /^[\x20-\x7e]*$/
+const MARKS = /\p{M}+/gu
+// Letters with a stroke and ligatures, which Unicode does not decompose.
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+}
+const LETTER = /[ßæœøłđðþı]/g
+
+/** A text without accents, in lower case. */
+export function fold(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase()
+  const bare = text.toLowerCase().normalize('NFKD').replace(MARKS, '')
+  return bare.replace(LETTER, (letter) => LETTERS[letter] ?? letter)
+}
+
+const foldedNames = new WeakMap<NewPlant, string>()
+
+function foldedName(plant: NewPlant): string {
+  const known = foldedNames.get(plant)
+  if (known !== undefined) return known
+  const folded = fold(plant.name)
+  foldedNames.set(plant, folded)
+  return folded
+}
+
+/** Prepares plants for a search in slices, between which the page can respond. */
+export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
+  const pause = createPauses()
+  let count = 0
+  for (const plant of plants) {
+    foldedName(plant)
+    if (++count % 500 === 0) await pause()
+  }
+}
+
+/** Returns a function that tells if a search finds a plant: its name has every word, and the tag is the same. */
+export function finderOf({ id, name = '', tag }: Query): (plant: NewPlant) => boolean {
+  const words = fold(name).split(/\s+/).filter(Boolean)
+  return (plant) =>
+    (id === undefined || id === plant.id) &&
+    (tag === undefined || tag === plant.tag) &&
+    words.every((word) => foldedName(plant).includes(word))
+}

@@ -1,0 +1,200 @@
+// The searches of the console: by the page itself among what it has read, and by the service. With real daemons.
+import { beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { describeFound } from '../../../src/web/console/list/found'
+import { PlantList } from '../../../src/web/console/list/plant-list'
+import { finderOf, fold } from '../../../src/web/console/list/words'
+import type { Query } from '../../../src/web/console/query'
+import { createSession } from '../../../src/web/console/session'
+import { BY_ID, type Sort } from '../../../src/web/console/sort'
+import { TOKEN } from '../../harness/daemon'
+import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
+
+const MORE_THAN_HELD = 100_001
+const PLANTS = 3000
+const { daemon } = ownDaemon()
+
+beforeAll(async () => {
+  const named = [
+    'Günsel',
+    'Kriechender Günsel',
+    'Guns’ rose',
+    'Straßenbaum',
+    'Red Rose',
+    'rose, red',
+  ]
+  for (let first = 1; first <= PLANTS; first += 1000) {
+    const plants = Array.from({ length: 1000 }, (_, at) => {
+      const id = first + at
+      return { id, name: named[PLANTS - id] ?? `plant ${id}`, ...(id % 2 ? { tag: 'odd' } : {}) }
+    })
+    expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
+  }
+})
+
+/** `stored`: the number of plants that the metrics tell; undefined before they do. */
+async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
+  const session = createSession(new URL(`${daemon.url}/`))
+  await session.connect(TOKEN)
+  const list = new PlantList(
+    session,
+    () => {},
+    () => {},
+  )
+  const isAddress = query.name !== undefined
+  if (isAddress) list.expect(stored)
+  await list.open({ query, sort })
+  list.expect(stored)
+  return {
+    list,
+    names: () => list.rows.held().map(({ name }) => name),
+    said: () => describeFound(list, stored !== undefined),
+  }
+}
+
+/** The paths that an action asks for. */
+async function requestsOf(act: () => Promise<void>): Promise<string[]> {
+  const fetched = spyOn(globalThis, 'fetch')
+  await act()
+  const urls = fetched.mock.calls.map(([url]) => new URL(String(url)))
+  fetched.mockRestore()
+  return urls.map(({ pathname, search }) => pathname + search)
+}
+
+describe('a name', () => {
+  test.each([
+    ['Günsel', 'gunsel'],
+    ['ÉCLAIR', 'eclair'],
+    ['Straße', 'strasse'],
+    ['Ærøskøbing Łódź', 'aeroskobing lodz'],
+    ['ﬁg', 'fig'],
+    ['אזוב', 'אזוב'],
+    ['日本の苔', '日本の苔'],
+    ['', ''],
+  ])('%s is %s without accents', (name, folded) => {
+    expect(fold(name)).toBe(folded)
+    // As some systems write accents: letters and marks apart.
+    expect(fold(name.normalize('NFD'))).toBe(folded)
+  })
+
+  test('is found by its words in any order, and only by all of them', () => {
+    const plant = { id: 1n, name: 'Kriechender Günsel, blau', tag: 'Shrub' }
+    const finds = (query: Query) => finderOf(query)(plant)
+
+    expect(
+      ['gunsel', 'GÜNSEL kriech', 'blau  günsel ', 'ender'].map((name) => finds({ name })),
+    ).toEqual(Array(4).fill(true))
+    expect(finds({ name: 'gunsel red' })).toBeFalse()
+    expect(finds({ name: 'gunsel', tag: 'Shrub' })).toBeTrue()
+    expect(finds({ name: 'gunsel', tag: 'shrub' })).toBeFalse()
+  })
+})
+
+describe('in a list that the page can hold', () => {
+  test('what is typed is found at once among what was read, then among all', async () => {
+    const { list, names, said } = await openList(PLANTS)
+    const typing = list.type({ name: 'rose' })
+    await until('the rows that were read', () => list.rows.isNarrowed)
+    expect(names()).toEqual([])
+    expect(said()).toMatch(/^0 plants found among the [\d,]+ read of 3,000…$/)
+    await typing
+    expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
+    expect(said()).toBe('3 plants found, accents and order of words aside')
+
+    expect(await requestsOf(() => list.type({ name: 'red rose' }))).toEqual([])
+    expect(names()).toEqual(['rose, red', 'Red Rose'])
+    await list.type({ name: 'gunsel' })
+    expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
+    await list.type(null)
+    expect(list.rows.count.value).toBe(PLANTS)
+    expect(said()).toBe('')
+  })
+
+  test('a search stays when it is no longer typed, and reads what may have changed', async () => {
+    const { list, names, said } = await openList(PLANTS)
+    await list.type({ name: 'gunsel' })
+    const asked = await requestsOf(() => list.show({ name: 'gunsel' }))
+
+    expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
+    expect(list.typed.value).toBeNull()
+    expect(asked.length).toBeGreaterThan(2)
+    expect(asked.filter((it) => it.includes('name='))).toEqual([])
+    expect(said()).toBe('2 plants found, accents and order of words aside')
+    await list.drop('name')
+    expect(list.rows.count.value).toBe(PLANTS)
+  })
+
+  test('a search from the address finds the same', async () => {
+    const { names } = await openList(PLANTS, { name: 'ROSE red', tag: 'odd' })
+    expect(names()).toEqual(['rose, red'])
+  })
+
+  test('is in the order of the table', async () => {
+    const { list, names } = await openList(PLANTS, {}, { by: 'name', isDescending: true })
+    await list.type({ name: 'rose' })
+    expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
+    await list.sortBy('name')
+    expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
+    await list.sortBy('id')
+    await list.sortBy('id')
+    expect(names()).toEqual(['Guns’ rose', 'Red Rose', 'rose, red'])
+    expect(list.rows.held().map(({ id }) => list.rows.rowOf(id))).toEqual([0, 1, 2])
+  })
+
+  test('follows what others change, and what is deleted here', async () => {
+    const { list, names } = await openList(PLANTS, { name: 'rose' })
+    list.change(7n, { name: 'rósé 7' })
+    list.change(BigInt(PLANTS - 4), { name: 'no longer' })
+    expect(names()).toEqual(['rósé 7', 'rose, red', 'Guns’ rose'])
+    list.rows.hide([7n])
+    list.put({ id: 9000n, name: 'New rose' })
+    expect(names()).toEqual(['rose, red', 'Guns’ rose', 'New rose'])
+    list.putAll([{ id: 7n, name: 'rósé 7' }])
+    expect(list.rows.row(0)?.id).toBe(7n)
+    expect(list.rows.count.value).toBe(4)
+  })
+
+  test('that grew too long meanwhile, the service searches', async () => {
+    const { list } = await openList(PLANTS)
+    list.rows.isTooLong.value = true
+    const asked = await requestsOf(() => list.show({ name: 'rose' }))
+
+    expect(asked.at(-1)).toContain('name=rose')
+    expect(list.searchesHere).toBeFalse()
+  })
+})
+
+describe('in a longer list', () => {
+  test('what is typed is found among what was read, and the service searches the rest', async () => {
+    const { list, names, said } = await openList(MORE_THAN_HELD)
+    expect(await requestsOf(() => list.type({ name: '25 PLANT' }))).toEqual([])
+    expect(names()).toEqual(['plant 25', 'plant 125', 'plant 225', 'plant 250'])
+    expect(said()).toBe('4 plants found among the 250 read so far; press Enter to search all')
+
+    const asked = await requestsOf(() => list.show({ name: 'PLANT 25' }))
+    expect(asked.every((it) => it.includes('name=PLANT+25'))).toBeTrue()
+    await until('the end of the list', () => {
+      list.reader.want(0, 30, true)
+      return list.rows.isComplete.value
+    })
+    expect(names()[0]).toBe('plant 25')
+    expect(said()).toMatch(/^\d+ plants found, spelled as typed$/)
+  })
+
+  test('as before the plants are counted, the service searches', async () => {
+    const { list, names } = await openList(undefined, { name: 'Günsel' })
+    await until('the end of the list', () => {
+      list.reader.want(0, 30, true)
+      return list.rows.isComplete.value
+    })
+    expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
+    expect(list.searchesHere).toBeFalse()
+  })
+})
+
+test('an export of what the page has found has these plants, in the order of ids', async () => {
+  const { list } = await openList(PLANTS, { name: 'rose' }, { by: 'name', isDescending: false })
+  const names = (await list.foundHere?.())?.map(({ name }) => name)
+  expect(names).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
+  expect((await openList(PLANTS, { tag: 'odd' })).list.foundHere).toBeNull()
+})
