@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { NewPlant } from '../../client/client.ts'
+import { RenameTag } from './bulk/rename-tag.tsx'
 import { addSamples, Samples } from './bulk/samples.tsx'
 import { SelectionBar } from './bulk/selection-bar.tsx'
 import { UndoList } from './bulk/undo-list.tsx'
@@ -66,7 +67,7 @@ function actionsOf({ list, scroll, editor, selection, pending }: Console) {
       if (row >= 0) scroll.activate(row)
       void editor.show(id, isForm)
     },
-    onTag: (tag: string): void => void list.show({ ...list.query.value, tag }),
+    onTag: (tag: string): void => void list.refine({ tag }),
     onDelete(plants: readonly NewPlant[]): void {
       void pending.remove(plants)
       selection.drop(plants)
@@ -165,7 +166,8 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
 }
 
 function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
-  const { session, list, editor, importer, exporter, monitor } = all
+  const { session, list, editor, importer, exporter, monitor, pending } = all
+  const renamed = useSignal<string | null>(null)
   return (
     <main>
       <Outage monitor={monitor} />
@@ -175,6 +177,9 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
         exporter={exporter}
         isReadOnly={session.isReadOnly.value}
         onAdd={editor.add}
+        onRename={(tag) => {
+          renamed.value = tag
+        }}
         onFiles={(files) => void importer.add(files)}
       />
       <ImportPanel
@@ -192,6 +197,16 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
       ) : null}
       <Work console={all} />
       <Foot console={all} onHelp={onHelp} />
+      {renamed.value === null ? null : (
+        <RenameTag
+          tag={renamed.value}
+          list={list}
+          pending={pending}
+          onClose={() => {
+            renamed.value = null
+          }}
+        />
+      )}
     </main>
   )
 }

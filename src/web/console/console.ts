@@ -82,7 +82,8 @@ function showPlants(parts: Console): void {
   async function begin(): Promise<void> {
     // First, so that no change is missed.
     await follower.start()
-    if (readView().query.name !== undefined) await untilCounted(parts)
+    const { name, isUntagged } = readView().query
+    if (name !== undefined || isUntagged) await untilCounted(parts)
     if (!session.isKnown.value) return
     await list.open(readView(), true)
     editor.follow()

@@ -2,25 +2,37 @@
 
 import { INT64_MAX, INT64_MIN, INT64_RULE, parseId } from './int64.ts'
 
-/** The plant with an id, or the plants with a text in their names, with a tag, or both. */
+/** The plant with an id, or the plants with a text in their names, with a tag or without one, or both. */
 export type Query = {
   readonly id?: bigint
   readonly name?: string
   readonly tag?: string
+  /** Only the page itself finds plants without a tag. */
+  readonly isUntagged?: true
 }
 
-const TERM = /(?:(id|name|tag):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gis
+const TERM = /(?:(id|name|tag|no):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gis
 
-/** Parses a search: an integer is an id, `tag:aroid` a tag, anything else a part of a name. */
+/** A search within another one: it replaces the same parts. */
+export function within({ id: _, ...before }: Query, typed: Query): Query {
+  if (typed.id !== undefined) return typed
+  const { tag, isUntagged, ...others } = before
+  const isTagged = typed.tag !== undefined || typed.isUntagged
+  return isTagged ? { ...others, ...typed } : { ...before, ...typed }
+}
+
+/** Parses a search: an integer is an id, `tag:aroid` a tag, `no:tag` is for none, anything else a part of a name. */
 export function parseQuery(text: string): Query | { readonly problem: string } {
   const words: string[] = []
   let query: Query = {}
   for (const [, key, quoted, plain = ''] of text.matchAll(TERM)) {
     const value = quoted?.replace(/\\(.)/gs, '$1') ?? plain
-    if (key?.toLowerCase() === 'tag') query = { ...query, tag: value }
+    if (key?.toLowerCase() === 'tag') query = within(query, { tag: value })
+    else if (key?.toLowerCase() === 'no' && value.toLowerCase() === 'tag')
+      query = within(query, { isUntagged: true })
     else if (key?.toLowerCase() === 'id')
       query = { ...query, id: BigInt(parseId(value) ?? INT64_MAX + 1n) }
-    else words.push(value)
+    else words.push(key?.toLowerCase() === 'no' ? `${key}:${value}` : value)
   }
   const name = words.join(' ')
   const id = /name:|"/i.test(text) ? null : parseId(name)
@@ -34,11 +46,12 @@ const quote = (text: string): string =>
   /^[^\s":\\]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
 
 /** The search as text; {@link parseQuery} parses it. */
-export function textOf({ id, name, tag }: Query): string {
+export function textOf({ id, name, tag, isUntagged }: Query): string {
   if (id !== undefined) return String(id)
   return [
     ...(name === undefined ? [] : [parseId(name) === null ? quote(name) : `name:${quote(name)}`]),
     ...(tag === undefined ? [] : [`tag:${quote(tag)}`]),
+    ...(isUntagged ? ['no:tag'] : []),
   ].join(' ')
 }
 
@@ -46,8 +59,8 @@ export function textOf({ id, name, tag }: Query): string {
 const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /** True if a search finds all plants. */
-export const isEverything = ({ id, name, tag }: Query): boolean =>
-  id === undefined && name === undefined && tag === undefined
+export const isEverything = ({ id, name, tag, isUntagged }: Query): boolean =>
+  id === undefined && name === undefined && tag === undefined && !isUntagged
 
 /** True if a search finds a plant. */
 export const matches = (

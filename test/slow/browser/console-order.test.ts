@@ -189,6 +189,7 @@ describe('many plants', () => {
     process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
     await page.getByRole('button', { name: 'Tags' }).click()
     const tags = page.getByRole('list', { name: 'Tags' }).getByRole('button')
+    await tags.first().waitFor()
     expect(await tags.allTextContents()).toEqual(['even 25,000', 'odd 25,000'])
     await console.isClean()
   }, 120_000)

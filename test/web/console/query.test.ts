@@ -1,7 +1,7 @@
 // The text of the console's search box, and its form in the address.
 import { describe, expect, test } from 'bun:test'
 import { INT64_RULE } from '../../../src/web/console/int64'
-import { matches, parseQuery, type Query, textOf } from '../../../src/web/console/query'
+import { matches, parseQuery, type Query, textOf, within } from '../../../src/web/console/query'
 
 describe('a search', () => {
   test.each([
@@ -16,6 +16,10 @@ describe('a search', () => {
     ['name:42', { name: '42' }],
     ['"42"', { name: '42' }],
     ['tag:""', { tag: '' }],
+    ['no:tag rose', { name: 'rose', isUntagged: true }],
+    ['tag:fern no:tag', { isUntagged: true }],
+    ['no:tag tag:fern', { tag: 'fern' }],
+    ['no:rose', { name: 'no:rose' }],
     ['1.5', { name: '1.5' }],
   ] as const)('%s is read exactly', (text, query) => {
     expect(parseQuery(text)).toEqual(query)
@@ -34,6 +38,8 @@ describe('a search', () => {
     { tag: '' },
     { name: 'a "quoted" \\ name', tag: '"' },
     { tag: 'two\nlines' },
+    { isUntagged: true },
+    { name: 'no:tag', isUntagged: true },
   ])('is the same from the address', (query) => {
     expect(parseQuery(textOf(query))).toEqual(query)
   })
@@ -47,4 +53,14 @@ test('a plant matches as it does for the service: the case of A to Z is ignored,
   expect(matches({ name: 'É' }, plant)).toBeTrue()
   expect(matches({ name: 'é' }, plant)).toBeFalse()
   expect(matches({ name: 'fern', tag: 'Fern' }, plant)).toBeFalse()
+})
+
+test('a search within another one replaces the same parts, and an id all of them', () => {
+  const before: Query = { name: 'rose', tag: 'shrub' }
+
+  expect(within(before, { name: 'red' })).toEqual({ name: 'red', tag: 'shrub' })
+  expect(within(before, { isUntagged: true })).toEqual({ name: 'rose', isUntagged: true })
+  expect(within({ isUntagged: true }, { tag: 'fern' })).toEqual({ tag: 'fern' })
+  expect(within(before, { id: 7n })).toEqual({ id: 7n })
+  expect(within({ id: 7n }, before)).toEqual(before)
 })

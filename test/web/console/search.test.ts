@@ -36,17 +36,19 @@ beforeAll(async () => {
 async function openList(stored: number | undefined, query: Query = {}, sort: Sort = BY_ID) {
   const session = createSession(new URL(`${daemon.url}/`))
   await session.connect(TOKEN)
+  const announced: string[] = []
   const list = new PlantList(
     session,
-    () => {},
+    (text) => announced.push(text),
     () => {},
   )
-  const isAddress = query.name !== undefined
+  const isAddress = query.name !== undefined || query.isUntagged
   if (isAddress) list.expect(stored)
   await list.open({ query, sort })
   list.expect(stored)
   return {
     list,
+    announced,
     names: () => list.rows.held().map(({ name }) => name),
     said: () => describeFound(list, stored !== undefined),
   }
@@ -189,6 +191,35 @@ describe('in a longer list', () => {
     })
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
     expect(list.searchesHere).toBeFalse()
+  })
+})
+
+describe('plants without a tag', () => {
+  test('are found by the page, alone or with words', async () => {
+    const { list, names, said } = await openList(PLANTS, { isUntagged: true })
+    expect(list.rows.count.value).toBe(PLANTS / 2)
+    expect(said()).toBe('1,500 plants found without a tag')
+    await list.refine({ name: 'gunsel' })
+    expect(names()).toEqual(['Günsel'])
+    list.put({ id: BigInt(PLANTS), name: 'Günsel', tag: 'shrub' })
+    expect(names()).toEqual([])
+    await list.refine({ tag: 'odd' })
+    expect(list.query.value).toEqual({ name: 'gunsel', tag: 'odd' })
+  })
+
+  test('are counted beside the tags', async () => {
+    const { list } = await openList(PLANTS)
+    await list.readTags()
+    const { counts, untagged, isPart } = list.tags.all()
+    expect([counts.get('odd'), untagged, isPart]).toEqual([PLANTS / 2, PLANTS / 2, false])
+  })
+
+  test('are not looked for in a longer list, which says so', async () => {
+    const { list, announced } = await openList(MORE_THAN_HELD)
+    const asked = await requestsOf(() => list.show({ isUntagged: true, name: 'plant 7' }))
+    expect(asked.every((it) => it.includes('name=plant+7'))).toBeTrue()
+    expect(list.query.value).toEqual({ name: 'plant 7' })
+    expect(announced).toEqual(['Plants without a tag are found among up to 100,000 plants'])
   })
 })
 

@@ -114,6 +114,25 @@ describe('a list of which little was read', () => {
     expect(list.rows.count.value).toBe(PLANTS)
   })
 
+  test('reads the place of a plant by one request, wherever that is', async () => {
+    const { list, look } = await openList(daemon)
+    list.expect(PLANTS)
+    for (const id of [BigInt(LAST), 60_000n, 40_000n, 60_010n, 0n]) {
+      let row = -1
+      const requests = await requestsOf(async () => {
+        row = await list.reader.readAt(id)
+      })
+
+      expect(list.rows.row(row)?.id).toBe(id)
+      expect(requests).toBe(id === 60_010n || id === 0n ? 0 : 1)
+      expect(list.rows.count.value).toBe(PLANTS)
+    }
+    expect(await list.reader.readAt(BigInt(PLANTS + 7))).toBe(-1)
+    await look(59_990)
+    const before = list.rows.rowOf(60_000n)
+    expect(list.rows.row(before - 1)?.id).toBe(59_999n)
+  })
+
   test('shows the newest plants first when the ids fall', async () => {
     const { list, look, views } = await openList(daemon)
     expect(await requestsOf(() => list.sortBy('id'))).toBe(1)

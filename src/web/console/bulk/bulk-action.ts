@@ -28,7 +28,7 @@ const withTag = ({ tag: _, ...plant }: NewPlant, tag: string): NewPlant => ({
 /** Shows plants as they will be. */
 export function show(list: PlantList, { tag }: BulkAction, plants: readonly NewPlant[]): void {
   if (tag === undefined) list.rows.hide(plants.map(({ id }) => id))
-  else list.putAll(plants.map((plant) => withTag(plant, tag)))
+  else list.showAs(plants.map((plant) => withTag(plant, tag)))
 }
 
 /** Reads a plant before it is changed. */

@@ -64,7 +64,7 @@ async function deleteOne(session: Session, list: PlantList, plant: NewPlant) {
   if (isSkipped(found)) return found
   const result = await session.persist<unknown>((client) => send(client, DELETION, found))
   if (result.ok) {
-    list.rows.unhide(plant.id)
+    list.rows.settle(plant.id)
     return null
   }
   if (isAboutPlant(result)) return readAgain(session, list, DELETION, plant)
@@ -87,7 +87,7 @@ export async function* deletePlants(
     if (result.ok) {
       const changed = new Set(result.value.changed.map(({ id }) => id))
       const gone = sent.filter(({ id }) => !changed.has(id))
-      for (const { id } of gone) list.rows.unhide(id)
+      for (const { id } of gone) list.rows.settle(id)
       yield gone.map(() => null)
       const left = sent.filter(({ id }) => changed.has(id))
       yield* inBatches(left, (plant) => readAgain(session, list, DELETION, plant))

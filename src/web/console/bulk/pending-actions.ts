@@ -190,7 +190,10 @@ export class PendingActions {
       const found = checked.get(plant.id) ?? (await check(session, list, plant))
       if (isSkipped(found)) return found
       const result = await session.persist<unknown>((client) => send(client, action, found))
-      if (result.ok) return null
+      if (result.ok) {
+        list.rows.settle(plant.id)
+        return null
+      }
       if (isAboutPlant(result)) return readAgain(session, list, action, plant)
       refusal = result
       return putBack(list, [plant], result)[0] ?? null

@@ -13,11 +13,19 @@ export class Draft {
   /** The next free id; '' until it is known, null if there is none. */
   readonly proposedId = signal<string | null>('')
   readonly texts: Readonly<Record<TextName, Signal<string>>> = ofTexts(() => signal(''))
+  /** The texts that a new plant begins with. */
+  #begun: Plant = { name: '' }
 
   constructor(plant: NewPlant | null) {
     if (!plant) return
     this.id.value = String(plant.id)
     this.fill(plant)
+  }
+
+  /** Begins a new plant with some texts, which are not lost if they are left. */
+  begin(texts: Plant): void {
+    this.#begun = texts
+    this.fill(texts)
   }
 
   fill(plant: Plant): void {
@@ -56,7 +64,7 @@ export class Draft {
   /** True if closing the form would lose something. */
   isDirty(plant: Plant | null): boolean {
     if (plant) return Object.keys(this.changes(plant)).length > 0
-    const isTyped = TEXTS.some((field) => this.texts[field].value !== '')
+    const isTyped = Object.keys(this.changes(this.#begun)).length > 0
     return isTyped || this.id.value !== (this.proposedId.value ?? '')
   }
 

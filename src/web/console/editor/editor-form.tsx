@@ -126,6 +126,15 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
             {plant ? 'Save' : 'Add'}
           </button>
         )}
+        {plant ? null : (
+          <button
+            type="button"
+            aria-disabled={form.isSaving.value}
+            onClick={() => void editor.addAnother()}
+          >
+            Add and add another
+          </button>
+        )}
         <button type="button" onClick={editor.cancel}>
           Cancel
         </button>

@@ -10,6 +10,7 @@ import { PlantForm, type Stored } from './plant-form.ts'
 const HISTORY_PAGE = 20
 const NO_LOG = 40403
 const NO_HISTORY = { ok: true, value: { changes: [], next: null } } as const
+const EMPTY: Plant = { name: '' }
 
 export class Editor {
   /** The open plant; null if the panel is closed. */
@@ -59,8 +60,18 @@ export class Editor {
   }
 
   /** Opens the form of a new plant. */
-  readonly add = (): void => {
-    this.leave(() => void this.#open(null, true).proposeId())
+  readonly add = (): void => this.leave(() => this.#begin(EMPTY))
+
+  /** Opens the form of a new plant with the texts of another one. */
+  duplicate(plant: Plant): void {
+    this.leave(() => this.#begin(plant))
+  }
+
+  /** Adds the plant of the form, and opens the form of another one with the same tag. */
+  readonly addAnother = async (): Promise<void> => {
+    const tag = this.form.value?.draft.texts.tag.value
+    // The step that is taken once the form is saved.
+    await this.save(() => this.#begin({ ...EMPTY, ...(tag ? { tag } : {}) }))
   }
 
   /** Opens the form of the plant whose page is open. */
@@ -92,13 +103,15 @@ export class Editor {
     this.announce(`Plant ${id}: ${taken.join(' and ')} changed elsewhere`)
   }
 
-  /** Saves the form and leaves it. If saving fails, it stays open and shows the reason. */
-  async save(): Promise<void> {
+  /** Saves the form and leaves it, or takes another step. If saving fails, it stays open and shows the reason. */
+  async save(then: () => void = this.cancel): Promise<void> {
     const form = this.form.value
     if (!form || form.isSaving.value) return
     this.leaving.value = null
     const isSaved = await form.save()
-    if (isSaved && this.form.value === form) this.#finish()
+    // A step that was asked for meanwhile comes first.
+    const next = this.leaving.value ?? then
+    if (isSaved && this.form.value === form) next()
   }
 
   readonly close = (): void => this.#set(null)
@@ -127,6 +140,12 @@ export class Editor {
     return NO_HISTORY
   }
 
+  #begin(texts: Plant): void {
+    const form = this.#open(null, true)
+    form.draft.begin(texts)
+    void form.proposeId()
+  }
+
   #open(stored: Stored | null, isForm: boolean): PlantForm {
     const form = new PlantForm(this.session, this.list, this.announce, stored)
     this.isEditing.value = isForm
@@ -142,11 +161,5 @@ export class Editor {
     this.form.value = form
     // A link may name a plant that is opened only once there is a token.
     if (wasOpen || form) putOpenPlant(this.openId)
-  }
-
-  /** Leaves the form after it was saved, or takes the step that waits. */
-  #finish(): void {
-    const next = this.leaving.value ?? this.cancel
-    next()
   }
 }

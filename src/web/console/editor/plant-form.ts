@@ -101,8 +101,8 @@ export class PlantForm {
       this.errors.value = byField(result)
       return false
     }
-    this.list.put(plant)
-    this.announce(`Plant ${id} was created`)
+    const isShown = this.list.add(plant)
+    this.announce(`Plant ${id} was created${isShown ? '' : '; the search does not find it'}`)
     return true
   }
 

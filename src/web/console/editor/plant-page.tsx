@@ -80,6 +80,9 @@ const Actions = ({ editor, plant, base, isReadOnly, isGone, onDelete }: ActionPr
         <button type="button" class="primary" onClick={editor.edit}>
           Edit
         </button>
+        <button type="button" onClick={() => editor.duplicate(plant)}>
+          Duplicate
+        </button>
         <button type="button" class="danger" onClick={() => onDelete([plant])}>
           Delete
         </button>

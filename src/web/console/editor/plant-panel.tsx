@@ -98,7 +98,7 @@ export function PlantPanel({
     // On a phone a field with the focus would open the keyboard over the plant.
     const field = isPhone() && plant ? 'h2' : 'textarea, input'
     content.current?.querySelector<HTMLElement>(isForm ? field : 'h2')?.focus()
-  }, [plant?.id, isForm])
+  }, [form, plant?.id, isForm])
   function step(to: NewPlant): void {
     stepTo.current = to.id
     onOpen(to, isForm)

@@ -73,7 +73,7 @@ const NotFound = ({ name, tag, list }: Query & Pick<EmptyProps, 'list'>) => (
 
 function Content(props: EmptyProps) {
   const { list } = props
-  const { id, name, tag } = list.searched
+  const { id, name, tag, isUntagged } = list.searched
   if (id !== undefined) {
     return (
       <>
@@ -84,6 +84,7 @@ function Content(props: EmptyProps) {
       </>
     )
   }
+  if (isUntagged && name === undefined) return <p>Every plant has a tag.</p>
   if (name !== undefined || tag !== undefined) return <NotFound {...list.searched} list={list} />
   return (
     <>

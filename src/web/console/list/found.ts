@@ -13,9 +13,13 @@ function progressOf({ rows, total }: PlantList): string {
 }
 
 /** The plants that the page itself has found; in a list that is not read whole, among those that were read. */
-function foundHere({ rows, total, reader, typed }: PlantList): string {
+function foundHere({ rows, total, reader, typed, searched }: PlantList): string {
   const found = plantsOf(rows.found.value)
-  if (rows.parts.isHeld) return `${found} found, accents and order of words aside`
+  if (rows.parts.isHeld) {
+    const how =
+      searched.name === undefined ? ' without a tag' : ', accents and order of words aside'
+    return `${found} found${how}`
+  }
   const read = rows.read.value.toLocaleString()
   if (reader.isReadingAll.value || !typed.value) {
     return `${found} found among the ${read} read${total ? ` of ${total.toLocaleString()}` : ''}…`

@@ -5,7 +5,15 @@ import type { PlantPage, Result } from '../../../client/client.ts'
 import type { Query } from '../query.ts'
 import type { Session } from '../session.ts'
 import { MAX_SORTED } from '../sort.ts'
-import { type Cursor, guessId, type Part, splitBack, splitForward, splitMiddle } from './part.ts'
+import {
+  type Cursor,
+  guessId,
+  type Part,
+  rowsBefore,
+  splitBack,
+  splitForward,
+  splitMiddle,
+} from './part.ts'
 import { readPage } from './plant-pages.ts'
 import type { PlantRows } from './plant-rows.ts'
 
@@ -74,6 +82,26 @@ export class PartReader {
       } else if (end >= stop - MARGIN_ROWS || isLast) void this.#readBack(part)
       else void this.#readMiddle(part, part.after, first)
     }
+  }
+
+  /** Reads the rows from a plant on, unless it is held; resolves to its row, or to -1 if it is not found. */
+  async readAt(id: bigint): Promise<number> {
+    const row = this.rows.rowOf(id)
+    const { order } = this.rows.parts
+    const part = this.rows.parts.partOf(id)
+    if (row >= 0 || !part || part.rows) return row
+    const from = id - order.step
+    const isFirst = order.isBefore(from, -order.end - 1n)
+    const before = rowsBefore(part, id)
+    if (isFirst) await this.#readForward(part)
+    else {
+      await this.#load(
+        part,
+        () => this.#page(from, PART_ROWS),
+        (page) => splitMiddle(order, part, from, before, page),
+      )
+    }
+    return this.rows.rowOf(id)
   }
 
   /** Calls a function that needs all plants; changes in the meantime are kept for it. */

@@ -90,6 +90,13 @@ export const splitMiddle = (
   ...splitForward(order, restOf(part, rows, { forward: null }), from, page),
 ]
 
+/** The approximate number of rows of a part before an id, as if ids were spread evenly. */
+export function rowsBefore({ after, last, count }: Part, id: bigint): number {
+  if (after === null) return Math.max(0, count - 1)
+  const share = ((id - after) * BigInt(SHARES)) / (last - after)
+  return Math.min(count - 1, Math.floor((Number(share) / SHARES) * count))
+}
+
 /** The approximate id behind so many rows of a part, as if ids were spread evenly. */
 export function guessId({ last, count }: Part, after: bigint, rows: number): bigint {
   const share = BigInt(Math.floor((rows / count) * SHARES))

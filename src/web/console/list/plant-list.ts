@@ -3,7 +3,7 @@
 
 import { batch, signal } from '@preact/signals'
 import type { NewPlant, Plant } from '../../../client/client.ts'
-import { isEverything, matches, type Query, textOf } from '../query.ts'
+import { isEverything, matches, type Query, textOf, within } from '../query.ts'
 import type { Session } from '../session.ts'
 import {
   BY_ID,
@@ -26,6 +26,9 @@ import { finderOf, foldInSlices } from './words.ts'
 export const tooLongFor = (by: SortKey): string =>
   `Sorting by ${by} works up to ${MAX_SORTED.toLocaleString()} plants. Search for something first`
 
+const MARKED_MS = 5000
+const UNTAGGED_TOO_LONG = `Plants without a tag are found among up to ${MAX_SORTED.toLocaleString()} plants`
+
 export class PlantList {
   readonly query = signal<Query>({})
   /** The search that is being typed: it finds plants among those that were read. */
@@ -33,17 +36,20 @@ export class PlantList {
   /** The plants that the service lists: those of the search, or all of them where the page searches. */
   readonly listed = signal<Query>({})
   readonly sort = signal<Sort>(BY_ID)
-  readonly rows = new PlantRows()
+  readonly rows = new PlantRows((plant) => matches(this.listed.value, plant))
   /** The time of the last read from the start, in milliseconds on a monotonic clock. */
   readonly readAt = signal(0)
   /** True while the rows follow the changes of others. */
   readonly isLive = signal(false)
+  /** The plant that was just created here. */
+  readonly added = signal<bigint | null>(null)
   readonly reader: PartReader
   readonly tags: TagCounter
   /** The number of stored plants. */
   #stored: number | undefined
   /** Counts the searches of the page, of which the last is shown. */
   #searches = 0
+  #marking: ReturnType<typeof setTimeout> | undefined
 
   /** `onView` is called with each view; `isCorrected`: the URL requested it, or an invalid one that was replaced. */
   constructor(
@@ -61,7 +67,7 @@ export class PlantList {
 
   /** What the rows on screen were searched for. */
   get searched(): Query {
-    return { ...this.query.value, ...this.typed.value }
+    return this.typed.value ? within(this.query.value, this.typed.value) : this.query.value
   }
 
   /** True if the page itself finds the plants of the search. */
@@ -70,7 +76,8 @@ export class PlantList {
   }
 
   /** Shows a view, or reads it again if it is the current one. */
-  async open(view: View, isCorrected = false): Promise<void> {
+  async open(wanted: View, isCorrected = false): Promise<void> {
+    const view = this.#possible(wanted)
     if (this.rows.count.value > 0 && isSameView(view, this.view)) return this.refresh()
     this.onView(view, isCorrected)
     this.tags.keep()
@@ -86,12 +93,18 @@ export class PlantList {
     return this.open({ query, sort: this.sort.value })
   }
 
+  /** Shows those of the plants that also meet a search; its parts replace the same parts of the current one. */
+  refine(query: Query): Promise<void> {
+    return this.show(within(this.query.value, query))
+  }
+
   /** Shows what a search finds while it is typed; null: what was shown before. */
-  async type(typed: Query | null): Promise<void> {
+  async type(query: Query | null): Promise<void> {
+    const typed = query && !isEverything(query) ? query : null
     if (textOf(typed ?? {}) === textOf(this.typed.value ?? {})) return
     this.typed.value = typed
     await this.#search()
-    const isWaiting = this.#needsAll && !this.rows.parts.isHeld
+    const isWaiting = this.readsAll && !this.rows.parts.isHeld
     if (isWaiting && !this.reader.isReadingAll.value) await this.#arrange()
   }
 
@@ -162,16 +175,32 @@ export class PlantList {
 
   /** Adds a new plant in its place, or updates a changed one. */
   put(plant: NewPlant): void {
-    this.rows.unhide(plant.id)
-    this.rows.set(plant.id, matches(this.listed.value, plant) ? plant : null)
+    this.rows.settle(plant.id)
+    this.rows.set(plant.id, this.rows.lists(plant) ? plant : null)
+  }
+
+  /** Adds a plant that was created here, and marks it for a while; false if the search does not find it. */
+  add(plant: NewPlant): boolean {
+    this.put(plant)
+    if (!finderOf(this.searched)(plant)) return false
+    this.added.value = plant.id
+    clearTimeout(this.#marking)
+    this.#marking = setTimeout(() => {
+      this.added.value = null
+    }, MARKED_MS)
+    return true
   }
 
   /** Like {@link put}, for many plants. */
   putAll(plants: readonly NewPlant[]): void {
-    for (const { id } of plants) this.rows.unhide(id)
-    const { value: query } = this.listed
-    const changes = new Map(plants.map((it) => [it.id, matches(query, it) ? it : null]))
+    for (const { id } of plants) this.rows.settle(id)
+    const changes = new Map(plants.map((it) => [it.id, this.rows.lists(it) ? it : null]))
     if (!this.rows.setAll(changes)) void this.#arrange()
+  }
+
+  /** Shows plants as they will be, until they are put again or settled. */
+  showAs(plants: readonly NewPlant[]): void {
+    if (!this.rows.showAs(plants)) void this.#arrange()
   }
 
   /** Shows a change by others, unless the plant is about to be deleted here. */
@@ -185,7 +214,7 @@ export class PlantList {
 
   /** Removes a plant that is no longer stored. */
   remove(id: bigint): void {
-    this.rows.unhide(id)
+    this.rows.settle(id)
     this.rows.set(id, null)
   }
 
@@ -195,7 +224,7 @@ export class PlantList {
   }
 
   /** True if every plant is read for what is shown. */
-  get #needsAll(): boolean {
+  get readsAll(): boolean {
     const isTyped = this.typed.value !== null && this.#isShort
     return this.sort.value.by !== 'id' || this.searchesHere || isTyped
   }
@@ -213,7 +242,17 @@ export class PlantList {
   /** The plants that the service is to list for a search: all, if they are few enough for the page to search them. */
   #listFor(query: Query): Query {
     const { name, id } = query
+    if (query.isUntagged) return {}
     return name !== undefined && id === undefined && this.#isShort ? {} : query
+  }
+
+  /** A view without what the page cannot find among too many plants. */
+  #possible({ query: { isUntagged, ...others }, sort }: View): View {
+    if (!isUntagged) return { query: others, sort }
+    if (this.#stored === undefined || this.#isShort)
+      return { query: { isUntagged, ...others }, sort }
+    this.announce(UNTAGGED_TOO_LONG)
+    return { query: others, sort }
   }
 
   #reset({ query, sort }: View): void {
@@ -259,7 +298,7 @@ export class PlantList {
    * Retries after a failed read.
    */
   async #arrange(): Promise<void> {
-    if (!this.#needsAll) return this.#search()
+    if (!this.readsAll) return this.#search()
     const { generation } = this.reader
     const isOver = () => generation !== this.reader.generation
     for (;;) {
@@ -271,7 +310,8 @@ export class PlantList {
     }
     if (this.searchesHere) {
       // More were stored since they were counted.
-      this.#stored = undefined
+      this.#stored = MAX_SORTED + 1
+      if (this.query.value.isUntagged) return this.open(this.view, true)
       this.reader.restart()
       this.#reset(this.view)
       await Promise.all([this.reader.readFirst(), this.#search()])

@@ -19,6 +19,8 @@ type PlantRowProps = RowActions & {
   readonly isActive: boolean
   /** True if the panel beside the table shows it. */
   readonly isOpen: boolean
+  /** True if it was just created here. */
+  readonly isAdded: boolean
   readonly isReadOnly: boolean
   readonly selection: Selection
 }
@@ -105,11 +107,16 @@ function Actions({
 }
 
 export function PlantRow(props: PlantRowProps) {
-  const { plant, at, isActive, isOpen, isReadOnly, selection, onTag } = props
+  const { plant, at, isActive, isOpen, isAdded, isReadOnly, selection, onTag } = props
   const { id, name, tag } = plant
   const tabIndex = isActive ? 0 : -1
   return (
-    <div {...attributesOf(at, isActive)} data-row={at} aria-current={isOpen ? 'true' : undefined}>
+    <div
+      {...attributesOf(at, isActive)}
+      class={isAdded ? 'row added' : 'row'}
+      data-row={at}
+      aria-current={isOpen ? 'true' : undefined}
+    >
       {isReadOnly ? null : (
         <span role="gridcell">
           <label class="box">

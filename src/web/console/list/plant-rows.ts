@@ -34,10 +34,14 @@ export class PlantRows {
   #sorted: Arranged | null = null
   /** Those of the plants that are held which the page's own search finds; null without one. */
   #narrowed: Arranged | null = null
-  readonly #hidden = new Set<bigint>()
+  /** The plants that are shown as they will be; null: not at all. */
+  readonly #pending = new Map<bigint, NewPlant | null>()
   /** The changes since a read began, which it may have missed. */
   readonly #recent = new Map<bigint, NewPlant | null>()
   #reads = 0
+
+  /** `lists`: tells if the list has a plant. */
+  constructor(readonly lists: (plant: NewPlant) => boolean) {}
 
   get isSorted(): boolean {
     return this.#sorted !== null
@@ -89,17 +93,24 @@ export class PlantRows {
   }
 
   isHidden(id: bigint): boolean {
-    return this.#hidden.has(id)
+    return this.#pending.get(id) === null
   }
 
   /** Leaves plants out until they are shown again, even if they are still stored. */
   hide(ids: readonly bigint[]): void {
-    for (const id of ids) this.#hidden.add(id)
+    for (const id of ids) this.#pending.set(id, null)
     this.setAll(new Map(ids.map((id) => [id, null])))
   }
 
-  unhide(id: bigint): void {
-    this.#hidden.delete(id)
+  /** Shows plants as they will be until {@link settle}, even if they are stored otherwise. False as of {@link setAll}. */
+  showAs(plants: readonly NewPlant[]): boolean {
+    for (const plant of plants) this.#pending.set(plant.id, plant)
+    return this.setAll(new Map(plants.map((it) => [it.id, this.lists(it) ? it : null])))
+  }
+
+  /** Shows a plant as it is stored from here on. */
+  settle(id: bigint): void {
+    this.#pending.delete(id)
   }
 
   /** Puts a plant in its place, or takes it out. */
@@ -130,7 +141,7 @@ export class PlantRows {
 
   /** Replaces a part by what was read of it. */
   replace(part: Part, others: readonly Part[]): void {
-    const shown = others.map((it) => this.#withoutHidden(it))
+    const shown = others.map((it) => this.#asPending(it))
     this.parts.replace(part, shown)
     this.#narrowed?.placeAll(
       new Map<bigint, NewPlant | null>([
@@ -197,7 +208,7 @@ export class PlantRows {
 
   clear(): void {
     this.restart()
-    this.#hidden.clear()
+    this.#pending.clear()
     this.#sorted = null
     this.#narrowed = null
     this.#expected = undefined
@@ -219,9 +230,12 @@ export class PlantRows {
     this.#narrowed?.placeAll(this.#recent)
   }
 
-  #withoutHidden(part: Part): Part {
-    if (!part.rows || this.#hidden.size === 0) return part
-    const rows = part.rows.filter(({ id }) => !this.#hidden.has(id))
+  #asPending(part: Part): Part {
+    if (!part.rows || this.#pending.size === 0) return part
+    const rows = part.rows
+      .map((plant) => this.#pending.get(plant.id) ?? (this.isHidden(plant.id) ? null : plant))
+      .filter((plant) => plant !== null)
+      .filter(this.lists)
     return { ...part, rows, count: rows.length }
   }
 

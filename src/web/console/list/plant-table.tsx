@@ -185,6 +185,7 @@ function Body({ list, scroll, isReadOnly, openId, selection, ...actions }: Table
                 plant={plant}
                 isActive={at === active}
                 isOpen={plant.id === openId}
+                isAdded={plant.id === list.added.value}
                 isReadOnly={isReadOnly}
                 selection={selection}
                 {...actions}

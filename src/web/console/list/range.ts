@@ -1,6 +1,7 @@
 // Reads a range of the table whole, including the rows that were not read yet.
 
 import type { NewPlant } from '../../../client/client.ts'
+import { ASCENDING } from './id-order.ts'
 import type { PlantList } from './plant-list.ts'
 import { readPages } from './plant-pages.ts'
 
@@ -30,6 +31,18 @@ async function readBetween(list: PlantList, first: bigint | null, last: bigint |
       if (last !== null && order.isBefore(last, plant.id)) return plants
       if (!rows.isHidden(plant.id)) plants.push(plant)
     }
+    if (plants.length > MAX_RANGE) return 'too many'
+  }
+}
+
+/** Reads every plant with a tag, whatever the table shows. */
+export async function readTagged({ session, rows }: PlantList, tag: string): Promise<Range> {
+  const plants: NewPlant[] = []
+  const pages = readPages(session, { tag }, ASCENDING)
+  for (;;) {
+    const page = await pages.next()
+    if (page.done) return page.value === null ? plants : 'failed'
+    plants.push(...page.value.plants.filter(({ id }) => !rows.isHidden(id)))
     if (plants.length > MAX_RANGE) return 'too many'
   }
 }

@@ -24,6 +24,7 @@ export class TableScroll {
       this.#wantRows(),
       this.#holdView(),
       this.#resetWithView(),
+      this.#showAdded(),
       this.#followExtent(),
     ]
     return () => {
@@ -120,6 +121,19 @@ export class TableScroll {
         this.active.reset()
         this.#marks = []
         this.position.setTop(0)
+      })
+    })
+  }
+
+  /** Brings a plant that was just created into view. */
+  #showAdded(): () => void {
+    const { list } = this
+    return effect(() => {
+      const { value: id } = list.added
+      if (id === null) return
+      untracked(async () => {
+        const row = await list.reader.readAt(id)
+        if (row >= 0 && list.added.value === id) this.activate(row)
       })
     })
   }

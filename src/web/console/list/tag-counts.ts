@@ -9,6 +9,8 @@ import { readPages } from './plant-pages.ts'
 
 export type CountedTags = {
   readonly counts: ReadonlyMap<string, number>
+  /** The number of plants without one. */
+  readonly untagged: number
   /** The number of plants that were counted. */
   readonly plants: number
   /** True if there are more plants. */
@@ -19,11 +21,13 @@ export type CountedTags = {
 export function countTags(plants: Iterable<NewPlant>, isPart: boolean): CountedTags {
   const counts = new Map<string, number>()
   let all = 0
+  let untagged = 0
   for (const { tag } of plants) {
     all += 1
     if (tag) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+    else untagged += 1
   }
-  return { counts, plants: all, isPart }
+  return { counts, untagged, plants: all, isPart }
 }
 
 export class TagCounter {

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { Menu } from '../controls/menu.tsx'
+import { hides, Menu } from '../controls/menu.tsx'
 import { isPhone } from '../controls/modal.tsx'
 import type { PlantList } from './plant-list.ts'
 
@@ -46,11 +46,11 @@ function Finder({ text, onEnter }: FinderProps) {
 function Tags({ list }: { readonly list: PlantList }) {
   const sought = useSignal('')
   list.rows.version.value
-  const { counts, plants, isPart } = list.tags.all()
+  const { counts, untagged, plants, isPart } = list.tags.all()
   const all = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
   const text = sought.value.trim().toLowerCase()
   const found = all.filter(([name]) => name.toLowerCase().includes(text))
-  const { tag } = list.query.value
+  const { tag, isUntagged = false } = list.query.value
   function show(name: string): void {
     document.getElementById(ID)?.hidePopover()
     void list.show({ tag: name })
@@ -80,6 +80,17 @@ function Tags({ list }: { readonly list: PlantList }) {
         <p>
           These are the {MAX_TAGS} most used of {found.length.toLocaleString()} tags.
         </p>
+      ) : null}
+      {untagged > 0 && !list.rows.isTooLong.value ? (
+        <button
+          type="button"
+          class="quiet untagged"
+          aria-pressed={isUntagged}
+          {...hides(ID)}
+          onClick={() => void list.show({ isUntagged: true })}
+        >
+          No tag <small>{untagged.toLocaleString()}</small>
+        </button>
       ) : null}
       {isPart ? (
         <p role="status">

@@ -10,18 +10,22 @@ import { TagList } from './tag-list.tsx'
 // From the last key to a search.
 const TYPING_MS = 100
 
-type ChipProps = { readonly label: string; readonly value: string; readonly onRemove: () => void }
+type ChipProps = {
+  readonly label: string
+  readonly value?: string
+  readonly onRemove: () => void
+}
 
 function Chip({ label, value, onRemove }: ChipProps) {
   return (
     <li class="term">
       <span>
-        {label} <bdi>{value === '' ? '(empty)' : value}</bdi>
+        {label} {value === undefined ? null : <bdi>{value === '' ? '(empty)' : value}</bdi>}
       </span>
       <button
         type="button"
         class="quiet"
-        aria-label={`Remove ${label} ${value}`}
+        aria-label={`Remove ${[label, value].join(' ').trim()}`}
         title="Remove"
         onClick={onRemove}
       >
@@ -31,9 +35,15 @@ function Chip({ label, value, onRemove }: ChipProps) {
   )
 }
 
+type SearchProps = {
+  readonly list: PlantList
+  /** null: nothing can be changed. */
+  readonly onRename: ((tag: string) => void) | null
+}
+
 /** The current search, whose parts can be removed. */
-function Terms({ list }: { readonly list: PlantList }) {
-  const { id, name, tag } = list.query.value
+function Terms({ list, onRename }: SearchProps) {
+  const { id, name, tag, isUntagged } = list.query.value
   if (isEverything(list.query.value)) return null
   return (
     <ul class="terms" aria-label="Shown are plants with">
@@ -46,6 +56,14 @@ function Terms({ list }: { readonly list: PlantList }) {
       {tag === undefined ? null : (
         <Chip label="Tag" value={tag} onRemove={() => void list.drop('tag')} />
       )}
+      {tag && onRename ? (
+        <li>
+          <button type="button" class="quiet" onClick={() => onRename(tag)}>
+            Rename tag…
+          </button>
+        </li>
+      ) : null}
+      {isUntagged ? <Chip label="No tag" onRemove={() => void list.drop('isUntagged')} /> : null}
       <li>
         <button type="button" class="quiet" onClick={() => void list.show({})}>
           Show all plants
@@ -56,7 +74,7 @@ function Terms({ list }: { readonly list: PlantList }) {
 }
 
 /** The search box, an error in its text, and the current search as chips. */
-function Search({ list }: { readonly list: PlantList }) {
+function Search({ list, onRename }: SearchProps) {
   const text = useSignal('')
   const problem = useSignal<string | null>(null)
   const error = problem.value
@@ -87,9 +105,7 @@ function Search({ list }: { readonly list: PlantList }) {
             problem.value = typed.problem
             return
           }
-          // Within the current tag or name.
-          const { id: _, ...before } = list.query.value
-          void list.show(typed.id === undefined ? { ...before, ...typed } : typed)
+          void list.refine(typed)
         }}
       >
         <input
@@ -118,7 +134,7 @@ function Search({ list }: { readonly list: PlantList }) {
           {error}
         </p>
       ) : null}
-      <Terms list={list} />
+      <Terms list={list} onRename={onRename} />
     </search>
   )
 }
@@ -184,16 +200,17 @@ function More({ list, exporter, isReadOnly }: MoreProps) {
 
 type ToolbarProps = MoreProps & {
   readonly onAdd: () => void
+  readonly onRename: (tag: string) => void
   readonly onFiles: (files: Iterable<File>) => void
 }
 
 /** The search box, and the buttons to add, import and export. */
-export function Toolbar({ onAdd, onFiles, ...props }: ToolbarProps) {
+export function Toolbar({ onAdd, onRename, onFiles, ...props }: ToolbarProps) {
   const { list, exporter, isReadOnly } = props
   const written = exporter.written.value
   return (
     <div class="toolbar">
-      <Search list={list} />
+      <Search list={list} onRename={isReadOnly ? null : onRename} />
       <div class="buttons">
         {isReadOnly ? null : (
           <>

@@ -47,11 +47,12 @@ export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
   }
 }
 
-/** Returns a function that tells if a search finds a plant: its name has every word, and the tag is the same. */
-export function finderOf({ id, name = '', tag }: Query): (plant: NewPlant) => boolean {
+/** Returns a function that tells if a search finds a plant: its name has every word, and its tag is the one. */
+export function finderOf({ id, name = '', tag, isUntagged }: Query): (plant: NewPlant) => boolean {
   const words = fold(name).split(/\s+/).filter(Boolean)
   return (plant) =>
     (id === undefined || id === plant.id) &&
     (tag === undefined || tag === plant.tag) &&
+    !(isUntagged && plant.tag) &&
     words.every((word) => foldedName(plant).includes(word))
 }

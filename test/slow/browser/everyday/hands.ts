@@ -80,6 +80,7 @@ export function handsOn(driver: Driver) {
 
   return {
     sees,
+    until: (what: string, look: () => Promise<boolean>) => until(() => what, look),
     hover,
     click,
     /** Waits until all of these are seen. */

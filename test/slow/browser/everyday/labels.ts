@@ -33,6 +33,8 @@ export const add = button('Add plant')
 export const id = field('ID')
 export const name = field('Name')
 export const tag = field('Tag')
+export const newTag = field('New name')
+export const tagForAll = field('Tag for all of them')
 export const saveNew = button('Add')
 export const save = button('Save')
 

@@ -1,0 +1,84 @@
+// Renames a tag on every plant that has it, or merges it into another one.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Field } from '../controls/field.tsx'
+import { Modal } from '../controls/modal.tsx'
+import { plantsOf } from '../counts.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import { MAX_RANGE, readTagged } from '../list/range.ts'
+import type { PendingActions } from './pending-actions.ts'
+
+const PROBLEMS = {
+  'too many': `At most ${MAX_RANGE.toLocaleString()} plants can be changed at once`,
+  failed: 'Nothing was changed: the plants cannot be read',
+}
+
+type RenameTagProps = {
+  readonly tag: string
+  readonly list: PlantList
+  readonly pending: PendingActions
+  readonly onClose: () => void
+}
+
+/** Asks for the new name of a tag. The change can be undone like any of many plants. */
+export function RenameTag({ tag, list, pending, onClose }: RenameTagProps) {
+  const text = useSignal(tag)
+  const problem = useSignal<string | undefined>(undefined)
+  const isReading = useSignal(false)
+  list.rows.version.value
+  const { counts } = list.tags.all()
+  // To tell which names are taken.
+  useEffect(() => void list.readTags(), [])
+  const others = text.value === tag ? undefined : counts.get(text.value)
+
+  async function rename(): Promise<void> {
+    if (isReading.value) return
+    problem.value = text.value.trim() === '' || text.value === tag ? 'Type another tag' : undefined
+    if (problem.value) return
+    isReading.value = true
+    const plants = await readTagged(list, tag)
+    isReading.value = false
+    if (typeof plants === 'string') {
+      problem.value = PROBLEMS[plants]
+      return
+    }
+    onClose()
+    void pending.setTag(text.value, plants)
+  }
+
+  return (
+    <Modal label={`Rename tag ${tag}`} onEscape={onClose}>
+      <h2>
+        Rename the tag <bdi>“{tag}”</bdi>
+      </h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void rename()
+        }}
+      >
+        <Field
+          label="New name"
+          name="new-tag"
+          text={text}
+          error={problem.value}
+          hint={
+            others === undefined
+              ? 'On every plant that has it.'
+              : `${plantsOf(others)} have it already: the two become one.`
+          }
+          tags={() => counts}
+        />
+        <div class="actions">
+          <button type="submit" class="primary" aria-disabled={isReading.value}>
+            {others === undefined ? 'Rename' : 'Merge'}
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Modal>
+  )
+}
