@@ -87,6 +87,13 @@ describe('a name', () => {
       ['gunsel', 'GÜNSEL kriech', 'blau  günsel ', 'ender'].map((name) => finds({ name })),
     ).toEqual(Array(4).fill(true))
     expect(finds({ name: 'gunsel red' })).toBeFalse()
+    const numbered = (name: string, word: string) => finderOf({ name: word })({ id: 1n, name })
+    expect(
+      ['Rose 7', 'Rose 70', 'rose7', 'AC-0007', '17 and 7'].map((it) => numbered(it, '7')),
+    ).toEqual(Array(5).fill(true))
+    expect(['Rose 17', '1007', 'Rose'].map((it) => numbered(it, '7'))).toEqual(Array(3).fill(false))
+    expect(numbered('AC-0012345', '12345')).toBeTrue()
+    expect(numbered('AC-0012345', '0012345')).toBeTrue()
     expect(finds({ name: 'gunsel', tag: 'Shrub' })).toBeTrue()
     expect(finds({ name: 'gunsel', tag: 'shrub' })).toBeFalse()
   })
@@ -96,20 +103,25 @@ describe('in a list that the page can hold', () => {
   test('what is typed is found at once among what was read, then among all', async () => {
     const { list, names, said } = await openList(PLANTS)
     const typing = list.type({ name: 'rose' })
-    await until('the rows that were read', () => list.rows.isNarrowed)
+    // Before any page can come.
+    while (!list.rows.isNarrowed) await Promise.resolve()
     expect(names()).toEqual([])
     expect(said()).toMatch(/^0 plants found among the [\d,]+ read of 3,000…$/)
     await typing
     expect(names()).toEqual(['rose, red', 'Red Rose', 'Guns’ rose'])
-    expect(said()).toBe('3 plants found, accents and order of words aside')
+    expect(said()).toBe('3 plants found; accents and word order ignored')
 
     expect(await requestsOf(() => list.type({ name: 'red rose' }))).toEqual([])
     expect(names()).toEqual(['rose, red', 'Red Rose'])
     await list.type({ name: 'gunsel' })
     expect(names()).toEqual(['Kriechender Günsel', 'Günsel'])
-    await list.type(null)
-    expect(list.rows.count.value).toBe(PLANTS)
-    expect(said()).toBe('')
+    for (const nothing of [null, {}]) {
+      await list.type(nothing)
+      expect(list.rows.count.value).toBe(PLANTS)
+      expect(list.rows.isNarrowed).toBeFalse()
+      expect(said()).toBe('')
+      await list.type({ name: 'gunsel' })
+    }
   })
 
   test('a search stays when it is no longer typed, and reads what may have changed', async () => {
@@ -121,7 +133,7 @@ describe('in a list that the page can hold', () => {
     expect(list.typed.value).toBeNull()
     expect(asked.length).toBeGreaterThan(2)
     expect(asked.filter((it) => it.includes('name='))).toEqual([])
-    expect(said()).toBe('2 plants found, accents and order of words aside')
+    expect(said()).toBe('2 plants found; accents and word order ignored')
     await list.drop('name')
     expect(list.rows.count.value).toBe(PLANTS)
   })
@@ -170,8 +182,8 @@ describe('in a longer list', () => {
   test('what is typed is found among what was read, and the service searches the rest', async () => {
     const { list, names, said } = await openList(MORE_THAN_HELD)
     expect(await requestsOf(() => list.type({ name: '25 PLANT' }))).toEqual([])
-    expect(names()).toEqual(['plant 25', 'plant 125', 'plant 225', 'plant 250'])
-    expect(said()).toBe('4 plants found among the 250 read so far; press Enter to search all')
+    expect(names()).toEqual(['plant 25', 'plant 250'])
+    expect(said()).toBe('2 plants found among the 250 read so far; press Enter to search all')
 
     const asked = await requestsOf(() => list.show({ name: 'PLANT 25' }))
     expect(asked.every((it) => it.includes('name=PLANT+25'))).toBeTrue()
@@ -180,7 +192,7 @@ describe('in a longer list', () => {
       return list.rows.isComplete.value
     })
     expect(names()[0]).toBe('plant 25')
-    expect(said()).toMatch(/^\d+ plants found, spelled as typed$/)
+    expect(said()).toMatch(/^\d+ plants found; exact spelling only$/)
   })
 
   test('as before the plants are counted, the service searches', async () => {
@@ -221,6 +233,25 @@ describe('plants without a tag', () => {
     expect(list.query.value).toEqual({ name: 'plant 7' })
     expect(announced).toEqual(['Plants without a tag are found among up to 100,000 plants'])
   })
+})
+
+test('plants that are about to be tagged are shown so, also those that are read later', async () => {
+  const { list } = await openList(PLANTS, { tag: 'odd' })
+  const odd = Array.from({ length: PLANTS / 2 }, (_, at) => ({
+    id: BigInt(2 * at + 1),
+    name: `plant ${2 * at + 1}`,
+    tag: 'odd',
+  }))
+  list.showAs(odd.map((plant) => ({ ...plant, tag: 'new' })))
+  expect(await list.readAll()).toBe('all')
+  expect(list.rows.count.value).toBe(0)
+  await list.show({})
+  await list.readAll()
+  expect(list.rows.plant(2001n)?.tag).toBe('new')
+
+  list.putAll(odd)
+  expect(list.rows.plant(2001n)?.tag).toBe('odd')
+  expect(list.rows.count.value).toBe(PLANTS)
 })
 
 test('an export of what the page has found has these plants, in the order of ids', async () => {

@@ -13,15 +13,14 @@ function progressOf({ rows, total }: PlantList): string {
 }
 
 /** The plants that the page itself has found; in a list that is not read whole, among those that were read. */
-function foundHere({ rows, total, reader, typed, searched }: PlantList): string {
+function foundHere({ rows, total, readsAll, searched }: PlantList): string {
   const found = plantsOf(rows.found.value)
   if (rows.parts.isHeld) {
-    const how =
-      searched.name === undefined ? ' without a tag' : ', accents and order of words aside'
+    const how = searched.name === undefined ? ' without a tag' : '; accents and word order ignored'
     return `${found} found${how}`
   }
   const read = rows.read.value.toLocaleString()
-  if (reader.isReadingAll.value || !typed.value) {
+  if (readsAll) {
     return `${found} found among the ${read} read${total ? ` of ${total.toLocaleString()}` : ''}…`
   }
   return `${found} found among the ${read} read so far; press Enter to search all`
@@ -42,5 +41,5 @@ export function describeFound(list: PlantList, isCounted: boolean): string {
   }
   if (isAll) return ''
   if (searched.id !== undefined && found === 1) return 'The plant with this ID'
-  return `${plantsOf(found)} found${searched.name === undefined ? '' : ', spelled as typed'}`
+  return `${plantsOf(found)} found${searched.name === undefined ? '' : '; exact spelling only'}`
 }

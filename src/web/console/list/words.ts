@@ -47,6 +47,19 @@ export async function foldInSlices(plants: Iterable<NewPlant>): Promise<void> {
   }
 }
 
+const isDigit = (text: string | undefined): boolean => text !== undefined && /\d/.test(text)
+
+/** True if a text has a word, anywhere; one that begins with a digit only where a number does, leading zeros aside. */
+function hasWord(text: string, word: string): boolean {
+  if (!isDigit(word[0])) return text.includes(word)
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    let start = at
+    while (text[start - 1] === '0') start -= 1
+    if (!isDigit(text[start - 1])) return true
+  }
+  return false
+}
+
 /** Returns a function that tells if a search finds a plant: its name has every word, and its tag is the one. */
 export function finderOf({ id, name = '', tag, isUntagged }: Query): (plant: NewPlant) => boolean {
   const words = fold(name).split(/\s+/).filter(Boolean)
@@ -54,5 +67,5 @@ export function finderOf({ id, name = '', tag, isUntagged }: Query): (plant: New
     (id === undefined || id === plant.id) &&
     (tag === undefined || tag === plant.tag) &&
     !(isUntagged && plant.tag) &&
-    words.every((word) => foldedName(plant).includes(word))
+    words.every((word) => hasWord(foldedName(plant), word))
 }

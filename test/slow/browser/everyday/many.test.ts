@@ -89,11 +89,11 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.fill(labels.search, '49995 gun')
     await person.find(
       labels.cell('11605', 'Günsel 49995'),
-      labels.text('1 plant found, accents and order of words aside'),
+      labels.text('1 plant found; accents and word order ignored'),
     )
     await person.lose(labels.row('0'))
     await person.fill(labels.search, 'fern')
-    await person.find(labels.text('10,000 plants found, accents and order of words aside'))
+    await person.find(labels.text('10,000 plants found; accents and word order ignored'))
     await person.fill(labels.search, 'Gunsel 49995')
     await person.press('Enter')
     await person.find(labels.control('Remove Name Gunsel 49995'), labels.row('11605'))
@@ -103,7 +103,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
     await person.find(labels.cell('11605', 'Günsel 49995'))
-    await person.find(labels.text('1 plant found, accents and order of words aside'))
+    await person.find(labels.text('1 plant found; accents and word order ignored'))
   })
 
   test('counts the tags of all plants', async () => {
