@@ -132,3 +132,21 @@ test('a tag of several lines keeps them', async () => {
   expect(stored(100n)).toEqual({ id: 100n, name: 'still two lines', tag: 'first\nsecond' })
   await console.isClean()
 })
+
+test('neither the question for another name of a tag nor a search that is typed has barriers', async () => {
+  await using console = await open()
+  const { page } = console
+  await console.field('Search').fill('plant')
+  await page.getByText(/^\d+ plants found; accents and word order ignored$/).waitFor()
+  expect(await console.barriers()).toEqual([])
+  await console.field('Search').fill('no plant has these words')
+  await page.getByText('No plant has no plant has these words in its name.').waitFor()
+  expect(await console.barriers()).toEqual([])
+  await console.search('tag:succulent')
+  await console.button('Rename tag…').click()
+  await page.getByRole('dialog', { name: 'Rename tag succulent' }).waitFor()
+  await console.field('New name').fill('aroid')
+  await page.getByText(/^\d+ plants have it already: the two become one\.$/).waitFor()
+  expect(await console.barriers()).toEqual([])
+  await console.isClean()
+})
