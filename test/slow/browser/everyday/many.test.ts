@@ -106,6 +106,18 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.find(labels.text('1 plant found; accents and word order ignored'))
   })
 
+  test('selects all of them, deletes them, and has them back at once by Undo', async () => {
+    await person.click(labels.control('Name'))
+    await person.find(labels.cell('35358', 'ash 2'))
+    await person.focus(labels.table)
+    await person.press('Control', 'a')
+    await person.find(labels.selected('All 50,000 selected'))
+    await person.click(labels.deleteAll)
+    await person.lose(labels.row('35358'))
+    await person.click(labels.control('Undo the deletion of 50,000 plants'))
+    await person.find(labels.cell('35358', 'ash 2'), labels.cell('23753', 'ash 7'))
+  })
+
   test('counts the tags of all plants', async () => {
     await person.click(labels.control('Tags'))
     await person.find(labels.control('even 25,000'), labels.control('odd 25,000'))
