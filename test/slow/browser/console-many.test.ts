@@ -62,6 +62,13 @@ describe('many at once', () => {
     expect(stored(BigInt(first))).toBeDefined()
     await said(page, '2 plants deleted')
     expect(ids.map((id) => stored(BigInt(id)) !== undefined)).toEqual([false, false, true, true])
+    await console.button('Restore 2 plants').waitFor()
+    expect(await console.barriers()).toEqual([])
+    await console.grid.focus()
+    await page.keyboard.press('Control+z')
+    await said(page, '2 plants restored')
+    await console.row(first).waitFor()
+    expect(ids.every((id) => stored(BigInt(id))?.tag === 'old')).toBeTrue()
     await console.isClean()
   })
 

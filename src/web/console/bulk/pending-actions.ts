@@ -24,6 +24,7 @@ import {
 } from './bulk-action.ts'
 import { Countdown } from './countdown.ts'
 import { deletePlants, fitsLeaving, sendDeletions } from './delete-plants.ts'
+import { Deletions } from './deletions.ts'
 
 // Chromium carries out 256 requests of a page that is left.
 const MAX_ON_LEAVING = 200
@@ -45,6 +46,7 @@ export class PendingActions {
   readonly waiting = this.#countdown.waiting
   readonly isPaused = this.#countdown.isPaused
   readonly running = signal<readonly Pending[]>([])
+  readonly deletions: Deletions
   #keys = 0
 
   constructor(
@@ -52,7 +54,9 @@ export class PendingActions {
     readonly list: PlantList,
     readonly selection: Selection,
     readonly announce: (text: string) => void,
-  ) {}
+  ) {
+    this.deletions = new Deletions(session, list, announce)
+  }
 
   remove(plants: readonly NewPlant[]): Promise<void> {
     return this.#start({}, plants)
@@ -62,9 +66,9 @@ export class PendingActions {
     return this.#start({ tag }, plants)
   }
 
-  /** Undoes an action, or the latest one. */
+  /** Undoes an action, or the latest one; without one, restores what was just deleted. */
   undo(found = this.waiting.value.at(-1)): void {
-    if (!found) return
+    if (!found) return void this.deletions.restore()
     this.#countdown.update((it) => (it.key === found.key ? null : it))
     this.#putBack(found.plants)
   }
@@ -93,6 +97,7 @@ export class PendingActions {
     const { base, token } = this.session
     const all = [...this.waiting.value, ...this.running.value]
     this.#countdown.update(() => null)
+    this.deletions.clear()
     const given = token()
     if (given === null) return
     const client = createClient({
@@ -175,6 +180,10 @@ export class PendingActions {
     }
     this.running.value = this.running.value.filter((it) => it.key !== key)
     if (!this.session.isKnown.value) return
+    if (action.tag === undefined) {
+      const left = new Set(skipped.map(({ plant }) => plant.id))
+      this.deletions.add({ key, plants: plants.filter(({ id }) => !left.has(id)) })
+    }
     const outcome = describeOutcome(action, plants.length, skipped)
     if (outcome !== '') this.announce(outcome)
     if (plants.length > 1 || action.tag !== undefined) this.#selectAgain(skipped)

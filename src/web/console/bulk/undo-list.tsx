@@ -27,18 +27,19 @@ function undoLabel({ action, plants }: ActionProps): string {
   return `Undo the ${action.tag === undefined ? 'deletion' : 'tag'} of ${which}`
 }
 
-/** The actions that can be undone, and the progress of those that are carried out. */
+/** The actions that can be undone, the progress of those that are carried out, and the deletions that can be taken back. */
 export function UndoList({ pending }: { readonly pending: PendingActions }) {
   const all = pending.waiting.value
   const running = pending.running.value.filter(({ plants }) => plants.length > 1)
-  if (all.length + running.length === 0) return null
+  const deleted = pending.deletions.recent.value
+  if (all.length + running.length + deleted.length === 0) return null
   const pause = (isPaused: boolean) => () => {
     pending.isPaused.value = isPaused
   }
   return (
     <section
       class="undo"
-      aria-label="About to be changed"
+      aria-label="Latest changes"
       // Not enter: it may appear under a pointer that rests.
       onPointerMove={pause(true)}
       onPointerLeave={pause(false)}
@@ -46,6 +47,20 @@ export function UndoList({ pending }: { readonly pending: PendingActions }) {
       onFocusOut={pause(false)}
     >
       <ul>
+        {deleted.map((it) => (
+          <li key={it.key}>
+            <span>
+              Deleted <b>{plantsOf(it.plants.length)}</b>
+            </span>
+            <button
+              type="button"
+              aria-label={`Restore ${plantsOf(it.plants.length)}`}
+              onClick={() => void pending.deletions.restore(it)}
+            >
+              Restore
+            </button>
+          </li>
+        ))}
         {running.map((it) => (
           <li key={it.key}>
             <Description {...it} />

@@ -104,6 +104,22 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     expect(withTag('houseplant')).toBe(0)
   })
 
+  test('many plants that were deleted are restored', async () => {
+    const before = storedPlants(database)
+    await person.focus(labels.table)
+    await person.press('Control', 'a')
+    await person.find(labels.selected(`All ${PLANTS} selected`))
+    await person.click(labels.deleteAll)
+    await until('the end of the deletion', () => storedPlants(database).length === 0)
+    await daemon.create('{"id":7,"name":"theirs"}')
+    await person.click(labels.control(`Restore ${PLANTS} plants`))
+    await person.find(labels.text(`${PLANTS - 1} plants restored; left out: 1 (the ID is taken)`))
+
+    await person.find(labels.row('1'), labels.row('2'))
+    const theirs = { id: 7n, name: 'theirs', tag: null }
+    expect(storedPlants(database)).toEqual(before.map((it) => (it.id === 7n ? theirs : it)))
+  })
+
   test('the name of a tag is not left empty or as it is', async () => {
     await person.click(labels.tagOf('1', 'houseplant'))
     await person.click(labels.control('Rename tag…'))

@@ -6,8 +6,8 @@ import {
   ClientError,
   type NewPlant,
   type Result,
-} from '../../../client/client.ts'
-import type { Session } from '../session.ts'
+} from '../../client/client.ts'
+import type { Session } from './session.ts'
 
 /** Sums the outcomes of all requests. Throws a ClientError if it cannot continue. */
 async function createAll<P extends NewPlant>(
