@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { sentenceOf } from '../../sentence.ts'
 import { hides, Menu } from '../controls/menu.tsx'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter } from './exporter.ts'
@@ -77,7 +78,7 @@ function Search({ list }: { readonly list: PlantList }) {
       </form>
       {error ? (
         <p class="error" id="search-error" role="alert">
-          {error}
+          {sentenceOf(error)}
         </p>
       ) : null}
       {isEverything(list.query.value) ? null : (
