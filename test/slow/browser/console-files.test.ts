@@ -219,6 +219,16 @@ describe('an import', () => {
     await console.isClean()
   })
 
+  test('of which nothing is stored says so, with the reason', async () => {
+    await using store = await openStore()
+    const message = 'disk full; nothing was stored'
+    await store.console.page.route('**/plants/batch', (route) =>
+      route.fulfill({ status: 507, json: { error: 50701, message } }),
+    )
+    await importFile(store.console, 'plants.csv', 'id,name\n1,Rosa\n')
+    await panelOf(store.console).getByText('Nothing was imported: the disk is full').waitFor()
+  })
+
   test('that is stopped keeps what it created, and completes when it is repeated', async () => {
     await using store = await openStore()
     const { console } = store
