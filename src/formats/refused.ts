@@ -1,4 +1,4 @@
-// Refused rows -> text: as they were, with the reason, so that they can be mended and imported alone.
+// Refused rows -> text: unchanged, plus a reason column, ready to fix and import again.
 
 import { exactNumber } from '../plant/plant'
 import type { Columns } from './columns'

@@ -32,7 +32,7 @@ const csvLine = (plant: PlantToWrite): string =>
 // Characters that begin a formula in a spreadsheet (OWASP, "CSV Injection").
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 
-/** The line of a plant whose texts no spreadsheet runs as a formula: an apostrophe is before those that it would. */
+/** A CSV line that is safe to open in a spreadsheet: formulas are prefixed with an apostrophe. */
 const inertCsvLine = (plant: PlantToWrite): string => {
   const texts = TEXT_FIELDS.map((name) => [name, plant[name]?.replace(FORMULA, "'$&")])
   return csvLine({ ...plant, ...Object.fromEntries(texts) })

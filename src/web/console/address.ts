@@ -25,7 +25,7 @@ export function readView(): View {
   return { query: 'problem' in found ? {} : found, sort: parseSort(read('sort')) }
 }
 
-/** Puts what is shown into the address; `isCorrected`: in the place of what it said before. */
+/** Puts a view into the URL. `isCorrected`: the URL requested it, or an invalid one that it replaces. */
 export function putView({ query, sort }: View, isCorrected: boolean): void {
   const address = addressWith({ q: textOf(query), sort: sortText(sort) })
   if (address.href === location.href) return

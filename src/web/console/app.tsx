@@ -36,7 +36,7 @@ function Header({ console: { session, disconnect } }: Props) {
         plantstore
       </h1>
       <nav>
-        {session.isReadOnly.value ? <span class="badge">read-only token</span> : null}
+        {session.isReadOnly.value ? <span class="badge">Read-only token</span> : null}
         <a href="docs">API reference</a>
         <button type="button" class="quiet" onClick={disconnect}>
           Disconnect

@@ -8,7 +8,7 @@ const RESUME_MS = 1000
 const MIN_TOKEN = 16
 
 /** The message while the service does not answer. */
-export const SILENCE = 'plantstore does not answer; is it running?'
+export const SILENCE = 'no answer from plantstore; check that it runs'
 
 const SIGNED_OUT: Failure = { ok: false, error: 40101, status: 401, message: 'not connected' }
 const STOPPED: Failure = { ok: false, error: 0, status: 0, message: 'stopped' }

@@ -1,4 +1,5 @@
 // The fields of a schema, each with its type, limits and meaning.
+import { sentenceOf } from '../sentence'
 import { referenceOf, resolve, type Schema, type Schemas } from './description'
 import { Inline } from './inline'
 import { limitsOf, typeText } from './schema'
@@ -36,7 +37,7 @@ export const Row = ({ name, schema, note, isRequired, description }: RowProps) =
       )}
       {limitsOf(schema).map((limit) => (
         <p key={limit} class="limit">
-          {limit}
+          {sentenceOf(limit)}
         </p>
       ))}
     </dd>

@@ -68,7 +68,7 @@ export function OperationSection({ operation, schemas, ...shared }: Props) {
         </h3>
         <p class="endpoint">
           <Method name={method} /> <code>{path}</code>
-          {!operation.needsToken && <span class="aside">no token needed</span>}
+          {!operation.needsToken && <span class="aside">No token needed</span>}
         </p>
         {description && (
           <p>

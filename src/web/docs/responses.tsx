@@ -1,5 +1,6 @@
 // The responses of an operation: successes with an example, errors as a list.
 
+import { sentenceOf } from '../sentence'
 import { Code } from './code'
 import {
   type Headers as Described,
@@ -78,7 +79,7 @@ function Refusal({ status, response }: Omit<SuccessProps, 'schemas'>) {
         )}
         {numbers.map(([number, { summary = '' }]) => (
           <p key={number}>
-            <code>{number}</code> <Inline text={summary} />
+            <code>{number}</code> <Inline text={sentenceOf(summary)} />
           </p>
         ))}
         <Headers headers={ownHeaders(response)} />

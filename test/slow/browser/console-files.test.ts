@@ -89,13 +89,13 @@ describe('an import', () => {
     const rule = `id: expected an integer from ${MIN} to ${MAX}`
     const refused = await refusedLines(console)
     expect(refused).toEqual([
-      'line 2 id 5 belongs to a different plant',
-      'line 5 not JSON',
-      `line 7 ${rule}`,
-      'line 8 id is missing',
-      'line 9 name is missing',
-      'line 10 name: expected a string without U+0000 and without unpaired surrogates',
-      `line 11 ${rule}`,
+      'Line 2 plant 5 is stored with another name or tag',
+      'Line 5 not JSON',
+      `Line 7 ${rule}`,
+      'Line 8 id is missing',
+      'Line 9 name is missing',
+      'Line 10 name: expected a string without U+0000 and without unpaired surrogates',
+      `Line 11 ${rule}`,
     ])
     const all = storedPlants(database)
     expect(all.length).toBe(2505)
@@ -134,8 +134,8 @@ describe('an import', () => {
     await panelOf(console).getByText('columns not used: "note"').waitFor()
 
     expect(storedPlants(database)).toEqual(storedPlants(other))
-    const ofCommand = [...err.matchAll(/^(line \d+): (.*)$/gm)].map(
-      ([, line, it]) => `${line} ${it?.replace('--number-from', '"Number the rows from"')}`,
+    const ofCommand = [...err.matchAll(/^line (\d+): (.*)$/gm)].map(
+      ([, line, it]) => `Line ${line} ${it?.replace('--number-from', '"Number the rows from"')}`,
     )
     expect(ofCommand.length).toBe(3)
     expect(await refusedLines(console)).toEqual(ofCommand)
@@ -219,6 +219,16 @@ describe('an import', () => {
     await console.isClean()
   })
 
+  test('of which nothing is stored says so, with the reason', async () => {
+    await using store = await openStore()
+    const message = 'disk full; nothing was stored'
+    await store.console.page.route('**/plants/batch', (route) =>
+      route.fulfill({ status: 507, json: { error: 50701, message } }),
+    )
+    await importFile(store.console, 'plants.csv', 'id,name\n1,Rosa\n')
+    await panelOf(store.console).getByText('Nothing was imported: the disk is full').waitFor()
+  })
+
   test('that is stopped keeps what it created, and completes when it is repeated', async () => {
     await using store = await openStore()
     const { console } = store
@@ -227,7 +237,7 @@ describe('an import', () => {
     )
     await importFile(console, 'plants.ndjson', text)
     await console.page.waitForFunction(() =>
-      /created [1-9]\d*,000/.test(document.querySelector('.import')?.textContent ?? ''),
+      /created [1-9]\d*,000/i.test(document.querySelector('.import')?.textContent ?? ''),
     )
     await console.button('Stop').click()
     await panelOf(console).getByText('Stopped: ').waitFor()

@@ -251,3 +251,45 @@ test('a finger gets no compact rows', async () => {
   await console.button('Shortcuts ?').waitFor()
   expect(await console.button('Compact rows').isVisible()).toBeFalse()
 })
+
+test('sentences begin with capital letters, in the reference too', async () => {
+  await daemon.create(`{"id":900,"name":"Rosa"}`)
+  await using console = await openConsole(browser, daemon.url, desktop)
+  const { page } = console
+  const isGrammatical = async () => expect(await console.smallBeginnings()).toEqual([])
+  await console.row(3).waitFor()
+  await isGrammatical()
+  await console.search(`${MAX}0`)
+  await page.getByText('ID: expected an integer').waitFor()
+  await isGrammatical()
+  await console.button('Add plant').click()
+  await console.field('Name').fill('x'.repeat(10))
+  await console.field('ID').fill('900')
+  await console.button('Add').click()
+  await page.getByText('This id belongs to a different plant', { exact: true }).waitFor()
+  await isGrammatical()
+  await console.button('Cancel').click()
+  await console.row(5).click()
+  await page.getByText('Changes are not recorded').waitFor()
+  await isGrammatical()
+  await console.field('File to import').setInputFiles({
+    name: 'garden.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('id,name,bed\n900,Rosa,1\n901,,2\n900,Tulipa,2\n'),
+  })
+  await page.getByRole('cell', { name: 'Tulipa' }).waitFor()
+  await isGrammatical()
+  await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click()
+  await page.getByText(/^Done: /).waitFor()
+  await isGrammatical()
+
+  await using reference = await visit(browser, `${daemon.url}/docs`, desktop)
+  await reference.page.getByRole('heading', { name: 'Create a plant' }).waitFor()
+  const limits = await reference.page.locator('.limit:not(:has(code))').allTextContents()
+  expect(limits.length).toBeGreaterThan(10)
+  expect(limits.filter((text) => /^\p{Ll}/u.test(text))).toEqual([])
+  await using stranger = await visit(browser, daemon.url, desktop)
+  await connect(stranger.page, 'pst_wrong_0123456789')
+  await stranger.page.getByText('The token is unknown', { exact: false }).waitFor()
+  expect(await stranger.smallBeginnings()).toEqual([])
+})

@@ -300,8 +300,8 @@ describe('with a change log', () => {
     const versions = console.page.getByRole('list', { name: 'History' }).getByRole('listitem')
     await versions.filter({ hasText: 'Created as Fern, tag old' }).waitFor()
     expect(await versions.first().getByRole('paragraph').allTextContents()).toEqual([
-      'name: Fern → Tree fern',
-      'tag: old → none',
+      'Name: Fern → Tree fern',
+      'Tag: old → none',
       expect.stringMatching(/ by \S+$/),
     ])
     expect(await versions.count()).toBe(2)

@@ -34,6 +34,26 @@ declare global {
 
 const MESSAGE_OF_REFUSALS = 'Failed to load resource: the server responded with a status of 4'
 
+function findSmallBeginnings(): string[] {
+  // Texts that are not the page's own, and names.
+  const others = 'code, kbd, pre, bdi, abbr, h1, .brand, .chip, .name'
+  const parts = 'p, h2, h3, h4, li, button, a, label, legend, summary, dt, th, caption, .badge'
+  const beginningOf = (part: Element): Text | undefined => {
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+      const { currentNode } = walker
+      if (currentNode instanceof Text && currentNode.data.trim() !== '') return currentNode
+    }
+    return undefined
+  }
+  return [...document.querySelectorAll(parts)]
+    .filter((part) => part.checkVisibility())
+    .map(beginningOf)
+    .filter((text) => text !== undefined)
+    .filter((text) => !text.parentElement?.closest(others) && /^\s*\p{Ll}/u.test(text.data))
+    .map(({ data }) => data)
+}
+
 /** Opens an address in a profile of its own and watches it. */
 export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
@@ -79,6 +99,8 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
         nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`),
       )
     },
+    /** Sentences, labels and buttons in sight that begin with a small letter. */
+    smallBeginnings: (): Promise<string[]> => page.evaluate(findSmallBeginnings),
     close: () => context.close(),
     [Symbol.asyncDispose]: () => context.close(),
   }

@@ -385,7 +385,27 @@ describe('an import that stops early', () => {
       state: 'failed',
       created: 1000,
       rows: 1000,
-      notRead: 'the rest: disk full; nothing was stored',
+      notRead: 'the rest: the disk is full',
+    })
+  })
+
+  test('because the service refuses its first rows speaks of no rest', async () => {
+    await using console = await start()
+    const { importer, session } = console
+    session.persist = async () => ({
+      ok: false,
+      error: 50701,
+      status: 507,
+      message: 'disk full; nothing was stored',
+    })
+
+    await importer.add([csv('id,name\n1,a\n')])
+
+    expect(counts(importer)).toMatchObject({
+      state: 'failed',
+      created: 0,
+      rows: 0,
+      notRead: 'the disk is full',
     })
   })
 })

@@ -27,7 +27,7 @@ export function Clamped({ as: Element, ...attributes }: Props) {
       {isCut.value ? (
         <button
           type="button"
-          class="quiet inline"
+          class="quiet inline rest"
           aria-expanded={isWhole.value}
           onClick={() => {
             isWhole.value = !isWhole.value

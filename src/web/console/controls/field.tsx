@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals'
+import { sentenceOf } from '../../sentence.ts'
 import { type TagCounts, TagInput } from './tag-input.tsx'
 
 type FieldProps = {
@@ -58,7 +59,7 @@ export function Field(props: FieldProps) {
       )}
       {error ? (
         <p class="error" id={note} role="alert">
-          {error}
+          {sentenceOf(error)}
         </p>
       ) : hint ? (
         <p class="hint" id={note}>

@@ -1,5 +1,6 @@
 import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { sentenceOf } from '../../sentence.ts'
 import { Field } from '../controls/field.tsx'
 import type { TagCounts } from '../controls/tag-input.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
@@ -97,7 +98,7 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
     >
       {plant && errors.id ? (
         <p class="error" role="alert">
-          {errors.id}
+          {sentenceOf(errors.id)}
         </p>
       ) : null}
       {TEXTS.map((text) => (
@@ -115,7 +116,7 @@ export function EditorForm({ editor, form, tags }: EditorFormProps) {
       {plant ? null : <IdField form={form} />}
       {problem ? (
         <p class="error" role="alert">
-          {problem}
+          {sentenceOf(problem)}
         </p>
       ) : null}
       <Conflict editor={editor} form={form} />

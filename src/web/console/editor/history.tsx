@@ -2,7 +2,7 @@ import { type ComponentChildren, Fragment } from 'preact'
 import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/types.ts'
 import { Clamped } from '../controls/clamped.tsx'
-import { TEXTS } from '../texts.ts'
+import { labelOf, TEXTS } from '../texts.ts'
 
 const Time = ({ at }: { readonly at: Date }) => (
   <time dateTime={at.toISOString()} title={at.toLocaleString()}>
@@ -39,7 +39,7 @@ function differences({ before, after }: Change): ComponentChildren {
   if (fields.length === 0) return <p>Saved without a change</p>
   return fields.map((field) => (
     <Clamped as="p" key={field}>
-      {field}: <Value text={before[field]} /> → <Value text={after[field]} />
+      {labelOf(field)}: <Value text={before[field]} /> → <Value text={after[field]} />
     </Clamped>
   ))
 }

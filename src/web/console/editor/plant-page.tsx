@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Change, NewPlant } from '../../../client/client.ts'
 import { writers } from '../../../formats/write.ts'
+import { sentenceOf } from '../../sentence.ts'
 import { Copy } from '../controls/copy.tsx'
 import { Menu } from '../controls/menu.tsx'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
@@ -126,7 +127,7 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
       <Dates changes={changes.value} />
       {problem ? (
         <p class="error" role="alert">
-          {problem}
+          {sentenceOf(problem)}
         </p>
       ) : null}
       <Actions {...props} isGone={isGone} />

@@ -1,3 +1,4 @@
+import { sentenceOf } from '../../sentence.ts'
 import { download } from '../controls/download.ts'
 import type { Importer } from './importer.ts'
 import type { Import } from './state.ts'
@@ -21,9 +22,10 @@ function summary(it: Import): string {
     case 'stopped':
       return `Stopped: ${countsOf(it)}`
     case 'failed':
+      if (it.reason === null && it.rows === 0) return `Nothing was imported: ${it.notRead}`
       return `Failed: ${it.reason ?? countsOf(it)}`
     case 'running':
-      return countsOf(it)
+      return sentenceOf(countsOf(it))
     default:
       return 'Reading the file…'
   }
@@ -68,7 +70,7 @@ function RefusedRows({
       <ul class="refused" aria-labelledby="refused" tabIndex={0}>
         {lines.slice(0, SHOWN).map(({ line, problem }) => (
           <li key={line}>
-            <b>line {line}</b> {problem}
+            <b>Line {line}</b> {problem}
           </li>
         ))}
       </ul>
@@ -121,7 +123,7 @@ export function ImportPanel({ importer, isWaiting }: ImportPanelProps) {
         {isRunning && isWaiting ? '. Waiting; it resumes by itself.' : null}
       </p>
       {it.notices.map((notice) => (
-        <p key={notice}>{notice}</p>
+        <p key={notice}>{sentenceOf(notice)}</p>
       ))}
       <RefusedRows of={it} />
     </section>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { INT64_MAX, OPTIONAL_TEXTS } from '../../../plant/plant.ts'
+import { sentenceOf } from '../../sentence.ts'
 import { Modal } from '../controls/modal.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
 import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
@@ -232,10 +233,10 @@ const Problems = ({ all, more }: { readonly all: readonly Problem[]; readonly mo
   <ul class="refused" aria-label="First problems">
     {all.map(({ line, problem }) => (
       <li key={line}>
-        <b>line {line}</b> {problem}
+        <b>Line {line}</b> {problem}
       </li>
     ))}
-    {more > 0 ? <li>and {more.toLocaleString()} more</li> : null}
+    {more > 0 ? <li>And {more.toLocaleString()} more</li> : null}
   </ul>
 )
 
@@ -266,8 +267,7 @@ function Outlook({ preview }: { readonly preview: Preview }) {
       {notRead === null ? null : <p class="error">Not read: {notRead}</p>}
       {[...(unused === null ? [] : [unused]), ...notices].map((it) => (
         <p key={it} class="hint">
-          {it[0]?.toUpperCase()}
-          {it.slice(1)}
+          {sentenceOf(it)}
         </p>
       ))}
     </>

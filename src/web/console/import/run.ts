@@ -3,7 +3,7 @@
 import { ClientError } from '../../../client/client.ts'
 import { grouped, readPlants } from '../../../formats/plants.ts'
 import type { Entry } from '../../../formats/row.ts'
-import { createPlants, explainRefusal } from '../create-plants.ts'
+import { createPlants, explainRefusal, refusalOf } from '../create-plants.ts'
 import type { Session } from '../session.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
 import type { ImportInput } from './detect.ts'
@@ -34,7 +34,7 @@ async function send(
   update((it) => ({ created: it.created + created, known: it.known + known }))
   for (const { plant, failure } of result.value.refused) {
     const { entry, place } = plant
-    const problem = explainRefusal(plant, failure.message)
+    const problem = explainRefusal(plant, failure)
     refused.push({ line: entry.line, problem, entry, place })
   }
   return refused
@@ -81,8 +81,13 @@ export async function run(
     }
   } catch (error) {
     const isOfService = error instanceof ClientError
-    const reason = isOfService ? error.message : reasonOf(error)
-    if (!signal.aborted) update(() => ({ notRead: `the rest: ${reason}`, isOfFile: !isOfService }))
+    const reason = isOfService ? refusalOf(error.failure) : reasonOf(error)
+    if (!signal.aborted) {
+      update(({ rows }) => ({
+        notRead: rows === 0 ? reason : `the rest: ${reason}`,
+        isOfFile: !isOfService,
+      }))
+    }
   }
   if (signal.aborted) update(() => ({ notRead: 'the rest, because it was stopped' }))
   update(({ notRead }) => ({

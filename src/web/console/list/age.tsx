@@ -16,7 +16,7 @@ export function Age({ list, now }: AgeProps) {
   const minutes = Math.floor(age / OLD_MS)
   return (
     <span>
-      {minutes === 1 ? 'a minute' : `${minutes.toLocaleString()} minutes`} old{' '}
+      {minutes === 1 ? 'A minute' : `${minutes.toLocaleString()} minutes`} old{' '}
       <button type="button" class="quiet inline" onClick={list.refresh}>
         Reload
       </button>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { sentenceOf } from '../../sentence.ts'
 import { hides, Menu } from '../controls/menu.tsx'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter } from './exporter.ts'
@@ -131,7 +132,7 @@ function Search({ list, onRename }: SearchProps) {
       </form>
       {error ? (
         <p class="error" id="search-error" role="alert">
-          {error}
+          {sentenceOf(error)}
         </p>
       ) : null}
       <Terms list={list} onRename={onRename} />
