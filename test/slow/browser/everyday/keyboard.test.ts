@@ -119,7 +119,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
   })
 
   test('a menu is as high as its buttons', async () => {
-    await person.click(labels.control('Export'))
+    await person.click({ kind: 'button', name: { pattern: '^Export' } })
     const below = await browser.driver.evaluate(`(() => {
       const bottomOf = (it) => it.getBoundingClientRect().bottom
       const menu = document.querySelector(':popover-open')
