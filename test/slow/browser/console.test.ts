@@ -66,12 +66,12 @@ describe('the token', () => {
 
     await connect(page, 'pst_unknown_to_the_service')
 
-    await page.getByText('the token is unknown, expired or revoked').waitFor()
+    await page.getByText('The token is unknown, expired or revoked').waitFor()
     const described = await page
       .getByLabel('Token', { exact: true })
       .getAttribute('aria-describedby')
     expect(await page.locator(`#${described}`).textContent()).toBe(
-      'the token is unknown, expired or revoked',
+      'The token is unknown, expired or revoked',
     )
     await connect(page, 'not a token ⚠')
     await page.getByText('a token has only letters, digits').waitFor()
@@ -224,7 +224,7 @@ describe('the table', () => {
 
     const alert = console.page.getByRole('search').getByRole('alert')
     await alert.waitFor()
-    expect(await alert.textContent()).toBe(`id: expected an integer from ${MIN} to ${MAX}`)
+    expect(await alert.textContent()).toBe(`ID: expected an integer from ${MIN} to ${MAX}`)
     expect(await console.field('Search').getAttribute('aria-invalid')).toBe('true')
     expect(await console.row(1).count()).toBe(1)
     await console.isClean()
@@ -295,13 +295,13 @@ describe('a plant', () => {
     await console.field('Name').fill('Fern')
     await console.field('ID').fill('')
     await console.button('Add').click()
-    await message('id is missing')
+    await message('ID is missing')
     await console.field('ID').fill('9223372036854775808')
     await console.button('Add').click()
-    await message(`id: expected an integer from ${MIN} to ${MAX}`)
+    await message(`ID: expected an integer from ${MIN} to ${MAX}`)
     await console.field('ID').fill('5')
     await console.button('Add').click()
-    await message('this id belongs to a different plant')
+    await message('This id belongs to a different plant')
     await console.field('ID').fill('-9223372036854775807')
     await console.field('Tag').fill('fern')
     await console.button('Add').click()

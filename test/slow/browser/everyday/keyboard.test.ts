@@ -119,6 +119,18 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     })
   })
 
+  test('a menu is as high as its buttons', async () => {
+    await person.click({ kind: 'button', name: { pattern: '^Export' } })
+    const below = await browser.driver.evaluate(`(() => {
+      const bottomOf = (it) => it.getBoundingClientRect().bottom
+      const menu = document.querySelector(':popover-open')
+      const buttons = [...menu.children].filter((it) => it.checkVisibility())
+      return bottomOf(menu) - bottomOf(buttons.at(-1))
+    })()`)
+
+    expect(Number(below)).toBeWithin(0, 10)
+  })
+
   describe('a selection', () => {
     test('by Shift has every row between two, read or not', async () => {
       await person.press(' ')
