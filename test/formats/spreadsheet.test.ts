@@ -1,10 +1,9 @@
 // The meaning of a workbook's cells, in each of its formats.
 import { describe, expect, test } from 'bun:test'
 import { type BookType, type CellObject, utils, type WorkBook, write } from '@e965/xlsx'
-import { type Zippable, zipSync } from 'fflate'
-import type { FileRow } from '../../src/formats/row'
 import { readWorkbook } from '../../src/formats/spreadsheet'
 import { open, read } from './reading'
+import { inlineText, packed, rowsOf } from './workbook'
 
 /** A workbook of one sheet, with these cells below a header. */
 function workbook(rows: readonly (readonly (CellObject | string | number | null)[])[]): WorkBook {
@@ -14,11 +13,6 @@ function workbook(rows: readonly (readonly (CellObject | string | number | null)
 
 const bytesOf = (book: WorkBook, bookType: BookType = 'xlsx') =>
   new Uint8Array(write(book, { bookType, type: 'array' }))
-
-async function rowsOf(bytes: Uint8Array, sheet: string | null = null) {
-  const { rows } = await readWorkbook(bytes, sheet)
-  return (await Array.fromAsync(rows)).flat() as FileRow[]
-}
 
 /** The texts of the cells below the header. */
 async function textsOf(bytes: Uint8Array): Promise<unknown[]> {
@@ -104,60 +98,10 @@ test('an id is an exact integer, or refused', async () => {
   ])
 })
 
-const XML = new TextEncoder()
-const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
-const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
-
-/** A workbook with this text in its sheet, and other parts. */
-function packed(sheetData: string, others: Zippable = {}): Uint8Array {
-  const parts = {
-    '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"/>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-    'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>`,
-    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${MAIN}"><sheetData>${sheetData}</sheetData></worksheet>`,
-  }
-  const texts = Object.entries(parts).map(([name, text]) => [name, XML.encode(text)] as const)
-  return zipSync({ ...Object.fromEntries(texts), ...others })
-}
-
-const text = (xml: string) => `<c t="inlineStr"><is><t>${xml}</t></is></c>`
-
 test('reads CDATA, and characters that are written as numbers', async () => {
-  const xml = `<row r="1">${text('name')}</row><row r="2">${text('<![CDATA[a & b]]>')}${text('&#127793;&#x1F335;&#233;')}</row>`
+  const xml = `<row r="1">${inlineText('name')}</row><row r="2">${inlineText('<![CDATA[a & b]]>')}${inlineText('&#127793;&#x1F335;&#233;')}</row>`
 
   expect(await textsOf(packed(xml))).toEqual([['a & b', '🌱🌵é']])
-})
-
-describe('a workbook that is too large', () => {
-  const bomb: [Uint8Array, { level: 1 }] = [new Uint8Array(260_000_000), { level: 1 }]
-
-  test('when it is unpacked is refused before that', async () => {
-    const bytes = packed('', { 'xl/worksheets/sheet2.xml': bomb })
-
-    expect(bytes.length).toBeLessThan(3_000_000)
-    expect(await readWorkbook(bytes, null).catch(String)).toContain(
-      'larger than 250 MB when it is unpacked; save the sheet as CSV',
-    )
-  })
-
-  test('whatever size it claims to have is refused', async () => {
-    const bytes = packed('', { 'xl/worksheets/sheet2.xml': bomb })
-    const view = new DataView(bytes.buffer)
-    for (let at = 0; at + 4 <= bytes.length; at++) {
-      if (view.getUint32(at, true) === bomb[0].length) view.setUint32(at, 10, true)
-    }
-
-    expect(await readWorkbook(bytes, null).catch(String)).toContain('larger than 250 MB')
-  })
-
-  test('because of a picture is read: pictures are not unpacked', async () => {
-    const bytes = packed(`<row r="1">${text('name')}</row>`, { 'xl/media/image1.bmp': bomb })
-    const from = performance.now()
-
-    expect(await rowsOf(bytes)).toEqual([{ line: 1, cells: ['name'] }])
-    expect(performance.now() - from).toBeLessThan(2000)
-  })
 })
 
 test.each([

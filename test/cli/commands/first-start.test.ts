@@ -8,6 +8,7 @@ import {
   program,
   runProgram,
   startDaemon,
+  startProgram,
   temporaryFolder,
 } from '../../harness/daemon'
 import { expectError, storedPlants } from '../../harness/plants'
@@ -60,23 +61,23 @@ test.skipIf(!hasIpv6)(
 test('serves if standard output cannot be written, and revokes the token that was not shown', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
-  const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" > /dev/full']
+  const under = ['bash', '-c', 'exec "$0" "$@" > /dev/full']
+  await using child = startProgram(['serve', '--port', '0', ...args], { under })
+  expect(await child.prints(() => child.err().includes('"event":"token-not-shown"'))).toBeTrue()
+  expect(await child.stop()).toBe(0)
 
-  const { err } = await runProgram(['serve', '--port', '0', ...args], { under: shell })
-
-  expect(err).toContain('"event":"listening"')
-  expect(err).toContain('"event":"token-not-shown"')
+  expect(child.err()).toContain('"event":"listening"')
   expect((await runProgram(['token', 'list', ...args])).out).toMatch(/^first .* revoked /m)
 })
 
 test('makes no first token if standard output is closed', async () => {
   using folder = temporaryFolder()
   const args = ['--database', folder.file('plants.db')]
-  const shell = ['timeout', '2', 'bash', '-c', 'exec "$0" "$@" >&-']
+  const under = ['bash', '-c', 'exec "$0" "$@" >&-']
+  await using child = startProgram(['serve', '--port', '0', ...args], { under })
 
-  const { err } = await runProgram(['serve', '--port', '0', ...args], { under: shell })
-
-  expect(err).toContain('"event":"token-not-shown"')
+  expect(await child.prints(() => child.err().includes('"event":"token-not-shown"'))).toBeTrue()
+  expect(await child.stop()).toBe(0)
   expect((await runProgram(['token', 'list', '--json', ...args])).out).toBe('[]\n')
 })
 

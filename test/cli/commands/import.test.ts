@@ -81,23 +81,6 @@ test('takes the byte order mark that some editors put before a text', async () =
   expect(out).toBe('created 2, skipped 0, replaced 0, refused 0; 2 rows read\n')
 })
 
-test.each(['ndjson', 'csv'])(
-  'takes back a plant of 17 MiB that was exported: %s',
-  async (format) => {
-    using folder = temporaryFolder()
-    const name = 'a'.repeat(17 * 1024 * 1024)
-    const words = ['-', '--format', format, '--database', folder.file('plants.db')]
-    const header = format === 'csv' ? 'id,name,tag\n' : ''
-    const line = format === 'csv' ? `1,${name},\n` : `{"id":1,"name":"${name}"}\n`
-
-    const { out } = await runProgram(['import', ...words], { stdin: header + line })
-    const exported = await runProgram(['export', ...words])
-
-    expect(out).toBe('created 1, skipped 0, replaced 0, refused 0; 1 row read\n')
-    expect(exported.out === header + line).toBeTrue()
-  },
-)
-
 test('stops at the first bad line with --strict', async () => {
   using folder = temporaryFolder()
   const stdin = '{"id":1,"name":"a"}\nnonsense\n{"id":2,"name":"b"}\n'
@@ -246,28 +229,6 @@ test('continues with --replace if a client deletes the plant about to be replace
   const counts = [...out.matchAll(/\d+/g)].map(Number)
   expect(counts.slice(0, 4).reduce((sum, count) => sum + count)).toBe(400)
   expect(counts[4]).toBe(400)
-})
-
-test.each([
-  [1200, 10_000],
-  [12, 1_000_000],
-  [2, 10_000_000],
-])('imports %d plants of %d characters', async (count, characters) => {
-  using folder = temporaryFolder()
-  const name = 'x'.repeat(characters)
-  const lines = Array.from({ length: count }, (_, id) => `{"id":${id},"name":"${name}"}\n`)
-  await Bun.write(folder.file('plants.ndjson'), `{"id":-1,"name":"small"}\n${lines.join('')}`)
-
-  const { out } = await runProgram([
-    'import',
-    folder.file('plants.ndjson'),
-    '--database',
-    folder.file('plants.db'),
-  ])
-
-  expect(out).toBe(
-    `created ${count + 1}, skipped 0, replaced 0, refused 0; ${count + 1} rows read\n`,
-  )
 })
 
 test('refuses a file that does not exist, and a format that nothing tells; makes no database', async () => {

@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path'
 import { restoreMarker } from '../../../src/engine/sqlite/file/restore-marker'
 import { tryLock } from '../../../src/files/libc'
-import { AS_NOBODY, check, fingerprint, importLines, lines } from '../../harness/commands'
+import { check, fingerprint, importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 
 setDefaultTimeout(PATIENCE_MS)
@@ -285,39 +285,3 @@ test('removes what a process that was killed has left, and nothing that is used'
   expect(existsSync(join(folder.file('.plantstore-used'), 'made'))).toBeTrue()
   closeSync(used)
 })
-
-test.skipIf(!isRoot)(
-  'writes to no name that another user could have made first in a shared folder',
-  async () => {
-    using folder = temporaryFolder()
-    const { database, copy } = await makeBackup(folder)
-    chmodSync(folder.path, 0o755)
-    const shared = folder.file('shared')
-    mkdirSync(shared)
-    chmodSync(shared, 0o1777)
-    const target = folder.file('elsewhere')
-    writeFileSync(target, 'precious')
-    const plant = `for pid in $(seq 1 40000); do echo ${shared}/x.$pid.tmp; done | xargs touch
-      ln -s ${target} ${shared}/link.ndjson; ln -s ${folder.file('none')} ${shared}/plants.db
-      ln -s ${folder.file('none')} ${shared}/copy.db; mkfifo ${shared}/pipe`
-    expect(Bun.spawnSync([...AS_NOBODY, 'sh', '-c', plant]).exitCode).toBe(0)
-
-    const made = await runProgram(['backup', `${shared}/x`, '--database', database])
-    const refused = [
-      await runProgram(['export', `${shared}/link.ndjson`, '--database', database]),
-      await runProgram(['export', `${shared}/pipe`, '--format', 'csv', '--database', database]),
-      await restore(copy, `${shared}/plants.db`),
-      await runProgram(['backup', `${shared}/copy.db`, '--database', database]),
-    ]
-
-    expect(made.code).toBe(0)
-    const { uid, mode } = statSync(`${shared}/x`)
-    expect({ uid, mode: mode & 0o777 }).toEqual({ uid: 0, mode: 0o600 })
-    for (const { code, err } of refused) {
-      expect(code).not.toBe(0)
-      expect(err.split('\n')).toHaveLength(2)
-    }
-    expect(await Bun.file(target).text()).toBe('precious')
-    expect(existsSync(folder.file('none'))).toBeFalse()
-  },
-)

@@ -1,5 +1,4 @@
 // The daemon on a unix socket: --unix and --unix-mode.
-import { Database } from 'bun:sqlite'
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import {
   existsSync,
@@ -10,7 +9,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { importLines, lines } from '../../harness/commands'
 import { PATIENCE_MS, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { until } from '../../harness/until'
 
@@ -120,22 +118,6 @@ test.each([
   if (newer) expect((await newer.fetch('/plants', { unix })).status).toBe(200)
   else expect(readFileSync(unix, 'utf8')).toBe('precious')
   expect(readdirSync(folder.path).filter((name) => name.startsWith('.'))).toEqual([])
-})
-
-test('removes the socket when it ends because its first token cannot be stored', async () => {
-  using folder = temporaryFolder()
-  const unix = folder.file('plants.sock')
-  const database = folder.file('plants.db')
-  await importLines(database, lines(0, 1))
-  using db = new Database(database)
-  db.run('BEGIN IMMEDIATE')
-
-  const { out, err, code } = await runProgram(['serve', '--database', database, '--unix', unix])
-
-  expect(out).toContain(`listens on ${unix}\n`)
-  expect(err).toEndWith('the database is locked; retry shortly\n')
-  expect(code).toBe(1)
-  expect(existsSync(unix)).toBeFalse()
 })
 
 test('refuses a socket on which another program listens, and leaves it', async () => {

@@ -1,19 +1,7 @@
 // Apache in front of plantstore.
-import { readFileSync, writeFileSync } from 'node:fs'
 import { need, sh } from '../faults/lab.ts'
 import { type Case, script, startServer, writeFiles } from './case.ts'
-import {
-  checkConditions,
-  checkErrors,
-  checkReplacedConnections,
-  checkRestarts,
-  checkStream,
-  checkUp,
-  makeCertificate,
-  SOCKET,
-  socketLine,
-  startPlantstore,
-} from './proxy.ts'
+import { checkProxy, checkReplacedConnections, checkSocket, makeCertificate } from './proxy.ts'
 
 export const apache: Case = {
   name: 'apache',
@@ -25,20 +13,12 @@ export const apache: Case = {
     await makeCertificate()
     await sh('sh', '-c', script('Behind Apache'))
     await sh('apache2ctl', 'configtest')
-    const daemon = await startPlantstore('--keep-changes', '1d')
-    startServer('apache2ctl', '-D', 'FOREGROUND')
-    await checkUp()
-    const kept = await checkReplacedConnections()
-    await checkErrors()
-    const tag = await checkConditions(daemon)
-    const followed = await checkStream(daemon)
-    const restarts = await checkRestarts(daemon, { reads: [0, 503], creates: [0, 503] })
-
-    const { instead, write } = socketLine('Apache')
-    writeFileSync(file, readFileSync(file, 'utf8').replace(instead, write))
-    await startPlantstore('--unix', SOCKET, '--unix-mode', '0666')
-    await sh('apache2ctl', 'graceful')
-    await checkUp()
-    return `${kept}; ${tag}; ${followed}; ${restarts}`
+    const seen = await checkProxy(
+      () => startServer('apache2ctl', '-D', 'FOREGROUND'),
+      { reads: [0, 503], creates: [0, 503] },
+      checkReplacedConnections,
+    )
+    await checkSocket('Apache', file, () => sh('apache2ctl', 'graceful'))
+    return seen
   },
 }

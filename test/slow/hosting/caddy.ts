@@ -2,15 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { need, sh } from '../faults/lab.ts'
 import { type Case, startServer, writeFiles } from './case.ts'
-import {
-  checkConditions,
-  checkConnections,
-  checkErrors,
-  checkRestarts,
-  checkStream,
-  checkUp,
-  startPlantstore,
-} from './proxy.ts'
+import { checkProxy } from './proxy.ts'
 
 // Here nobody gives certificates: Caddy makes its own.
 const OWN = '/etc/caddy/own'
@@ -27,14 +19,10 @@ export const caddy: Case = {
     const version = await sh('caddy', 'version')
     // An older one cannot wait with a request that has a body (caddyserver/caddy#7546).
     const canWait = Bun.semver.satisfies(version.replace(/^v| .*$/g, ''), '>=2.11.2')
-    const daemon = await startPlantstore('--keep-changes', '1d')
-    startServer('caddy', 'run', '--config', OWN, '--adapter', 'caddyfile')
-    await checkUp()
-    const kept = await checkConnections()
-    await checkErrors()
-    const tag = await checkConditions(daemon)
-    const followed = await checkStream(daemon)
-    const restarts = await checkRestarts(daemon, { reads: [], creates: canWait ? [] : [502] })
-    return `${kept}; ${tag}; ${followed}; ${restarts}; Caddy ${version}`
+    const seen = await checkProxy(
+      () => startServer('caddy', 'run', '--config', OWN, '--adapter', 'caddyfile'),
+      { reads: [], creates: canWait ? [] : [502] },
+    )
+    return `${seen}; Caddy ${version}`
   },
 }

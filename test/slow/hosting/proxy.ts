@@ -1,5 +1,5 @@
 // Requirements of any proxy: whole answers over kept connections, unchanged errors, and restarts without loss.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Daemon, startDaemon, TOKEN } from '../../harness/daemon.ts'
 import { readEvents, take } from '../../harness/events.ts'
@@ -14,7 +14,7 @@ export const CERTIFICATE = `/etc/letsencrypt/live/${HOST}/fullchain.pem`
 export const PRIVATE_KEY = `/etc/letsencrypt/live/${HOST}/privkey.pem`
 
 /** The unix socket of the page. */
-export const SOCKET = '/run/plantstore/plantstore.sock'
+const SOCKET = '/run/plantstore/plantstore.sock'
 
 const URL_OF_PROXY = `https://${HOST}`
 const CLIENTS = 16
@@ -34,7 +34,7 @@ const create = (id: number) =>
 
 const read = () => request('GET', '/plants?limit=1', TOKEN).replace('localhost', HOST)
 
-export async function send(bytes: string): Promise<Answer> {
+async function send(bytes: string): Promise<Answer> {
   const client = createClient(URL_OF_PROXY)
   const answer = await client.exchange(bytes)
   client.end()
@@ -43,7 +43,7 @@ export async function send(bytes: string): Promise<Answer> {
 }
 
 /** Waits until plantstore answers through the proxy. */
-export async function checkUp(): Promise<void> {
+async function checkUp(): Promise<void> {
   const isUp = () =>
     send(head('GET /health', { host: HOST })).then(
       ({ status }) => status === 200,
@@ -61,12 +61,20 @@ export async function makeCertificate(): Promise<void> {
   )
 }
 
-/** The line for a unix socket that replaces the address on the page, by the name of the proxy. */
-export function socketLine(proxy: string): { readonly instead: string; readonly write: string } {
+/** Puts the unix socket of the page into the file of a proxy; checks that it answers once `reload` has it read the file. */
+export async function checkSocket(
+  proxy: string,
+  file: string,
+  reload: () => unknown,
+): Promise<void> {
   const row = new RegExp(`^\\| ${proxy} \\| \`(.*?)\` \\| \`(.*?)\` \\|$`, 'm').exec(page)
   const [, instead = '', write = ''] = row ?? []
   expect(write !== '', `the page has no line for a socket of ${proxy}`)
-  return { instead, write: write.replaceAll('\\|', '|') }
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace(instead, write.replaceAll('\\|', '|')))
+  await startPlantstore('--unix', SOCKET, '--unix-mode', '0666')
+  await reload()
+  await checkUp()
 }
 
 /** Sends requests over kept connections until it is stopped, one for each number; returns how each ended. */
@@ -157,7 +165,7 @@ export async function checkReplacedConnections(): Promise<string> {
 }
 
 /** Checks that the errors of plantstore arrive as they are. */
-export async function checkErrors(): Promise<void> {
+async function checkErrors(): Promise<void> {
   const unknown = await send(head('GET /plants', { host: HOST }))
   expect(unknown.status === 401 && unknown.body.includes('40101'), 'no 401 without a token')
   const body = `{"id":1,"name":"${'x'.repeat(1_500_000)}"}`
@@ -166,7 +174,7 @@ export async function checkErrors(): Promise<void> {
 }
 
 /** Checks that a compressed answer's ETag is good for the next write, once, and for a cached copy. */
-export async function checkConditions(daemon: Daemon): Promise<string> {
+async function checkConditions(daemon: Daemon): Promise<string> {
   // Long enough that every proxy compresses it.
   await daemon.fetch('/plants', { json: { id: 800_000, name: 'Rosa '.repeat(400) } })
   const toPlant = (method: string, conditions: Record<string, string> = {}, body?: string) =>
@@ -194,7 +202,7 @@ export async function checkConditions(daemon: Daemon): Promise<string> {
 }
 
 /** Checks that a change reaches a follower at once, though nothing comes after it. */
-export async function checkStream(daemon: Daemon): Promise<string> {
+async function checkStream(daemon: Daemon): Promise<string> {
   const url = `${URL_OF_PROXY}/plants/changes?after=now`
   const headers = { authorization: `Bearer ${TOKEN}`, accept: 'text/event-stream' }
   const answer = await fetch(url, { headers, tls: { rejectUnauthorized: false } })
@@ -219,14 +227,13 @@ function split(statuses: ReadonlyMap<number, number>, allowed: readonly number[]
   return [good.map(([id]) => id), others.map(([id]) => id)] as const
 }
 
+type Statuses = { readonly reads: readonly number[]; readonly creates: readonly number[] }
+
 /**
  * Restarts plantstore under load. What was answered with 200 is stored, what was refused is not. The statuses besides 200
  * are only those that are allowed to reads and to creates; 0: the proxy closed the connection without an answer.
  */
-export async function checkRestarts(
-  daemon: Daemon,
-  allowed: { readonly reads: readonly number[]; readonly creates: readonly number[] },
-): Promise<string> {
+async function checkRestarts(daemon: Daemon, allowed: Statuses): Promise<string> {
   const creates = startLoad(1_000_000, create)
   const reads = startLoad(0, read)
   let current = daemon
@@ -247,4 +254,21 @@ export async function checkRestarts(
   const total = created.length + refused.length + answered.length + unanswered.length
   const failed = `refused: ${refused.length} creates, ${unanswered.length} reads`
   return `${RESTARTS} restarts under load, ${total} requests, ${failed}`
+}
+
+/** Checks a proxy that `start` starts. `allowed`: statuses while plantstore restarts. Resolves to what it saw. */
+export async function checkProxy(
+  start: () => unknown,
+  allowed: Statuses,
+  checkIdle: () => Promise<string> = checkConnections,
+): Promise<string> {
+  const daemon = await startPlantstore('--keep-changes', '1d')
+  await start()
+  await checkUp()
+  const kept = await checkIdle()
+  await checkErrors()
+  const tag = await checkConditions(daemon)
+  const followed = await checkStream(daemon)
+  const restarts = await checkRestarts(daemon, allowed)
+  return `${kept}; ${tag}; ${followed}; ${restarts}`
 }

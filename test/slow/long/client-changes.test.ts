@@ -8,12 +8,12 @@ import {
   type Followed,
   type NewPlant,
   type Plant,
-} from '../../src/client/client'
-import { type Daemon, startDaemon, TOKEN } from '../harness/daemon'
-import { own } from '../harness/own'
-import { ownDaemon } from '../harness/own-daemon'
-import { until } from '../harness/until'
-import { IDS } from './scenario'
+} from '../../../src/client/client'
+import { IDS } from '../../client/scenario'
+import { type Daemon, startDaemon, TOKEN } from '../../harness/daemon'
+import { own } from '../../harness/own'
+import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
 
 const KEEP = ['--keep-changes', '1d']
 const { daemon, folder } = ownDaemon({ args: KEEP })

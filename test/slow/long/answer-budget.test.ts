@@ -1,12 +1,12 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { startDaemon } from '../harness/daemon'
-import { connect, head, request } from '../harness/http'
-import { ownDaemon } from '../harness/own-daemon'
-import { ownPages } from '../harness/own-pages'
-import { expectError } from '../harness/plants'
-import { openStubborn } from '../harness/stubborn'
-import { until } from '../harness/until'
+import { startDaemon } from '../../harness/daemon'
+import { connect, head, request } from '../../harness/http'
+import { ownDaemon } from '../../harness/own-daemon'
+import { ownPages } from '../../harness/own-pages'
+import { expectError } from '../../harness/plants'
+import { openStubborn } from '../../harness/stubborn'
+import { until } from '../../harness/until'
 
 ownPages()
 const { daemon, folder } = ownDaemon()

@@ -16,9 +16,9 @@ import {
 import { connect, prepareServing } from '../../../src/engine/sqlite/reading/connection'
 import { storeGuest, storeOwner } from '../../../src/engine/store-user'
 import type { Store } from '../../../src/store'
+import { testChangeLog } from '../../engine/change-log-contract'
 import { temporaryFolder } from '../../harness/folder'
 import { range } from '../../harness/tested-store'
-import { testChangeLog } from '../change-log-contract'
 
 testChangeLog('SQLite', async () => {
   const folder = temporaryFolder()

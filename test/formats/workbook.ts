@@ -1,0 +1,28 @@
+// Workbooks that are packed by hand, and their rows.
+import { type Zippable, zipSync } from 'fflate'
+import type { FileRow } from '../../src/formats/row'
+import { readWorkbook } from '../../src/formats/spreadsheet'
+
+export async function rowsOf(bytes: Uint8Array, sheet: string | null = null) {
+  const { rows } = await readWorkbook(bytes, sheet)
+  return (await Array.fromAsync(rows)).flat() as FileRow[]
+}
+
+const XML = new TextEncoder()
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+
+/** A workbook with this text in its sheet, and other parts. */
+export function packed(sheetData: string, others: Zippable = {}): Uint8Array {
+  const parts = {
+    '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"/>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${OFFICE}"><sheets><sheet name="Plants" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    'xl/worksheets/sheet1.xml': `<worksheet xmlns="${MAIN}"><sheetData>${sheetData}</sheetData></worksheet>`,
+  }
+  const texts = Object.entries(parts).map(([name, text]) => [name, XML.encode(text)] as const)
+  return zipSync({ ...Object.fromEntries(texts), ...others })
+}
+
+export const inlineText = (xml: string) => `<c t="inlineStr"><is><t>${xml}</t></is></c>`

@@ -1,0 +1,24 @@
+// The end of a daemon on a unix socket whose database is locked.
+import { Database } from 'bun:sqlite'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { importLines, lines } from '../../harness/commands'
+import { PATIENCE_MS, runProgram, temporaryFolder } from '../../harness/daemon'
+
+setDefaultTimeout(PATIENCE_MS)
+
+test('removes the socket when it ends because its first token cannot be stored', async () => {
+  using folder = temporaryFolder()
+  const unix = folder.file('plants.sock')
+  const database = folder.file('plants.db')
+  await importLines(database, lines(0, 1))
+  using db = new Database(database)
+  db.run('BEGIN IMMEDIATE')
+
+  const { out, err, code } = await runProgram(['serve', '--database', database, '--unix', unix])
+
+  expect(out).toContain(`listens on ${unix}\n`)
+  expect(err).toEndWith('the database is locked; retry shortly\n')
+  expect(code).toBe(1)
+  expect(existsSync(unix)).toBeFalse()
+})
