@@ -7,7 +7,7 @@ import { PendingActions } from './bulk/pending-actions.ts'
 import { Editor } from './editor/editor.ts'
 import { createImporter } from './import/importer.ts'
 import { createCompact } from './list/compact.ts'
-import { createExporter } from './list/exporter.ts'
+import { Exporter } from './list/exporter.ts'
 import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
@@ -34,7 +34,7 @@ function createParts(base: URL) {
     list.refresh()
     monitor.pollNow()
   })
-  const exporter = createExporter(session, announce)
+  const exporter = new Exporter(session, announce)
   return {
     session,
     monitor,

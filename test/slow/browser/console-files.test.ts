@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
+import { readWorkbook } from '../../../src/formats/spreadsheet'
 import { root, runProgram, startDaemon, temporaryFolder } from '../../harness/daemon'
 import { storedPlants } from '../../harness/plants'
 import { type ConsolePage, MAX, MIN, openConsole, ownBrowser } from './console-page'
@@ -545,25 +546,31 @@ describe('an export', () => {
     await console.page.getByText('Exported 1 plant', { exact: true }).waitFor()
   })
 
-  test('for spreadsheets is what the command writes with --escape-formulas', async () => {
-    await using store = await openStore(
-      '{"id":1,"name":"=1+1","tag":"@x"}\n{"id":2,"name":"Rose"}\n',
-    )
+  test('of a workbook is read back as it was: each bit of an id, texts that look like formulas', async () => {
+    const lines =
+      '{"id":-9223372036854775808,"name":"=1+1","tag":"@x"}\n{"id":7,"name":"Günsel\\nrepens"}\n'
+    await using store = await openStore(lines)
     const { console, database } = store
     await console.page.evaluate(() => {
       delete window.showSaveFilePicker
     })
     const [download] = await Promise.all([
       console.page.waitForEvent('download'),
-      console.export('CSV for spreadsheets'),
+      console.export('Excel'),
     ])
 
-    const text = readFileSync(await download.path(), 'utf8')
-    expect(download.suggestedFilename()).toBe('plants.csv')
-    expect(text).toStartWith('\ufeffid,name,tag\n')
-    expect(text).toContain("'=1+1")
-    // The program's output is decoded without its mark.
-    expect(text.slice(1)).toBe(await exported(database, 'csv', '--escape-formulas'))
+    expect(download.suggestedFilename()).toBe('plants.xlsx')
+    await console.page.getByText('Exported 2 plants').waitFor()
+    const { rows } = await readWorkbook(await Bun.file(await download.path()).bytes(), null)
+    const cells: unknown[] = []
+    for await (const part of rows) for (const it of part) cells.push('cells' in it ? it.cells : it)
+    expect(cells).toEqual([
+      ['id', 'name', 'tag'],
+      ['-9223372036854775808', '=1+1', '@x'],
+      ['7', 'Günsel\nrepens'],
+    ])
+    expect(await exported(database, 'ndjson')).toBe(lines)
+    await console.isClean()
   })
 
   test('of a tag has the plants of the tag', async () => {

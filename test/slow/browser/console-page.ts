@@ -70,9 +70,9 @@ export async function openConsole(browser: Browser, url: string, options: Consol
     },
     button: (name: string) => page.getByRole('button', { name, exact: true }),
     /** Chooses a format in the menu of exports. */
-    async export(format: 'NDJSON' | 'CSV' | 'CSV for spreadsheets'): Promise<void> {
+    async export(format: 'Excel' | 'CSV' | 'NDJSON'): Promise<void> {
       await page.getByRole('button', { name: 'Export', exact: true }).click()
-      await page.getByRole('button', { name: new RegExp(`^Export .* as ${format}$`) }).click()
+      await page.getByRole('button', { name: format, exact: true }).click()
     },
     field: (name: string) => page.getByLabel(name, { exact: true }),
     /** Nothing left the origin, and the browser has no complaint. */

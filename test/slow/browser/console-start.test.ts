@@ -175,7 +175,7 @@ describe('what is printed', () => {
       window.print = () => Object.assign(globalThis, { isPrinted: true })
     })
     await page.getByRole('button', { name: 'Export', exact: true }).click()
-    await console.button('Print all plants').click()
+    await console.button('Print').click()
     await page.waitForFunction(() => Reflect.get(globalThis, 'isPrinted'))
     await print()
     expect((await rows()).length).toBe(301)

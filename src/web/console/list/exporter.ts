@@ -12,14 +12,47 @@ const PAGE_PLANTS = 1000
 
 /** The name and the type of the file for each format. */
 const FILES = {
-  ndjson: ['plants.ndjson', 'application/x-ndjson'],
+  xlsx: ['plants.xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
   csv: ['plants.csv', 'text/csv'],
-  inert: ['plants.csv', 'text/csv'],
-} as const satisfies Record<keyof typeof writers, readonly [name: string, type: string]>
+  ndjson: ['plants.ndjson', 'application/x-ndjson'],
+} as const
+
+// The server's own, messageOf of errors.ts, would bring its table of errors to the first load.
+const whyOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+export type ExportFormat = keyof typeof FILES
+
+type Part = string | Uint8Array<ArrayBuffer>
+
+/** The contents of a file: its beginning, each page of plants, and its end. */
+type Content = {
+  readonly start: Part
+  add(plants: readonly NewPlant[]): Part
+  end(): Part
+}
+
+function openText(format: 'csv' | 'ndjson'): Content {
+  const { header, line } = writers[format]
+  return { start: header, add: (plants) => plants.map(line).join(''), end: () => '' }
+}
+
+async function openWorkbook(): Promise<Content> {
+  const { MAX_PLANTS, writeWorkbook } = await import('../../../formats/write-workbook.ts')
+  const all: NewPlant[] = []
+  return {
+    start: '',
+    add(plants) {
+      all.push(...plants)
+      if (all.length <= MAX_PLANTS) return ''
+      throw new Error(`a workbook is written of up to ${plantsOf(MAX_PLANTS)}; export CSV`)
+    },
+    end: () => writeWorkbook(all),
+  }
+}
 
 /** The destination of an export. */
 type Target = {
-  write(text: string): Promise<void>
+  write(part: Part): Promise<void>
   close(): Promise<void>
   abort(): Promise<void>
 }
@@ -34,7 +67,7 @@ declare global {
 async function openPicked(picker: Promise<FileSystemFileHandle>): Promise<Target> {
   const stream = await (await picker).createWritable()
   return {
-    write: (text) => stream.write(text),
+    write: (part) => stream.write(part),
     close: () => stream.close(),
     abort: () => stream.abort(),
   }
@@ -43,8 +76,8 @@ async function openPicked(picker: Promise<FileSystemFileHandle>): Promise<Target
 function openDownload(name: string, type: string): Target {
   const parts: Blob[] = []
   return {
-    async write(text) {
-      parts.push(new Blob([text]))
+    async write(part) {
+      parts.push(new Blob([part]))
     },
     async close() {
       download(name, new Blob(parts, { type }))
@@ -53,6 +86,13 @@ function openDownload(name: string, type: string): Target {
       parts.length = 0
     },
   }
+}
+
+/** Asks where to save the file, in browsers that can; else it is built in memory. */
+async function openTarget(format: ExportFormat): Promise<Target> {
+  const [name, type] = FILES[format]
+  const picker = window.showSaveFilePicker?.({ suggestedName: name })
+  return picker ? await openPicked(picker) : openDownload(name, type)
 }
 
 /** Finds the plants of a search by the page itself; null: the service lists them. */
@@ -89,58 +129,54 @@ async function* pagesOf(
   } while (after !== undefined)
 }
 
-export type Exporter = ReturnType<typeof createExporter>
+/** Exports plants, one file at a time. */
+export class Exporter {
+  /** The number of plants read so far; null if no export is running. */
+  readonly written = signal<number | null>(null)
+  #abort = new AbortController()
 
-export function createExporter(session: Session, announce: (text: string) => void) {
-  /** The number of plants written so far; null if no export is running. */
-  const written = signal<number | null>(null)
-  let abort = new AbortController()
+  constructor(
+    private readonly session: Session,
+    private readonly announce: (text: string) => void,
+  ) {}
 
-  async function write(
-    target: Target,
-    format: keyof typeof writers,
-    query: Query,
-    found: Found,
-  ): Promise<void> {
-    const { header, line } = writers[format]
-    written.value = 0
+  /** Writes the plants that a search finds, in order of id; `found` has them if the page itself searches. */
+  async start(format: ExportFormat, query: Query, found: Found = null): Promise<void> {
+    if (this.written.value !== null) return
+    this.#abort = new AbortController()
+    let target: Target
     try {
-      await target.write(header)
-      for await (const plants of pagesOf(session, query, found, abort.signal)) {
-        await target.write(plants.map(line).join(''))
-        written.value += plants.length
-      }
-      await target.close()
-      announce(`Exported ${plantsOf(written.value)}`)
+      target = await openTarget(format)
     } catch (error) {
-      await target.abort()
-      const why = error instanceof Error ? error.message : String(error)
-      announce(abort.signal.aborted ? 'The export was stopped' : `The export failed: ${why}`)
-    } finally {
-      written.value = null
+      // The file dialog was cancelled.
+      if (error instanceof DOMException && error.name === 'AbortError') return
+      return this.announce(`The export failed: ${whyOf(error)}`)
     }
+    await this.#write(target, format, query, found)
   }
 
-  return {
-    written,
+  readonly stop = (): void => this.#abort.abort()
 
-    /** Writes the plants that a search finds, in order of id; `found` has them if the page itself searches. */
-    async start(format: keyof typeof writers, query: Query, found: Found = null): Promise<void> {
-      if (written.value !== null) return
-      const [name, type] = FILES[format]
-      abort = new AbortController()
-      let target: Target
-      try {
-        const picker = window.showSaveFilePicker?.({ suggestedName: name })
-        target = picker ? await openPicked(picker) : openDownload(name, type)
-      } catch (error) {
-        // The file dialog was cancelled.
-        if (error instanceof DOMException && error.name === 'AbortError') return
-        return announce(`The export failed: ${error instanceof Error ? error.message : error}`)
+  async #write(target: Target, format: ExportFormat, query: Query, found: Found): Promise<void> {
+    const { signal } = this.#abort
+    this.written.value = 0
+    try {
+      const content = format === 'xlsx' ? await openWorkbook() : openText(format)
+      await target.write(content.start)
+      for await (const plants of pagesOf(this.session, query, found, signal)) {
+        await target.write(content.add(plants))
+        this.written.value += plants.length
       }
-      await write(target, format, query, found)
-    },
-
-    stop: (): void => abort.abort(),
+      await target.write(content.end())
+      await target.close()
+      this.announce(`Exported ${plantsOf(this.written.value)}`)
+    } catch (error) {
+      await target.abort()
+      this.announce(
+        signal.aborted ? 'The export was stopped' : `The export failed: ${whyOf(error)}`,
+      )
+    } finally {
+      this.written.value = null
+    }
   }
 }

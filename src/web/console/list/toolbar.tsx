@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { sentenceOf } from '../../sentence.ts'
 import { hides, Menu } from '../controls/menu.tsx'
+import { plantsOf } from '../counts.ts'
 import { isEverything, parseQuery } from '../query.ts'
 import type { Exporter } from './exporter.ts'
 import type { PlantList } from './plant-list.ts'
@@ -153,15 +154,20 @@ type MoreProps = {
 }
 
 const FORMATS = [
-  ['ndjson', 'as NDJSON'],
-  ['csv', 'as CSV'],
-  ['inert', 'as CSV for spreadsheets'],
+  ['xlsx', 'Excel'],
+  ['csv', 'CSV'],
+  ['ndjson', 'NDJSON'],
 ] as const
+
+/** The plants that an export has. */
+function exportedOf({ query, rows, total }: PlantList): string {
+  const count = rows.isNarrowed ? rows.found.value : total
+  if (count !== undefined) return plantsOf(count)
+  return isEverything(query.value) ? 'all plants' : 'the plants found'
+}
 
 /** The menu of exports; on a phone it also holds the other buttons. */
 function More({ list, exporter, isReadOnly }: MoreProps) {
-  const isAll = isEverything(list.query.value)
-  const exported = isAll ? 'all plants' : 'only the plants that are shown'
   return (
     <Menu
       id={MENU}
@@ -177,20 +183,28 @@ function More({ list, exporter, isReadOnly }: MoreProps) {
           Import…
         </button>
       )}
-      {FORMATS.map(([format, how]) => (
+      <p id="exported">Export {exportedOf(list)}</p>
+      {FORMATS.map(([format, name]) => (
         <button
           key={format}
           type="button"
           class="quiet"
           aria-disabled={exporter.written.value !== null}
+          aria-describedby="exported"
           {...hides(MENU)}
           onClick={() => void exporter.start(format, list.query.value, list.foundHere)}
         >
-          Export {exported} {how}
+          {name}
         </button>
       ))}
-      <button type="button" class="quiet" {...hides(MENU)} onClick={() => void printAll(list)}>
-        Print {exported}
+      <button
+        type="button"
+        class="quiet"
+        aria-describedby="exported"
+        {...hides(MENU)}
+        onClick={() => void printAll(list)}
+      >
+        Print
       </button>
       <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
         Reload
