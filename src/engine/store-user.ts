@@ -2,7 +2,7 @@
 
 import type { KeepChanges } from '../change-log/change-log'
 import type { Log } from '../log'
-import { hasWritten, isDone, isPlantWrite, type Outcome, type Write } from './commit/write'
+import { type BatchOutcome, hasWritten, isPlantWrite, type Write } from './commit/write'
 
 /**
  * Rights and duties of the process that opens a store. Made by {@link storeOwner} or {@link storeGuest}, once per
@@ -66,14 +66,16 @@ export const storeGuest = ({
 export function observeCommit(
   { log, onCommit }: StoreUser,
   batch: readonly Write[],
-  outcomes: readonly Outcome[],
+  outcomes: readonly BatchOutcome[],
   milliseconds: number,
 ): void {
   let changed = 0
   for (const [index, write] of batch.entries()) {
     const outcome = outcomes[index]
     if (isPlantWrite(write) && hasWritten(outcome)) changed += 1
-    if (!isDone(outcome) && outcome?.detail) log('error', 'unexpected', { detail: outcome.detail })
+    if (typeof outcome === 'object' && 'detail' in outcome) {
+      log('error', 'unexpected', { detail: outcome.detail })
+    }
   }
   if (changed > 0) onCommit(changed, milliseconds)
 }

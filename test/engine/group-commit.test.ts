@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { GroupCommit } from '../../src/engine/commit/group-commit'
+import { GroupCommit, POSTPONED_MS } from '../../src/engine/commit/group-commit'
 import { DONE, type Outcome } from '../../src/engine/commit/write'
 import { createLedger, createTestClock, ROOMY, turns } from '../harness/ledger'
 
@@ -283,4 +283,63 @@ test('answers a change that has no outcome with 50001', async () => {
 
   expect(results[0]?.status).toBe('fulfilled')
   expect(results[1]).toHaveProperty('reason.error', 50001)
+})
+
+test('commits a postponed write again after a pause, and others meanwhile', async () => {
+  const { group, submit, batches, advance, end } = createLedger()
+  const postponed = submit('later')
+  const first = submit('a')
+  await end()
+  await first
+  expect(group.queued).toBe(1)
+  const second = submit('b')
+  await end()
+  await second
+  expect(batches).toEqual([['later', 'a'], ['b']])
+
+  advance(POSTPONED_MS)
+  await end()
+  await postponed
+  expect(batches.at(-1)).toEqual(['later'])
+  expect(group.queued).toBe(0)
+})
+
+test('holds no batch for the client of a postponed write', async () => {
+  const { submit, batches, advance, end } = createLedger()
+  const postponed = submit('later')
+  const first = submit('a')
+  await turns()
+  advance(100)
+  await end()
+  await first
+
+  // All who were answered are back.
+  const second = submit('b')
+  await turns()
+  expect(batches).toEqual([['later', 'a'], ['b']])
+  await end()
+  await second
+  advance(POSTPONED_MS)
+  await end()
+  await postponed
+})
+
+test('counts postponed writes to the limits, and is not drained before they end', async () => {
+  const { group, submit, advance, end } = createLedger({ queuedWrites: 2, queuedBytes: 10 })
+  const postponed = submit('later', 6)
+  await end()
+  await expect(submit('a', 6)).rejects.toHaveProperty('error', 50301)
+  const others = [submit('b')]
+  await expect(submit('c')).rejects.toHaveProperty('error', 50301)
+  await end()
+  let isDrained = false
+  const drained = group.drained().then(() => {
+    isDrained = true
+  })
+  await turns()
+  expect(isDrained).toBeFalse()
+
+  advance(POSTPONED_MS)
+  await end()
+  await Promise.all([postponed, ...others, drained])
 })

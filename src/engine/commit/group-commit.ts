@@ -7,10 +7,12 @@
 import { ApiError } from '../../errors'
 import type { PutCounts } from '../../plant/plants'
 import type { PlantRow } from '../../plant/row'
-import { DONE, type Done, isDone, type Outcome, putCounts } from './write'
+import { type BatchOutcome, DONE, type Done, isDone, POSTPONED, putCounts } from './write'
 
 /** The outcomes of a batch, one per change; or a promise of them, after a commit in doubt. */
-export type Committed = readonly Outcome[] | { readonly inDoubt: Promise<readonly Outcome[]> }
+export type Committed =
+  | readonly BatchOutcome[]
+  | { readonly inDoubt: Promise<readonly BatchOutcome[]> }
 
 /** Makes a batch durable, in order. Rejects if nothing was stored. */
 export type Commit<Write> = (batch: Write[]) => Promise<Committed>
@@ -58,14 +60,20 @@ const QUIET_TURNS = 20
 const SMALLEST_SPLIT = 32
 // Clients that return later than this were idle; their delay is not counted as serving time.
 const PAUSE_MS = 50
+/** Pause before a postponed write is in a batch again. */
+export const POSTPONED_MS = 200
 
-function answer(batch: readonly Waiting<unknown>[], outcomes: readonly Outcome[]): void {
+function answer(batch: readonly Waiting<unknown>[], outcomes: readonly BatchOutcome[]): void {
   for (const [index, { resolve, reject }] of batch.entries()) {
     const outcome = outcomes[index]
     if (isDone(outcome)) resolve(outcome)
-    else reject(outcome ? new ApiError(outcome.error, outcome.message) : new ApiError(50001))
+    else if (outcome === undefined) reject(new ApiError(50001))
+    else if (outcome !== POSTPONED) reject(new ApiError(outcome.error, outcome.message))
   }
 }
+
+const bytesOf = (writes: readonly Waiting<unknown>[]): number =>
+  writes.reduce((sum, { bytes }) => sum + bytes, 0)
 
 function refuse(batch: readonly Waiting<unknown>[], reason: unknown): void {
   for (const { reject } of batch) reject(reason)
@@ -87,6 +95,9 @@ function isWanted({ signal, reject }: Waiting<unknown>): boolean {
 export class GroupCommit<Write> {
   #waiting: Waiting<Write>[] = []
   #waitingBytes = 0
+  /** Writes that are queued again soon; the limits of the queue count them. */
+  #postponed = 0
+  #postponedBytes = 0
   /** 'gathering': a batch is about to be committed; 'committing': a commit is in progress. */
   #state: 'idle' | 'gathering' | 'committing' = 'idle'
   /** Minimum and maximum size of the next batch, and the end of the wait for the minimum. */
@@ -112,7 +123,7 @@ export class GroupCommit<Write> {
 
   /** Number of queued writes. */
   get queued(): number {
-    return this.#waiting.length
+    return this.#waiting.length + this.#postponed
   }
 
   /**
@@ -141,7 +152,7 @@ export class GroupCommit<Write> {
 
   /** Resolves when the queue is empty and no commit is in progress. */
   drained(): Promise<void> {
-    if (this.#state === 'idle') return Promise.resolve()
+    if (this.#state === 'idle' && this.#postponed === 0) return Promise.resolve()
     return new Promise((resolve) => this.#drained.push(resolve))
   }
 
@@ -155,8 +166,8 @@ export class GroupCommit<Write> {
     const { queuedWrites, queuedBytes } = this.limits
     const { bytes, reject } = waiting
     const isFull =
-      this.#waiting.length >= queuedWrites ||
-      (this.#waitingBytes + bytes > queuedBytes && this.#waiting.length > 0)
+      this.queued >= queuedWrites ||
+      (this.#waitingBytes + this.#postponedBytes + bytes > queuedBytes && this.queued > 0)
     if (isFull) {
       reject(new ApiError(50301))
       return
@@ -205,7 +216,7 @@ export class GroupCommit<Write> {
 
   #takeBatch(): Waiting<Write>[] {
     const batch = this.#waiting.splice(0, this.#most)
-    this.#waitingBytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+    this.#waitingBytes = bytesOf(this.#waiting)
     return batch.filter(isWanted)
   }
 
@@ -219,15 +230,37 @@ export class GroupCommit<Write> {
       batch.length > 0 ? this.commit(batch.map(({ write }) => write)) : [],
     ])
     const now = this.clock.now()
-    this.#ended(batch.length, now, now - started)
+    const outcomes = 'value' in result && !('inDoubt' in result.value) ? result.value : []
+    const postponed = this.#postpone(batch, outcomes)
+    this.#ended(batch.length - postponed, now, now - started)
     this.#answeredAt = now
     if (result.status === 'rejected') refuse(batch, result.reason)
     else if ('inDoubt' in result.value) {
       result.value.inDoubt.then(
-        (outcomes) => answer(batch, outcomes),
+        (settled) => {
+          this.#postpone(batch, settled)
+          answer(batch, settled)
+        },
         (reason) => refuse(batch, reason),
       )
-    } else answer(batch, result.value)
+    } else answer(batch, outcomes)
+  }
+
+  /** Queues the postponed writes of a batch again later. Returns their number. */
+  #postpone(batch: readonly Waiting<Write>[], outcomes: readonly BatchOutcome[]): number {
+    if (!outcomes.includes(POSTPONED)) return 0
+    const writes = batch.filter((_, index) => outcomes[index] === POSTPONED)
+    const bytes = bytesOf(writes)
+    this.#postponed += writes.length
+    this.#postponedBytes += bytes
+    this.clock.after(POSTPONED_MS, () => {
+      this.#postponed -= writes.length
+      this.#postponedBytes -= bytes
+      this.#waiting.push(...writes)
+      this.#waitingBytes += bytes
+      if (this.#state === 'idle') this.#gather()
+    })
+    return writes.length
   }
 
   #ended(writes: number, now: number, milliseconds: number): void {
@@ -240,8 +273,9 @@ export class GroupCommit<Write> {
     this.#most = takesTurns ? Math.min(Math.ceil(round / 2), batchWrites) : batchWrites
     this.#holdUntil = now + Math.min(milliseconds / 2, MAX_HOLD_MS)
     this.#state = 'idle'
-    if (this.#waiting.length === 0) for (const resolve of this.#drained.splice(0)) resolve()
-    else if (this.#isWhole()) this.#flush()
+    if (this.queued === 0) for (const resolve of this.#drained.splice(0)) resolve()
+    if (this.#waiting.length === 0) return
+    if (this.#isWhole()) this.#flush()
     else this.#gather()
   }
 }

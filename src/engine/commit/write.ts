@@ -68,16 +68,22 @@ export type Done = typeof DONE | { readonly row: PlantRow } | { readonly put: Pu
 /** The end of a write: done, or refused. */
 export type Outcome = Refusal | Done
 
+/** Not the end of a write: its rows are locked for now, and it is sent again in a later batch. */
+export const POSTPONED = 'postponed' as const
+
+/** The outcome of a write in a batch. */
+export type BatchOutcome = Outcome | typeof POSTPONED
+
 /** True if a write was made. */
-export const isDone = (outcome: Outcome | undefined): outcome is Done =>
-  outcome === DONE || (outcome !== undefined && !('error' in outcome))
+export const isDone = (outcome: BatchOutcome | undefined): outcome is Done =>
+  outcome === DONE || (typeof outcome === 'object' && !('error' in outcome))
 
 /** The counts of a batch of puts; null for any other outcome. */
-export const putCounts = (outcome: Outcome | undefined): PutCounts | null =>
-  outcome !== undefined && outcome !== DONE && 'put' in outcome ? outcome.put : null
+export const putCounts = (outcome: BatchOutcome | undefined): PutCounts | null =>
+  typeof outcome === 'object' && 'put' in outcome ? outcome.put : null
 
 /** True if a write was made, and it wrote something. */
-export function hasWritten(outcome: Outcome | undefined): boolean {
+export function hasWritten(outcome: BatchOutcome | undefined): boolean {
   const counts = putCounts(outcome)
   return counts ? counts.created + counts.replaced > 0 : isDone(outcome)
 }

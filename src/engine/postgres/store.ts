@@ -13,6 +13,7 @@ import { Refusals } from './connecting/refusals'
 import type { PostgresTarget } from './connecting/url'
 import { Lane } from './lane/lane'
 import { Writer } from './lane/writer'
+import { LockedRows } from './locked-rows'
 import { Preparation } from './preparation'
 import { createRehearsal, createTrial } from './rehearsal'
 import { createRetention } from './retention'
@@ -58,7 +59,7 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
   const changeLogReader = createChangeLogReader(askForPages)
   const { forget, ...tokens } = createTokens(primary, writer, refusals)
   const { writes, watch, methods } = createWrites(
-    createBatches(writer, refusals, role),
+    createBatches(writer, refusals, role, new LockedRows(role.log)),
     changeLogReader.read,
     forget,
   )

@@ -48,6 +48,9 @@ export function isRetried(error: unknown): boolean {
   return state === '40P01' || state === '40001'
 }
 
+/** True if the lock of a row or table was not granted in time. */
+export const isLockTimeout = (error: unknown): boolean => sqlStateOf(error) === '55P03'
+
 /** True if the server rejects a value: one change is at fault, not the server. */
 export const isDataError = (error: unknown): boolean => /^(22|23|54)/.test(sqlStateOf(error))
 
@@ -58,7 +61,7 @@ export const DISCARDED = '22012'
 export function errorNumberOf(error: unknown): ErrorNumber {
   const state = sqlStateOf(error)
   if (state === '53100') return 50701
-  if (state.startsWith('53') || state === '55P03') return 50301
+  if (state.startsWith('53') || isLockTimeout(error)) return 50301
   return 50302
 }
 

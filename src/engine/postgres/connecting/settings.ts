@@ -34,8 +34,9 @@ const UNLIMITED = {
 // consider plans without sequential scans expensive enough to compile each time.
 const PLANS = { enable_seqscan: 'off', jit: 'off' }
 
-// Time limit for a row or table lock, and for a session idle in a transaction.
-const LOCK_MS = 3000
+/** Maximum wait of a write for the lock of a row or table. */
+export const LOCK_MS = 3000
+// Time limit for a session idle in a transaction.
 const IDLE_MS = 2000
 // Time limit of a read on the server, including waits for locks.
 const READ_MS = 4000

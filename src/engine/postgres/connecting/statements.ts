@@ -54,6 +54,12 @@ export async function rollBack(sql: SQL): Promise<void> {
   await sql.unsafe('ROLLBACK')
 }
 
+/** Limits the waits for locks until the transaction ends. */
+export const limitLocks = (milliseconds: number): Statement => [
+  `SELECT set_config('lock_timeout', $1, true)`,
+  String(milliseconds),
+]
+
 export const bigints = (sql: SQL, ids: readonly (number | string | bigint)[]) =>
   sql.array(ids.map(String), 'BIGINT')
 

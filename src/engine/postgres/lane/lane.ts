@@ -16,13 +16,15 @@ import { type Fence, fence, type LaneStep, makeLane, removeLane, sequenceOf } fr
 /** A commit of the writer. It can be sent again if it was not made. */
 export type Step<Result> = {
   /**
-   * Sends the step. Resolves to its refusals, which the lane keeps too; 'elsewhere': the lane had another number, and
-   * nothing was stored.
+   * Sends the step. Resolves to its refusals, which the lane keeps too; or if nothing was stored, to 'elsewhere': the
+   * lane had another number; or to 'locked': another session has locked a row.
    */
-  send(sql: SQL, at: LaneStep): Promise<{ readonly refused: string } | 'elsewhere'>
+  send(sql: SQL, at: LaneStep): Promise<Sent>
   /** The result of a committed step. `ask` reads on another connection than the writer's. */
   finish(refused: string, ask: Ask): Promise<Result>
 }
+
+type Sent = { readonly refused: string } | 'elsewhere' | 'locked'
 
 /** The fate of a step whose answer was lost; if it was made, the refusals kept by the lane. */
 export type Verdict = { readonly refused: string } | 'not made' | 'unknown'
@@ -69,13 +71,9 @@ export class Lane {
   }
 
   /**
-   * Sends a step. Resolves to its refusals; or to 'elsewhere': it was not made, and a connection has to enter the lane
-   * again. If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
+   * Sends a step, and resolves as it does; 'elsewhere': a connection has to enter the lane again. If it rejects with an error {@link isInDoubt}, the next {@link enter} settles the step.
    */
-  async advance(
-    connection: Connection,
-    send: Step<unknown>['send'],
-  ): Promise<{ readonly refused: string } | 'elsewhere'> {
+  async advance(connection: Connection, send: Step<unknown>['send']): Promise<Sent> {
     if (connection !== this.#entered) return 'elsewhere'
     this.#verdict = 'not made'
     if (this.#name === null) await this.#make(connection)
@@ -87,7 +85,7 @@ export class Lane {
       const sent = await connection.within(DEADLINE_MS, send(connection.sql, at))
       if (connection !== this.#entered) throw new Error('the answer came after the fence')
       this.#isInDoubt = false
-      if (sent === 'elsewhere') return sent
+      if (sent === 'elsewhere' || sent === 'locked') return sent
       this.confirmations.confirmed()
       this.#confirmed = seq
       return sent

@@ -18,6 +18,9 @@ const PATIENCE_MS = 10_000
 const UNKNOWN = 'the server lost the record of this change: it may or may not be stored'
 const ADVICE = 'the last changes may or may not be stored; run the command again'
 
+/** The reason that a step was not made: another session has locked a row. */
+export class LockedRowError extends Error {}
+
 /** A step that waits to be sent or settled. */
 type Run = {
   readonly send: Step<unknown>['send']
@@ -45,8 +48,8 @@ export class Writer {
   isBusy = (): boolean => this.#queue.length > 0
 
   /**
-   * Commits a step, after all earlier ones. Rejects with the server's error, or with 50302 if the server is lost for
-   * too long: then it was not committed. Calls `onDoubt` if its fate is unknown until the server is found again.
+   * Commits a step, after all earlier ones. Rejects with the server's error, with a {@link LockedRowError}, or with 50302
+   * if the server is lost for too long: then it was not committed. Calls `onDoubt` if its fate is unknown until the server is found again.
    */
   run<Result>(step: Step<Result>, onDoubt: () => void = () => {}): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
@@ -95,10 +98,9 @@ export class Writer {
     run.tries += 1
     try {
       const sent = await this.lane.advance(connections.writer, run.send)
-      if (sent !== 'elsewhere') {
-        run.finish(sent.refused)
-        return true
-      }
+      if (sent === 'locked') run.reject(new LockedRowError())
+      else if (sent !== 'elsewhere') run.finish(sent.refused)
+      if (sent !== 'elsewhere') return true
       await this.primary.renew(connections)
       return await this.#pause(run, new ApiError(50302))
     } catch (error) {

@@ -6,12 +6,23 @@ import { TEXT_FIELDS } from '../../../plant/plant'
 import { COLUMNS, type PlantRow, type RowId, toRow } from '../../../plant/row'
 import { creation, decide, idsOf, refuseCreate } from '../../commit/decide'
 import { sampleRow } from '../../commit/sample-row'
-import { type Create, DONE, isPlantWrite, type Outcome, type Write } from '../../commit/write'
+import {
+  type BatchOutcome,
+  type Create,
+  DONE,
+  isPlantWrite,
+  POSTPONED,
+  type Write,
+} from '../../commit/write'
+import { isLockTimeout } from '../connecting/errors'
+import { LOCK_MS } from '../connecting/settings'
 import {
   bigints,
   columnsFrom,
   columnsOf,
   commit,
+  limitLocks,
+  rollBack,
   rowsOf,
   type Statement,
   sendAll,
@@ -20,8 +31,13 @@ import type { Step } from '../lane/lane'
 import { addPlants, beginStep, type LaneStep } from '../lane/lane-row'
 import { addEntries, advanceAndAdd, entryColumns } from './change-log'
 import { type Net, netOf, overlay, type Rows } from './overlay'
-import { lockRows, selectRows, toRows } from './plants'
+import { LOCK_TABLE, lockFreeRows, lockRows, readRows, selectRows, toRows } from './plants'
 import { recordUse } from './tokens'
+
+// Maximum wait for the rows of other plantstores, which are locked for a commit. A row that is locked for longer is left
+// out: so are the rows that another session has inserted and not committed, if an insert waits for them.
+const COMMIT_MS = 100
+const INSERT_MS = 2
 
 // Rows as one array per column: the parameters from `first` on.
 const rowsFrom = (first: number): string => `${columnsFrom(first, TEXT_FIELDS)} AS i (${COLUMNS})`
@@ -35,7 +51,8 @@ const createStatement = (
   adding: string,
   checked: string,
 ): string => `WITH entered AS (
-    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog} FOR UPDATE
+    SELECT lane FROM lanes WHERE lane = $1 AND seq = $2::bigint - 1 AND logs = ${hasChangeLog}
+      AND set_config('lock_timeout', '${COMMIT_MS}', true) <> '' FOR UPDATE
   ), made AS (
     INSERT INTO plants (${COLUMNS}) SELECT i.* FROM entered, ${rowsFrom(3)}
     ON CONFLICT (id) DO NOTHING RETURNING id
@@ -73,7 +90,7 @@ function create(
 }
 
 /** Outcomes of a batch; undefined for a create that was refused although no plant with its id is found. */
-export type Attempted = readonly (Outcome | undefined)[]
+export type Attempted = readonly (BatchOutcome | undefined)[]
 
 function createStep(creates: readonly Create[]): Step<Attempted> {
   const sorted = creates.toSorted((a, b) => byId(a.row, b.row))
@@ -117,19 +134,46 @@ const update = (sql: SQL, rows: readonly PlantRow[]): Statement => [
 ]
 const remove = (sql: SQL, ids: readonly RowId[]): Statement => [DELETE, bigints(sql, ids)]
 
-function writesOf(
-  sql: SQL,
-  at: LaneStep,
+/** The outcomes of a batch, and the writes that they need. */
+type Decided = {
+  readonly outcomes: readonly BatchOutcome[]
+  readonly net: Net
+  readonly entries: readonly NewEntry[]
+}
+
+/** Decides a batch on the stored rows, without the writes of `locked` rows. */
+function decideAll(
   batch: readonly Write[],
-  net: Net,
-  entries: readonly NewEntry[],
-): Statement[] {
+  stored: Rows,
+  hasChangeLog: boolean,
+  locked: ReadonlySet<RowId> = new Set(),
+): Decided {
+  const { state, changed } = overlay((id) => stored.get(id) ?? null)
+  const entries: NewEntry[] = []
+  const changeLog = hasChangeLog ? entries : undefined
+  const outcomes = batch.map((write) => {
+    if (!isPlantWrite(write)) return DONE
+    if (locked.size > 0 && idsOf(write).some((id) => locked.has(id))) return POSTPONED
+    return decide(write, state, changeLog)
+  })
+  return { outcomes, net: netOf(changed, stored), entries }
+}
+
+// With entries in the change log, no other process may create such a plant before the commit.
+const passedOf = ({ net, entries }: Decided): readonly RowId[] =>
+  entries.length > 0 ? net.passed : []
+
+function insertsOf(sql: SQL, decided: Decided): Statement[] {
+  const passed = passedOf(decided).map((id) => toRow({ id: BigInt(id), name: '' }))
+  const inserted = [...decided.net.inserted, ...passed]
+  return inserted.length > 0 ? [insert(sql, inserted)] : []
+}
+
+/** The writes that follow the inserts. */
+function writesOf(sql: SQL, at: LaneStep, batch: readonly Write[], decided: Decided): Statement[] {
+  const { net, entries } = decided
   const statements: Statement[] = []
-  // With entries in the change log, no other process may create such a plant before the commit.
-  const passed = entries.length > 0 ? net.passed : []
-  const inserted = [...net.inserted, ...passed.map((id) => toRow({ id: BigInt(id), name: '' }))]
-  const deleted = [...net.deleted, ...passed]
-  if (inserted.length > 0) statements.push(insert(sql, inserted))
+  const deleted = [...net.deleted, ...passedOf(decided)]
   if (net.updated.length > 0) statements.push(update(sql, net.updated))
   if (deleted.length > 0) statements.push(remove(sql, deleted))
   const growth = net.inserted.length - net.deleted.length
@@ -147,6 +191,7 @@ export const rehearsal = (sql: SQL): readonly Statement[] => [
   create(sql, { lane: '', seq: 0, hasChangeLog: false }, []),
   create(sql, { lane: '', seq: 0, hasChangeLog: true }, []),
   lockRows(sql, []),
+  lockFreeRows(sql, []),
   insert(sql, []),
   update(sql, []),
   remove(sql, []),
@@ -167,27 +212,65 @@ export const trialStep = (): Step<void> => ({
   finish: async () => {},
 })
 
+const rowsIn = (batch: readonly Write[]): RowId[] => [
+  ...new Set(batch.filter(isPlantWrite).flatMap(idsOf)),
+]
+
 /** A step of any writes: locks and reads the rows, decides the outcomes, and writes the net changes. */
-export function transactionStep(batch: readonly Write[]): Step<readonly Outcome[]> {
-  const ids = new Set<RowId>(batch.filter(isPlantWrite).flatMap(idsOf))
-  let outcomes: readonly Outcome[] = []
+export function transactionStep(batch: readonly Write[]): Step<Attempted> {
+  const ids = rowsIn(batch)
+  let outcomes: Attempted = []
 
   return {
     async send(sql, at) {
-      const answers = await beginStep(sql, at, ids.size > 0 ? [lockRows(sql, [...ids])] : [])
+      const locks = ids.length > 0 ? [limitLocks(COMMIT_MS), lockRows(sql, ids)] : []
+      const answers = await beginStep(sql, at, locks)
       if (!answers) return 'elsewhere'
-      const stored = toRows(answers[0])
-      const { state, changed } = overlay((id) => stored.get(id) ?? null)
-      // Computed before the COMMIT, in case its answer is lost.
-      const entries: NewEntry[] = []
-      const changeLog = at.hasChangeLog ? entries : undefined
-      outcomes = batch.map((write) =>
-        isPlantWrite(write) ? decide(write, state, changeLog) : DONE,
-      )
-      await commit(sql, writesOf(sql, at, batch, netOf(changed, stored), entries))
+      const decided = decideAll(batch, toRows(answers[1]), at.hasChangeLog)
+      // Kept before the COMMIT, in case its answer is lost.
+      outcomes = decided.outcomes
+      await commit(sql, [...insertsOf(sql, decided), ...writesOf(sql, at, batch, decided)])
       return { refused: '' }
     },
     finish: async () => outcomes,
+  }
+}
+
+/**
+ * Like {@link transactionStep}, after it was kept waiting: writes of rows that other sessions have locked are postponed.
+ * If an insert meets one, which no query shows, the step is not made.
+ */
+export function stepOfFreeRows(batch: readonly Write[]): Step<Attempted> {
+  const ids = rowsIn(batch)
+  let outcomes: Attempted = []
+
+  return {
+    async send(sql, at) {
+      const locks = [limitLocks(LOCK_MS), LOCK_TABLE, lockFreeRows(sql, ids), readRows(sql, ids)]
+      const answers = await beginStep(sql, at, locks)
+      if (!answers) return 'elsewhere'
+      const stored = toRows(answers[2])
+      const locked = new Set([...toRows(answers[3]).keys()].filter((id) => !stored.has(id)))
+      const decided = decideAll(batch, stored, at.hasChangeLog, locked)
+      outcomes = decided.outcomes
+      const inserts = insertsOf(sql, decided)
+      if (inserts.length > 0 && !(await insertBriefly(sql, inserts))) return 'locked'
+      await commit(sql, writesOf(sql, at, batch, decided))
+      return { refused: '' }
+    },
+    finish: async () => outcomes,
+  }
+}
+
+/** Inserts rows; or resolves to false and rolls back, if another session has inserted one and not committed. */
+async function insertBriefly(sql: SQL, inserts: readonly Statement[]): Promise<boolean> {
+  try {
+    await sendAll(sql, [limitLocks(INSERT_MS), ...inserts, limitLocks(LOCK_MS)])
+    return true
+  } catch (error) {
+    await rollBack(sql)
+    if (isLockTimeout(error)) return false
+    throw error
   }
 }
 

@@ -24,11 +24,23 @@ export const octetsOf = (texts: readonly string[]): string =>
 
 const SELECT = `SELECT ${COLUMNS} FROM plants WHERE id = ANY($1::bigint[])`
 
+/** Reads rows. */
+export const readRows = (sql: SQL, ids: readonly RowId[]): Statement => [SELECT, bigints(sql, ids)]
+
 /** Reads rows and locks them until the transaction ends, in ascending order, so that deadlocks are rare. */
 export const lockRows = (sql: SQL, ids: readonly RowId[]): Statement => [
   `${SELECT} ORDER BY id FOR UPDATE`,
   bigints(sql, ids),
 ]
+
+/** Like {@link lockRows}, without the rows that other sessions have locked. */
+export const lockFreeRows = (sql: SQL, ids: readonly RowId[]): Statement => [
+  `${SELECT} ORDER BY id FOR UPDATE SKIP LOCKED`,
+  bigints(sql, ids),
+]
+
+/** Waits for the locks of the whole table that keep rows from being written. */
+export const LOCK_TABLE: Statement = ['LOCK TABLE plants IN ROW EXCLUSIVE MODE']
 
 const COUNT = `SELECT plants + (SELECT coalesce(sum(added), 0) FROM lanes)::bigint AS plants FROM plant_count`
 

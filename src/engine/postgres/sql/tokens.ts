@@ -15,9 +15,10 @@ export async function findToken(sql: SQL, hash: string): Promise<Token | null> {
   return row ? toToken(row) : null
 }
 
-/** Records the hour of a token's last use. */
+/** Records the hour of a token's last use, unless another session has locked the row. */
 export const recordUse = (hash: string, hour: number): Statement => [
-  'UPDATE tokens SET last_used_at = $2 WHERE hash = $1',
+  `UPDATE tokens SET last_used_at = $2
+   WHERE hash IN (SELECT hash FROM tokens WHERE hash = $1 FOR UPDATE SKIP LOCKED)`,
   hash,
   hour,
 ]
