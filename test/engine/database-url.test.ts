@@ -61,10 +61,15 @@ describe('the URL of a server', () => {
   })
 
   test('is taken as hosts hand it out', () => {
-    const sent = 'channel_binding=prefer&keepalives=1&keepalives_idle=30&keepalives_count=3'
+    const sent = 'channel_binding=prefer&keepalives=1&keepalives_idle=30&tcp_user_timeout=9000'
     expect(
       parse(`postgres://u@h/n?${sent}&application_name=shop&options=-c%20work_mem%3D8MB`),
-    ).toMatchObject({ applicationName: 'shop', options: '-c work_mem=8MB', client: null })
+    ).toMatchObject({
+      applicationName: 'shop',
+      options: '-c work_mem=8MB',
+      client: null,
+      tcp: { tcp_keepalives_idle: '30', tcp_user_timeout: '9000' },
+    })
     expect(parse('postgres://u@h/n?sslcert=/c.pem&sslkey=/k.pem')).toMatchObject({
       applicationName: `plantstore@${hostname()}`,
       client: { certFile: '/c.pem', keyFile: '/k.pem' },
@@ -84,6 +89,9 @@ describe('the URL of a server', () => {
 
   test.each([
     ['postgres://u@h', 'must look like'],
+    ['postgres://u@h/n?keepalives=0', 'keepalives must be 1'],
+    ['postgres://u@h/n?keepalives_count=0', 'keepalives_count must be a whole number above 0'],
+    ['postgres://u@h/n?tcp_user_timeout=5s', 'tcp_user_timeout must be a whole number above 0'],
     ['postgres://u@h/', 'must look like'],
     ['postgres://u@h/a/b', 'must look like'],
     ['postgres://u@h/n#x', 'must look like'],

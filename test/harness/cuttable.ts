@@ -6,6 +6,7 @@ type Pair = {
   server: Socket<Side> | null
   early: Buffer[]
   isHalfOpen: boolean
+  isSilent: boolean
 }
 type Side = { readonly pair: Pair; readonly isClient: boolean }
 
@@ -23,6 +24,7 @@ export function startProxy(to: number, delay = 0) {
   }
 
   const pairs = new Set<Pair>()
+  const silent = new Set<Socket<Side>>()
   let held: Held = 'nothing'
   let from = ''
   let seen = 0
@@ -40,7 +42,7 @@ export function startProxy(to: number, delay = 0) {
     port: 0,
     socket: {
       async open(client) {
-        const pair: Pair = { client, server: null, early: [], isHalfOpen: false }
+        const pair: Pair = { client, server: null, early: [], isHalfOpen: false, isSilent: false }
         client.data = { pair, isClient: true }
         pairs.add(pair)
         pair.server = await Bun.connect<Side>({
@@ -67,7 +69,7 @@ export function startProxy(to: number, delay = 0) {
       },
       close({ data: { pair } }) {
         pairs.delete(pair)
-        pair.server?.end()
+        if (!pair.isSilent) pair.server?.end()
       },
       error() {},
     },
@@ -93,6 +95,14 @@ export function startProxy(to: number, delay = 0) {
     halfOpen(): void {
       for (const pair of pairs) pair.isHalfOpen = true
     },
+    /** What the server sends on the connections that there are stays unread, even once the client has closed them. */
+    silence(): void {
+      for (const pair of pairs) {
+        pair.isSilent = true
+        pair.server?.pause()
+        if (pair.server) silent.add(pair.server)
+      }
+    },
     /** Cuts every connection of the clients; new ones are let through. `keepServer`: the server does not notice. */
     cut(keepServer = false): void {
       held = 'nothing'
@@ -103,6 +113,7 @@ export function startProxy(to: number, delay = 0) {
       pairs.clear()
     },
     [Symbol.dispose](): void {
+      for (const server of silent) server.terminate()
       for (const { client, server } of pairs) {
         client.terminate()
         server?.terminate()

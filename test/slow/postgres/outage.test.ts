@@ -106,6 +106,26 @@ describeServers('an outage of %s', (started, it) => {
     expect(await change).toBeNull()
   })
 
+  test('ends where the server sends locked rows to a connection that fell silent', async () => {
+    await using it = await openCuttable(await started())
+    const large = Array.from({ length: 20 }, (_, index) => BigInt(100 + index))
+    for (const id of large) await it.store.createPlant({ id, name: 'x'.repeat(900_000) })
+    // Prepares the statements, which are then sent together.
+    for (const tag of ['x', 'y']) await it.store.patchPlant(100n, { tag })
+
+    it.proxy.silence()
+    const silentAt = performance.now()
+    const changes = large.map((id) => errorOf(it.store.patchPlant(id, { tag: 'rare' })))
+    await until(
+      'a write',
+      async () => !(await errorOf(it.store.createPlant({ id: 2n, name: 'b' }))),
+    )
+
+    // The deadlines of both ends are 5 s.
+    expect(performance.now() - silentAt).toBeLessThan(20_000)
+    expect(new Set(await Promise.all(changes)).size).toBe(1)
+  })
+
   test('is logged as over before anything is sent to the server that was found', async () => {
     const target = targetOf(await newDatabase(await started()))
     const order: string[] = []

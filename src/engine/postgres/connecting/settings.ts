@@ -30,6 +30,10 @@ const UNLIMITED = {
   idle_session_timeout: '0',
 }
 
+// A server that cannot send, as to a machine that is gone, ends the session and unlocks its rows. Its other timeouts do not
+// count while it sends.
+const TCP = { tcp_user_timeout: '5000' }
+
 // A session keeps its plans: one for a small table would still scan it all after it has grown. Servers before 18
 // consider plans without sequential scans expensive enough to compile each time.
 const PLANS = { enable_seqscan: 'off', jit: 'off' }
@@ -50,6 +54,8 @@ export const startupOf = (target: PostgresTarget): Record<string, string> => ({
         ...Object.fromEntries(Object.entries(REQUIRED).map(([name, [value]]) => [name, value])),
         ...UNLIMITED,
         ...PLANS,
+        ...TCP,
+        ...target.tcp,
         'plantstore.session': 'own',
         ...(target.searchPath === null ? {} : { search_path: target.searchPath }),
       }

@@ -29,6 +29,8 @@ export type PostgresTarget = {
   /** Settings for the server's command line, such as `-c work_mem=64MB`. */
   readonly options: string | null
   readonly searchPath: string | null
+  /** Settings of the server's end of the TCP connections. */
+  readonly tcp: Readonly<Record<string, string>>
   /** False for PgBouncer in transaction mode: no prepared statements, no session settings. */
   readonly prepare: boolean
   /** Time limit for connecting to each host. */
@@ -186,6 +188,34 @@ function readTls(hosts: readonly Host[], parameters: Parameters) {
   return { sslmode, caFile, client } as const
 }
 
+// libpq applies them to the client's end; here, each query has a deadline at that end.
+const TCP_SETTINGS = {
+  tcp_user_timeout: 'tcp_user_timeout',
+  keepalives_idle: 'tcp_keepalives_idle',
+  keepalives_interval: 'tcp_keepalives_interval',
+  keepalives_count: 'tcp_keepalives_count',
+} as const
+const TCP_PARAMETERS = [
+  'tcp_user_timeout',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+] as const
+
+function readTcp(parameters: Parameters): Record<string, string> {
+  oneOf('keepalives', parameters.keepalives, ['1'])
+  return Object.fromEntries(
+    TCP_PARAMETERS.flatMap((name) => {
+      const value = parameters[name]
+      if (value === undefined) return []
+      if (!/^[1-9]\d{0,8}$/.test(value)) {
+        throw new UsageError(`the database URL: ${name} must be a whole number above 0`)
+      }
+      return [[TCP_SETTINGS[name], value]]
+    }),
+  )
+}
+
 /** The password in a file, without the line break at its end. */
 function readPasswordFile(path: string): string {
   try {
@@ -235,6 +265,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
     applicationName: parameters.application_name || `plantstore@${hostname()}`,
     options: parameters.options || null,
     searchPath: parameters.search_path || null,
+    tcp: readTcp(parameters),
     prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',
     connectMs: Number(seconds) * 1000,
     redacted: withoutPassword(url),

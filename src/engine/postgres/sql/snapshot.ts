@@ -89,9 +89,14 @@ export async function readAlone<T>(
   }
 }
 
+// A snapshot locks no rows, and may wait for its reader: an export in a pipe, or one that was stopped with Ctrl-Z.
+const UNHURRIED = `SELECT set_config('idle_in_transaction_session_timeout', '0', true),
+  set_config('tcp_user_timeout', '0', true)`
+
 /** Begins a read-only snapshot, which lasts until the connection is closed. */
 export async function beginSnapshot(ask: Ask): Promise<void> {
   await ask((sql) => sql.unsafe('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'))
+  await ask((sql) => sql.unsafe(UNHURRIED))
 }
 
 /** Runs `read` in a read-only snapshot. Rejects with an `OpenError` if the database cannot be read. */
