@@ -38,7 +38,7 @@ async function prepareRole(server: PostgresServer): Promise<PostgresServer> {
 }
 
 describeServers(
-  '%s behind PgBouncer in transaction mode',
+  '%s behind PgBouncer',
   (begun) => {
     const started = async () => prepareRole(await begun())
 
@@ -79,6 +79,23 @@ describeServers(
 
       await until('a patch', async () => !(await errorOf(store.patchPlant(1n, { tag: 'y' }))))
       expect([null, 50301, 50302]).toContain(await change)
+      await store.close()
+    })
+
+    test('works in session mode too, with as many connections as the daemon has sessions', async () => {
+      const server = await started()
+      const lines = ['pool_mode=session', 'default_pool_size=5']
+      await using pooler = await startPgBouncer(server, lines)
+      await server.createDatabase('session_mode')
+      const url = pooler.url('session_mode')
+      expect(await refusal(url)).toEndWith(
+        'connected through a pooler: add prepare=false to the URL',
+      )
+      const store = await openAt(`${url}?prepare=false`)
+
+      await store.createPlant({ id: 1n, name: 'one' })
+      expect(await store.patchPlant(1n, { tag: 'x' })).toEqual({ id: 1n, name: 'one', tag: 'x' })
+      expect(await errorOf(store.createPlant({ id: 1n, name: 'one' }))).toBe(40902)
       await store.close()
     })
 
