@@ -2,6 +2,7 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { shortenNameCache } from '../files/libc'
 import type { Plant } from '../plant/plant'
 import type { Findings, Store } from '../store'
 import type { Token } from '../token/token'
@@ -75,8 +76,11 @@ const sqlite: Engine = {
 }
 
 // Loaded only if used.
-const targetOf = async (database: string, secrets: DatabaseSecrets) =>
-  (await import('./postgres/connecting/url')).parsePostgresUrl(database, secrets)
+async function targetOf(database: string, secrets: DatabaseSecrets) {
+  // Managed servers fail over by a change of their address.
+  shortenNameCache()
+  return (await import('./postgres/connecting/url')).parsePostgresUrl(database, secrets)
+}
 
 const postgres: Engine = {
   claims: isPostgresUrl,

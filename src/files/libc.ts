@@ -7,6 +7,7 @@ import { codeOf, messageOf, OpenError } from '../errors'
 const symbols = {
   fcntl: { args: ['i32', 'i32', 'ptr'], returns: 'i32' },
   flock: { args: ['i32', 'i32'], returns: 'i32' },
+  setenv: { args: ['cstring', 'cstring', 'i32'], returns: 'i32' },
   posix_fadvise: { args: ['i32', 'i64', 'i64', 'i32'], returns: 'i32' },
   sync_file_range: { args: ['i32', 'i64', 'i64', 'u32'], returns: 'i32' },
   syscall: { args: ['i64', 'i64', 'ptr', 'i64', 'ptr', 'i64'], returns: 'i64' },
@@ -58,6 +59,17 @@ let opened: Library<typeof symbols>['symbols'] | undefined
 function libc(): Library<typeof symbols>['symbols'] {
   opened ??= openLibc(symbols)
   return opened
+}
+
+const NAMES_KEPT_SECONDS = '2'
+
+/**
+ * Makes Bun resolve names again after 2 seconds instead of 30. Only before the first connection by name: Bun reads the
+ * variable then, from the C library. A value that the user has set stays.
+ */
+export function shortenNameCache(): void {
+  const text = (it: string) => Buffer.from(`${it}\0`)
+  libc().setenv(text('BUN_CONFIG_DNS_TIME_TO_LIVE_SECONDS'), text(NAMES_KEPT_SECONDS), 0)
 }
 
 /** Throws an `OpenError` if the functions below cannot be called. */

@@ -89,6 +89,8 @@ describe('the URL of a server', () => {
 
   test.each([
     ['postgres://u@h', 'must look like'],
+    ['postgres://u@h/n?prepare=false&options=-cjit%3Doff', 'a pooler drops options'],
+    ['postgres://u@h/n?prepare=false&keepalives_idle=9', 'a pooler drops keepalives_idle'],
     ['postgres://u@h/n?keepalives=0', 'keepalives must be 1'],
     ['postgres://u@h/n?keepalives_count=0', 'keepalives_count must be a whole number above 0'],
     ['postgres://u@h/n?tcp_user_timeout=5s', 'tcp_user_timeout must be a whole number above 0'],

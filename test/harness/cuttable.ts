@@ -13,8 +13,11 @@ type Side = { readonly pair: Pair; readonly isClient: boolean }
 /** Which way bytes are held back for good: the requests, or the answers. */
 export type Held = 'nothing' | 'requests' | 'answers'
 
-/** Starts a proxy to a port of this machine; `delay`: the milliseconds that it adds each way. `using` ends it. */
-export function startProxy(to: number, delay = 0) {
+/**
+ * Starts a proxy to a port of this machine; `delay`: the milliseconds that it adds each way; `at`: its own address. `using`
+ * ends it.
+ */
+export function startProxy(to: number, delay = 0, at = { hostname: '127.0.0.1', port: 0 }) {
   const forward = (socket: Socket<Side>, bytes: Buffer): void => {
     if (delay === 0) socket.write(bytes)
     else {
@@ -38,8 +41,7 @@ export function startProxy(to: number, delay = 0) {
   }
 
   const listener = Bun.listen<Side>({
-    hostname: '127.0.0.1',
-    port: 0,
+    ...at,
     socket: {
       async open(client) {
         const pair: Pair = { client, server: null, early: [], isHalfOpen: false, isSilent: false }

@@ -1,11 +1,23 @@
 // PgBouncer in transaction mode, before a PostgreSQL server of a test.
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { freePort, PASSWORD, type PostgresServer } from '../../tools/postgres/server'
 import { AS_NOBODY } from './commands'
-import { PATIENCE_MS, temporaryFolder } from './daemon'
+import { PATIENCE_MS, root, temporaryFolder } from './daemon'
 import { startProcess } from './process'
 
 export const hasPgBouncer = (): boolean => Bun.which('pgbouncer') !== null
+
+/** The section of the docs about PgBouncer. */
+export const poolerDocs = (): string =>
+  /^## PgBouncer$(.*?)^## /ms.exec(readFileSync(join(root, 'docs/scaling.md'), 'utf8'))?.[1] ?? ''
+
+/** The statements of the docs that prepare the role, for the user of tests. */
+export const roleStatements = (): string[] =>
+  poolerDocs()
+    .split('\n')
+    .filter((line) => line.startsWith('ALTER ROLE'))
+    .map((line) => line.replace('plantstore', 'admin'))
 
 /** Starts a pooler with few server connections, so that sessions share them. */
 export async function startPgBouncer(server: PostgresServer, settings: readonly string[] = []) {

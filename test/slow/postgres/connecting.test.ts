@@ -8,6 +8,7 @@ import { OpenError } from '../../../src/errors'
 import { freePort, PASSWORD, startPostgres } from '../../../tools/postgres/server'
 import { PATIENCE_MS, temporaryFolder } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
+import { roleStatements } from '../../harness/pgbouncer'
 import { targetOf } from '../../harness/postgres-store'
 import { startProcess } from '../../harness/process'
 import { until } from '../../harness/until'
@@ -123,6 +124,9 @@ describeServers(
       const server = await started()
       await server.query(`CREATE ROLE careless LOGIN PASSWORD '${PASSWORD}'`)
       await server.query('ALTER ROLE careless SET synchronous_commit = off')
+      for (const statement of roleStatements()) {
+        await server.query(statement.replace('admin', 'careless'))
+      }
       const url = server.url().replace('admin', 'careless')
 
       const connection = await open(url)

@@ -1,10 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from '../../../src/engine/postgres/connecting/connection'
 import { startupOf } from '../../../src/engine/postgres/connecting/settings'
+import type { PostgresServer } from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
 import { builtProgram, PATIENCE_MS, runProgram, startDaemon } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { hasPgBouncer, startPgBouncer } from '../../harness/pgbouncer'
-import { targetOf } from '../../harness/postgres-store'
+import { hasPgBouncer, roleStatements, startPgBouncer } from '../../harness/pgbouncer'
+import { errorOf, openAt, targetOf } from '../../harness/postgres-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -28,9 +31,74 @@ const refusal = (url: string): Promise<string> =>
     (error: Error) => error.message,
   )
 
+/** Gives the role the settings of the docs. */
+async function prepareRole(server: PostgresServer): Promise<PostgresServer> {
+  for (const statement of roleStatements()) await server.query(statement)
+  return server
+}
+
 describeServers(
-  '%s behind PgBouncer in transaction mode',
-  (started) => {
+  '%s behind PgBouncer',
+  (begun) => {
+    const started = async () => prepareRole(await begun())
+
+    test('is refused while the role lacks a setting of the docs, which the line names', async () => {
+      const server = await started()
+      for (const statement of roleStatements()) {
+        const [, name = '', value = ''] = /SET (\w+) = '(\w+)'/.exec(statement) ?? []
+        await server.query(`ALTER ROLE admin RESET ${name}`)
+        await using pooler = await startPgBouncer(server)
+        expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
+          `: ${name} is 0: run ALTER ROLE … SET ${name} = '${value}'`,
+        )
+        await server.query(statement)
+      }
+      await server.query(`ALTER ROLE admin SET idle_session_timeout = '1h'`)
+      await server.query(`ALTER ROLE admin SET lock_timeout = '1min'`)
+      await using pooler = await startPgBouncer(server)
+      expect(await refusal(`${pooler.url()}?prepare=false`)).toEndWith(
+        `: idle_session_timeout is 1h, lock_timeout is 1min: run ALTER ROLE … SET idle_session_timeout = '0'; ALTER ROLE … SET lock_timeout = '3s'`,
+      )
+      await server.query('ALTER ROLE admin RESET idle_session_timeout')
+    })
+
+    test('writes again after a connection fell silent in a transaction', async () => {
+      const server = await started()
+      await using pooler = await startPgBouncer(server)
+      await server.createDatabase('silent')
+      using proxy = startProxy(Number(new URL(pooler.url()).port))
+      const url = `${pooler.url('silent').replace(/:\d+\//, `:${proxy.port}/`)}?prepare=false`
+      const store = await openAt(url)
+      await store.createPlant({ id: 1n, name: 'one' })
+
+      proxy.hold('requests', 'FOR UPDATE')
+      const change = errorOf(store.patchPlant(1n, { tag: 'x' }))
+      await proxy.untilHeld()
+      proxy.silence()
+      proxy.release()
+
+      await until('a patch', async () => !(await errorOf(store.patchPlant(1n, { tag: 'y' }))))
+      expect([null, 50301, 50302]).toContain(await change)
+      await store.close()
+    })
+
+    test('works in session mode too, with as many connections as the daemon has sessions', async () => {
+      const server = await started()
+      const lines = ['pool_mode=session', 'default_pool_size=5']
+      await using pooler = await startPgBouncer(server, lines)
+      await server.createDatabase('session_mode')
+      const url = pooler.url('session_mode')
+      expect(await refusal(url)).toEndWith(
+        'connected through a pooler: add prepare=false to the URL',
+      )
+      const store = await openAt(`${url}?prepare=false`)
+
+      await store.createPlant({ id: 1n, name: 'one' })
+      expect(await store.patchPlant(1n, { tag: 'x' })).toEqual({ id: 1n, name: 'one', tag: 'x' })
+      expect(await errorOf(store.createPlant({ id: 1n, name: 'one' }))).toBe(40902)
+      await store.close()
+    })
+
     test.each([
       [[]],
       [[`ignore_startup_parameters=${settings}`]],

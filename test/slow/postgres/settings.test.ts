@@ -5,6 +5,7 @@ import { statementsOf } from '../../../src/engine/postgres/rehearsal'
 import type { PostgresServer } from '../../../tools/postgres/server'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
+import { roleStatements } from '../../harness/pgbouncer'
 import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { allPlants } from '../../harness/tested-store'
 
@@ -103,6 +104,7 @@ describeServers('a session of %s', (started, installation) => {
 
   test('without prepare=false takes those of the role where they will do, and refuses others', async () => {
     const server = await started()
+    for (const statement of roleStatements()) await server.query(statement)
     for (const [setting, value, isRefused] of [
       ['synchronous_commit', 'off', true],
       ['synchronous_commit', 'local', true],
@@ -112,7 +114,7 @@ describeServers('a session of %s', (started, installation) => {
       ['default_transaction_isolation', 'serializable', true],
       ['array_nulls', 'off', true],
       ['transform_null_equals', 'on', true],
-      ['lock_timeout', '1s', false],
+      ['enable_seqscan', 'on', false],
     ] as const) {
       await using it = await databaseOf(server, { [setting]: value })
       const ended = await open(`${it.url}?prepare=false`).then(

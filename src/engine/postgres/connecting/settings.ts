@@ -8,8 +8,8 @@ import type { PostgresTarget } from './url'
 const OLDEST_VERSION = 150_000
 const TRANSACTION_TIMEOUT_SINCE = 170_000
 
-// The value that is set, and others that are accepted.
-const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
+/** The value that is set, and others that are accepted. */
+export const REQUIRED: Readonly<Record<string, readonly [string, ...string[]]>> = {
   // A commit that a timeout cancels while it waits for the standby would be confirmed.
   synchronous_commit: ['on', 'remote_apply'],
   statement_timeout: ['0'],
@@ -45,6 +45,18 @@ const IDLE_MS = 2000
 // Time limit of a read on the server, including waits for locks.
 const READ_MS = 4000
 
+/**
+ * The settings in milliseconds that the role must have through a pooler, which drops those of a session. 0: none; else at
+ * most this, and not 0: a session whose client is gone would keep rows locked.
+ */
+export const ROLE_LIMITS: Readonly<Record<string, number>> = {
+  lock_timeout: LOCK_MS,
+  idle_in_transaction_session_timeout: IDLE_MS,
+  tcp_user_timeout: Number(TCP.tcp_user_timeout),
+  idle_session_timeout: 0,
+  transaction_timeout: 0,
+}
+
 /** Settings sent at the start of a session. They override those of the role and the database; a pooler drops them. */
 export const startupOf = (target: PostgresTarget): Record<string, string> => ({
   application_name: target.applicationName,
@@ -73,6 +85,36 @@ const CHECKED = [
 ]
 const SETTINGS = `SELECT ${CHECKED.map((name) => `current_setting('${name}', true) AS "${name}"`)}`
 
+/** A setting that must have another value. */
+type Wrong = { readonly name: string; readonly found: string; readonly value: string }
+
+const wrongSettings = (it: Record<string, string | null>): Wrong[] =>
+  Object.entries(REQUIRED).flatMap(([name, values]) => {
+    const found = it[name] ?? ''
+    return values.includes(found) ? [] : [{ name, found, value: values[0] }]
+  })
+
+// A server does not show tcp_user_timeout on a unix socket, where it has none.
+const LIMITS = `SELECT name, setting, current_setting(name) AS found FROM pg_settings
+  WHERE name IN (${Object.keys(ROLE_LIMITS).map((name) => `'${name}'`)})
+    AND (name <> 'tcp_user_timeout' OR inet_client_addr() IS NOT NULL) ORDER BY name`
+
+async function wrongLimits(sql: SQL): Promise<Wrong[]> {
+  const rows: { name: string; setting: string; found: string }[] = await sql.unsafe(LIMITS).simple()
+  return rows.flatMap(({ name, setting, found }) => {
+    const [most = 0, milliseconds] = [ROLE_LIMITS[name], Number(setting)]
+    if (milliseconds <= most && (milliseconds > 0 || most === 0)) return []
+    return [{ name, found, value: most === 0 ? '0' : `${most / 1000}s` }]
+  })
+}
+
+function refuseSettings(wrong: readonly Wrong[]): void {
+  if (wrong.length === 0) return
+  const found = wrong.map((it) => `${it.name} is ${it.found}`)
+  const roles = wrong.map(({ name, value }) => `ALTER ROLE … SET ${name} = '${value}'`)
+  throw new OpenError(`${found.join(', ')}: run ${roles.join('; ')}`)
+}
+
 /** Throws an `OpenError` if the server may lose what it confirms, or accepts no writes. */
 export async function checkSettings(
   sql: SQL,
@@ -99,11 +141,7 @@ export async function checkSettings(
     throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }
   if (it.transaction_read_only !== 'off') throw new OpenError('read-only, like a standby')
-  for (const [name, values] of Object.entries(REQUIRED)) {
-    const found = it[name] ?? ''
-    if (values.includes(found)) continue
-    throw new OpenError(`${name} is ${found}: run ALTER ROLE … SET ${name} = '${values[0]}'`)
-  }
+  refuseSettings([...wrongSettings(it), ...(prepare ? [] : await wrongLimits(sql))])
   if (!prepare && searchPath !== null && it.search_path !== searchPath) {
     throw new OpenError(
       `search_path is ${it.search_path}, because a pooler drops the one in the URL; run ALTER ROLE … SET search_path`,

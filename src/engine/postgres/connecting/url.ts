@@ -216,6 +216,15 @@ function readTcp(parameters: Parameters): Record<string, string> {
   )
 }
 
+function readPrepare(parameters: Parameters): boolean {
+  const prepare = oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false'
+  const dropped = ['options' as const, ...TCP_PARAMETERS].find((name) => parameters[name])
+  if (prepare || !dropped) return prepare
+  throw new UsageError(
+    `the database URL: a pooler drops ${dropped}; remove it, and give the setting to the role: ALTER ROLE … SET`,
+  )
+}
+
 /** The password in a file, without the line break at its end. */
 function readPasswordFile(path: string): string {
   try {
@@ -266,7 +275,7 @@ export function parsePostgresUrl(url: string, secrets: DatabaseSecrets): Postgre
     options: parameters.options || null,
     searchPath: parameters.search_path || null,
     tcp: readTcp(parameters),
-    prepare: oneOf('prepare', parameters.prepare, ['true', 'false']) !== 'false',
+    prepare: readPrepare(parameters),
     connectMs: Number(seconds) * 1000,
     redacted: withoutPassword(url),
   }

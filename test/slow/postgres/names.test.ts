@@ -1,0 +1,55 @@
+// A server whose name gets another address, as managed servers do in a failover.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { freePort } from '../../../tools/postgres/server'
+import { startProxy } from '../../harness/cuttable'
+import { PATIENCE_MS, startDaemon } from '../../harness/daemon'
+import { ownFolder } from '../../harness/own-folder'
+import { describeServers } from '../../harness/own-server'
+import { newDatabase } from '../../harness/postgres-store'
+
+setDefaultTimeout(PATIENCE_MS)
+
+const NAME = 'moves.test'
+
+/** A command line that runs another with its own file of host names. */
+const withHosts = (hosts: string) => [
+  ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
+  `mount --bind '${hosts}' /etc/hosts && exec "$@"`,
+  'sh',
+]
+
+const hasNamespaces = Bun.spawnSync([...withHosts('/etc/hosts'), 'true']).exitCode === 0
+
+describeServers(
+  'a name of %s',
+  (started) => {
+    const folder = ownFolder()
+
+    test('is followed to its new address within seconds', async () => {
+      const server = await started()
+      const hosts = folder.file('hosts')
+      // Written in place: a new file would not be the mounted one.
+      const pointTo = (address: string) =>
+        writeFileSync(hosts, `${readFileSync('/etc/hosts', 'utf8')}\n${address} ${NAME}\n`)
+      pointTo('127.0.0.2')
+      const port = freePort()
+      const old = startProxy(server.port, 0, { hostname: '127.0.0.2', port })
+      using _moved = startProxy(server.port, 0, { hostname: '127.0.0.3', port })
+      const url = (await newDatabase(server)).replace(/127\.0\.0\.1:\d+/, `${NAME}:${port}`)
+      await using daemon = await startDaemon({
+        under: withHosts(hosts),
+        env: { PLANTSTORE_DATABASE: `${url}?sslmode=disable` },
+      })
+      expect((await daemon.create('{"id":1,"name":"one"}')).status).toBe(200)
+
+      pointTo('127.0.0.3')
+      old[Symbol.dispose]()
+
+      expect(Number((await daemon.event('server-found')).milliseconds)).toBeLessThan(10_000)
+      expect((await daemon.create('{"id":2,"name":"two"}')).status).toBe(200)
+    })
+  },
+  { canRun: hasNamespaces },
+)
