@@ -245,8 +245,8 @@ describe('an import', () => {
 const realWorld = join(root, 'test/real-world')
 
 /** The scripts that a page has asked for. */
-const scriptsOf = (console: ConsolePage): number =>
-  console.requests().filter((it) => it.endsWith('.js')).length
+const scriptsOf = (console: ConsolePage): readonly string[] =>
+  console.requests().filter((it) => it.endsWith('.js'))
 
 describe('a file that does not fit', () => {
   test.each([
@@ -443,18 +443,48 @@ describe('a workbook', () => {
     await fileField(console).setInputFiles(join(realWorld, 'workbook.xlsx'))
     await previewOf(console).locator('td').first().waitFor()
 
-    expect(scriptsOf(console) - withCsv).toBe(1)
+    const isWorker = (url: string) => url.endsWith('/workbook-worker.js')
+    expect(withCsv.some(isWorker)).toBeFalse()
+    expect(scriptsOf(console).some(isWorker)).toBeTrue()
     await console.isClean()
   })
 
-  test('that is large is unpacked without a worker, which the content policy forbids', async () => {
+  test('of 50,000 rows is read in a thread, while the page goes on', async () => {
     await using store = await openStore()
     const { console, folder } = store
     const path = folder.file('large.xlsx')
-    await Bun.write(path, workbook(20_000))
+    await Bun.write(path, workbook(50_000))
+    await console.page.evaluate(() => {
+      const spans: number[] = []
+      Object.assign(globalThis, { spans })
+      new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) spans.push(duration)
+      }).observe({ type: 'longtask' })
+    })
+    const started = console.page.waitForEvent('worker')
     await fileField(console).setInputFiles(path)
 
-    await panelOf(console).getByText('Done: created 20,000, refused 0; 20,000 rows read').waitFor()
+    await panelOf(console).getByText('Done: created 50,000, refused 0; 50,000 rows read').waitFor()
+    const spans = await console.page.evaluate(() => Reflect.get(globalThis, 'spans') as number[])
+    process.stdout.write(`long tasks in ms: ${JSON.stringify(spans)}\n`)
+    expect((await started).url()).toEndWith('/console/workbook-worker.js')
+    expect(console.page.workers()).toEqual([])
+    await console.isClean()
+  }, 120_000)
+
+  test('that is large is given up at once', async () => {
+    await using store = await openStore()
+    const { console, folder, database } = store
+    const path = folder.file('large.xlsx')
+    await Bun.write(path, workbook(200_000))
+    const started = console.page.waitForEvent('worker')
+    await fileField(console).setInputFiles(path)
+    const ended = (await started).waitForEvent('close')
+    await console.button('Stop').click()
+    await ended
+
+    await panelOf(console).waitFor({ state: 'detached' })
+    expect(storedPlants(database)).toEqual([])
     await console.isClean()
   }, 120_000)
 })

@@ -44,10 +44,10 @@ async function hasNames({ table }: OpenedFile): Promise<boolean> {
 }
 
 /** A workbook whose first sheet has no column of names may have one on another. */
-async function findSheet(file: File, opened: OpenedFile): Promise<OpenedFile> {
+async function findSheet(file: File, opened: OpenedFile, signal: AbortSignal): Promise<OpenedFile> {
   if (await hasNames(opened)) return opened
   for (const sheet of opened.table.sheets.slice(1)) {
-    const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet })
+    const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet }, signal)
     if (await hasNames(other)) return other
   }
   return opened
@@ -64,12 +64,12 @@ async function explainNothing({ rows }: OpenedFile): Promise<string> {
   return 'the file is empty'
 }
 
-/** Opens a file with detected settings. Throws an `OpenError` with a fix if it cannot be read. */
-export async function detectFile(file: File): Promise<DetectedFile> {
+/** Opens a file with detected settings, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be read. */
+export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
   const encoding = format === 'xlsx' ? null : await findEncoding(file)
-  const first = await openFile(file, format, { ...USUAL_SETTINGS, encoding })
-  const opened = format === 'xlsx' ? await findSheet(file, first) : first
+  const first = await openFile(file, format, { ...USUAL_SETTINGS, encoding }, signal)
+  const opened = format === 'xlsx' ? await findSheet(file, first, signal) : first
   const settings = { ...USUAL_SETTINGS, encoding, sheet: opened.table.sheet }
   const { header } = opened.table
   if (header.length === 0) throw new OpenError(await explainNothing(opened))
@@ -78,7 +78,7 @@ export async function detectFile(file: File): Promise<DetectedFile> {
   const { headerRow } = proposal
   if (headerRow !== null) {
     const below = { ...settings, headerRow }
-    const table = await openFile(file, format, below)
+    const table = await openFile(file, format, below, signal)
     return {
       file,
       format,
@@ -94,7 +94,7 @@ export async function detectFile(file: File): Promise<DetectedFile> {
   return {
     file,
     format,
-    opened: await openFile(file, format, other),
+    opened: await openFile(file, format, other, signal),
     settings: other,
     proposal,
     kind,

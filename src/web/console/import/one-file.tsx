@@ -25,7 +25,7 @@ export type Manner = ImportInput | 'ask' | 'ask if needed'
 /** Detects or asks for the way to read a file. Resolves to null if the import was cancelled. */
 async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
   const { session, memory, signal, update, ask } = around
-  const found = await detectFile(file)
+  const found = await detectFile(file, signal)
   const input = manner === 'ask' ? null : await usualInput(found)
   if (input || signal.aborted) return input
   update(() => ({ state: 'asking' }))
@@ -49,8 +49,11 @@ export async function importFile(
   try {
     input = typeof manner === 'string' ? await chooseInput(file, manner, around) : manner
   } catch (error) {
-    update(() => ({ state: 'failed', reason: reasonOf(error), isOfFile: true }))
-    return null
+    if (signal.aborted) input = null
+    else {
+      update(() => ({ state: 'failed', reason: reasonOf(error), isOfFile: true }))
+      return null
+    }
   }
   if (!input) {
     update(() => ({ state: 'cancelled' }))

@@ -60,6 +60,7 @@ function createQuestions(
     return chosen && opened.value ? { opened: opened.value, columns: chosen } : null
   })
   const analyzer = createAnalyzer()
+  let reading = new AbortController()
 
   function choose(change: Partial<ColumnChoice>): void {
     columns.value = { ...columns.value, ...change }
@@ -69,10 +70,12 @@ function createQuestions(
   /** Reads the file with other settings. The chosen columns stay if there are as many. */
   async function read(change: Partial<Settings>): Promise<void> {
     const isLatest = analyzer.begin()
+    reading.abort()
+    reading = new AbortController()
     const width = opened.value?.table.header.length
     settings.value = { ...settings.value, ...change }
     try {
-      const next = await openFile(file, format, settings.value)
+      const next = await openFile(file, format, settings.value, reading.signal)
       const isOther = change.sheet !== undefined || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
       if (!isLatest()) return
@@ -90,6 +93,7 @@ function createQuestions(
 
   function decide(chosen: ImportInput | null): void {
     analyzer.begin()
+    reading.abort()
     decided.resolve(chosen)
   }
 
