@@ -48,10 +48,14 @@ async function importFile(console: ConsolePage, name: string, text: string | Buf
 /** The dialog about a file before its import. */
 const previewOf = ({ page }: ConsolePage) => page.getByRole('dialog', { name: /^Import / })
 
+/** The button that starts the import, once the rows are counted. */
+const startButton = ({ page }: ConsolePage) =>
+  page.getByRole('button', { name: /^Import [\d,]+ plants?$/ })
+
 /** Imports a file that does not fit, as the guess has it. */
 async function accept(console: ConsolePage): Promise<void> {
   await previewOf(console).locator('td').first().waitFor()
-  await console.button('Import').click()
+  await startButton(console).click()
 }
 
 /** The lines that the panel says were refused. */
@@ -311,6 +315,39 @@ describe('a file that does not fit', () => {
     await store.console.isClean()
   })
 
+  test('that has a title row, several lists or a name in two columns is told so in the form', async () => {
+    await using store = await openStore()
+    const { console, database } = store
+    const preview = previewOf(console)
+    const field = (name: string) => preview.getByLabel(name, { exact: true })
+    await importFile(
+      console,
+      'genera.csv',
+      'List of 2026\nNo,Genus,Species,Bed\n1,Rosa,canina,x\n2,Acer,,y\n',
+    )
+    await preview.getByRole('cell', { name: 'Rosa canina' }).waitFor()
+    expect(await field('Row of the header').inputValue()).toBe('2')
+    await field('Row of the header').fill('9')
+    await field('Row of the header').press('Tab')
+    await preview.getByText('This does not work: no row 9').waitFor()
+    await field('Row of the header').fill('2')
+    await field('Row of the header').press('Tab')
+    await field('Name, part 2').selectOption('Bed')
+    await preview.getByRole('cell', { name: 'Rosa x' }).waitFor()
+    await field('Name, part 2').selectOption('Species')
+    await console.button('Import 2 plants').click()
+    await panelOf(console).getByText('Done: created 2').waitFor()
+
+    const beds = '{"sun":[{"id":21,"name":"Sage"}],"shade":[{"id":22,"name":"Fern"}]}'
+    await importFile(console, 'beds.json', beds)
+    await preview.getByText('2 rows', { exact: true }).waitFor()
+    await field('List').selectOption('shade')
+    await console.button('Import 1 plant').click()
+    await panelOf(console).getByText('Done: created 1').waitFor()
+    expect(storedPlants(database).map(({ name }) => name)).toEqual(['Rosa canina', 'Acer', 'Fern'])
+    await console.isClean()
+  })
+
   test('zip-named.csv gets a sentence with the way in', async () => {
     await using store = await openStore()
     await fileField(store.console).setInputFiles(join(realWorld, 'zip-named.csv'))
@@ -336,8 +373,8 @@ describe('a file that does not fit', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('d')
     await page.getByRole('cell', { name: 'klimop' }).waitFor()
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Tab')
+    // Past the tag, and a second part of the name.
+    for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press('Tab')
     await page.keyboard.press('Control+A')
     await page.keyboard.type('30')
     await page.getByRole('cell', { name: '30' }).waitFor()

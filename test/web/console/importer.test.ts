@@ -52,7 +52,11 @@ function shown({ analysis, columns, settings, opened }: Preview) {
   const nameOf = (place: number | null) =>
     place === null ? null : header[place] || `column ${place + 1}`
   return {
-    columns: [id === null ? `from ${numberFrom}` : nameOf(id), nameOf(name), nameOf(tag)],
+    columns: [
+      id === null ? `from ${numberFrom}` : nameOf(id),
+      name.map(nameOf).join(' + ') || null,
+      nameOf(tag),
+    ],
     encoding: settings.value.encoding,
     first: analysis.value?.first.map(({ id, name, tag }) =>
       tag === undefined ? [id, name] : [id, name, tag],
@@ -249,12 +253,6 @@ describe('a file as people have them', () => {
   test.each([
     ['nothing', 'a.csv', '', 'the file is empty'],
     [
-      'two lists',
-      'a.json',
-      '{\n  "beds": [{ "id": 1 }],\n  "plants": [{ "id": 2 }]\n}',
-      'an object with 2 lists of objects: "beds" (1), "plants" (1); choose one of them',
-    ],
-    [
       'numbers',
       'a.json',
       '[1,2]',
@@ -298,17 +296,33 @@ describe('a file as people have them', () => {
     expect(saved[1]).toStartWith('P-0,plant,bed,"id: ""P-0"" is not a whole number')
   })
 
-  test('genus-species.csv has a name in two columns, which are left to the user', async () => {
+  test('genus-species.csv has a name in two columns, which are joined', async () => {
     await using console = await start()
     const { importer } = console
 
     const adding = importer.add([fileOf('genus-species.csv')])
     const preview = await previewOf(importer)
-    expect(preview.columns.value).toMatchObject({ id: null, name: null })
-    preview.cancel()
+    expect(preview.columns.value).toMatchObject({ id: null, name: [0, 1] })
+    preview.accept()
     await adding
 
-    expect(console.plants()).toEqual([])
+    expect(console.plants()[0]).toEqual([1n, 'Quercus alba', 'Fagaceae'])
+  })
+
+  test('a JSON file of two lists is read whole, or one list of it', async () => {
+    await using console = await start()
+    const { importer } = console
+    const beds = '{"sun":[{"id":1,"name":"Sage"}],"shade":[{"id":2,"name":"Fern"}]}'
+
+    const adding = importer.add([new File([beds], 'beds.json')])
+    const preview = await previewOf(importer)
+    expect(preview.lists).toEqual(['*', 'sun', 'shade'])
+    expect(preview.analysis.value?.rows).toBe(2)
+    await preview.read({ list: 'shade' })
+    preview.accept()
+    await adding
+
+    expect(console.plants()).toEqual([[2n, 'Fern']])
   })
 
   test('each has its test here', () => {
@@ -422,7 +436,7 @@ describe('the preview', () => {
     const first = importer.add([price('1;Hedera;Efeu')])
     const preview = await previewOf(importer)
     expect([preview.isRemembered, shown(preview).columns]).toEqual([false, ['nr', 'latin', null]])
-    preview.choose({ name: 2, tag: 1 })
+    preview.choose({ name: [2], tag: 1 })
     preview.accept()
     await first
     const second = importer.add([price('2;Filix;Farn')])
@@ -465,7 +479,7 @@ describe('the preview', () => {
     await preview.read({ encoding: 'utf-16be' })
     expect(preview.error.value).toBe('not utf-16be, at line 3 or later; choose another encoding')
     await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
-    preview.choose({ name: 0 })
+    preview.choose({ name: [0] })
     await until('the whole preview', () => preview.analysis.value?.isWhole)
     expect(preview.error.value).toBeNull()
     preview.cancel()

@@ -3,6 +3,7 @@
 import { OpenError } from '../../../errors.ts'
 import type { Columns } from '../../../formats/columns.ts'
 import type { Format } from '../../../formats/format.ts'
+import { ListsError } from '../../../formats/json-shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
 import { type ColumnChoice, type Proposal, propose, toColumns } from './columns.ts'
@@ -19,6 +20,8 @@ export type DetectedFile = {
   readonly format: Format
   readonly opened: OpenedFile
   readonly settings: Settings
+  /** The paths of the lists of a JSON file that has several; the first is proposed. */
+  readonly lists: readonly string[]
   readonly proposal: Proposal
   /** Its format and header: files of one kind share remembered settings. */
   readonly kind: string
@@ -40,7 +43,7 @@ export const nameFile = ({ name, size, lastModified }: File): string =>
 
 async function hasNames({ table }: OpenedFile): Promise<boolean> {
   const { columns, headerRow } = await propose(table)
-  return columns.name !== null || headerRow !== null
+  return columns.name.length > 0 || headerRow !== null
 }
 
 /** A workbook whose first sheet has no column of names may have one on another. */
@@ -64,13 +67,37 @@ async function explainNothing({ rows }: OpenedFile): Promise<string> {
   return 'the file is empty'
 }
 
+/** Opens a file as its first bytes say; of several lists in JSON, all of them, or else the first. */
+async function openFirst(
+  file: File,
+  format: Format,
+  encoding: string | null,
+  signal: AbortSignal,
+): Promise<{ first: OpenedFile; lists: readonly string[] }> {
+  const settings = { ...USUAL_SETTINGS, encoding }
+  try {
+    return { first: await openFile(file, format, settings, signal), lists: [] }
+  } catch (error) {
+    if (!(error instanceof ListsError)) throw error
+    const { paths, all } = error
+    const lists = all === null || paths.includes(all) ? paths : [all, ...paths]
+    const [list = null] = lists
+    return { first: await openFile(file, format, { ...settings, list }, signal), lists }
+  }
+}
+
 /** Opens a file with detected settings, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be read. */
 export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
   const encoding = format === 'xlsx' ? null : await findEncoding(file)
-  const first = await openFile(file, format, { ...USUAL_SETTINGS, encoding }, signal)
+  const { first, lists } = await openFirst(file, format, encoding, signal)
   const opened = format === 'xlsx' ? await findSheet(file, first, signal) : first
-  const settings = { ...USUAL_SETTINGS, encoding, sheet: opened.table.sheet }
+  const settings = {
+    ...USUAL_SETTINGS,
+    encoding,
+    sheet: opened.table.sheet,
+    list: lists[0] ?? null,
+  }
   const { header } = opened.table
   if (header.length === 0) throw new OpenError(await explainNothing(opened))
   const kind = JSON.stringify([format, header])
@@ -84,18 +111,20 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
       format,
       opened: table,
       settings: below,
+      lists,
       proposal: { ...(await propose(table.table)), isUsual: false },
       kind,
     }
   }
   if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
-    return { file, format, opened, settings, proposal, kind }
+    return { file, format, opened, settings, lists, proposal, kind }
   const other = { ...settings, hasHeader: proposal.hasHeader }
   return {
     file,
     format,
     opened: await openFile(file, format, other, signal),
     settings: other,
+    lists,
     proposal,
     kind,
   }
@@ -108,10 +137,11 @@ export async function usualInput({
   opened,
   proposal,
   settings,
+  lists,
 }: DetectedFile): Promise<ImportInput | null> {
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
   if (!proposal.isUsual || !columns || settings.encoding !== null) return null
-  if (opened.table.sheets.length > 1) return null
+  if (opened.table.sheets.length > 1 || lists.length > 0) return null
   for await (const { rows, refused, notRead } of analyze(opened, columns)) {
     if (refused > 0 || notRead !== null) return null
     if (rows >= FIRST_ROWS) break

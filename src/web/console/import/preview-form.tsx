@@ -82,6 +82,12 @@ function Columns({ preview }: { readonly preview: Preview }) {
   const { columns: choice, choose } = preview
   const { id, name, numberFrom } = choice.value
   const columns = columnOptions(preview)
+  const chooseName = (part: number, value: string) => {
+    const place = toPlace(value)
+    choose({ name: name.toSpliced(part, 1, ...(place === null ? [] : [place])) })
+  }
+  // One more than there are can be chosen.
+  const further = columns.length > 1 && name.length > 0 ? [...name.keys()].map((at) => at + 1) : []
   return (
     <fieldset class="choices">
       <legend>Which column is which?</legend>
@@ -95,9 +101,9 @@ function Columns({ preview }: { readonly preview: Preview }) {
       <Select
         name="import-name"
         label="Name"
-        value={toValue(name)}
-        options={name === null ? [[NONE, 'Choose a column…'], ...columns] : columns}
-        onChoose={(value) => choose({ name: toPlace(value) })}
+        value={toValue(name[0] ?? null)}
+        options={name.length === 0 ? [[NONE, 'Choose a column…'], ...columns] : columns}
+        onChoose={(value) => chooseName(0, value)}
       />
       {OPTIONAL_TEXTS.map((text) => (
         <Select
@@ -109,6 +115,16 @@ function Columns({ preview }: { readonly preview: Preview }) {
           onChoose={(value) => choose({ [text]: toPlace(value) })}
         />
       ))}
+      {further.slice(0, columns.length - 1).map((part) => (
+        <Select
+          key={part}
+          name={`import-name-${part}`}
+          label={`Name, part ${part + 1}`}
+          value={toValue(name[part] ?? null)}
+          options={[[NONE, 'None'], ...columns]}
+          onChoose={(value) => chooseName(part, value)}
+        />
+      ))}
       {id === null ? (
         <div class="field">
           <label for="import-from">Number the rows from</label>
@@ -117,7 +133,7 @@ function Columns({ preview }: { readonly preview: Preview }) {
             inputMode="numeric"
             autoComplete="off"
             value={numberFrom}
-            aria-invalid={preview.input.value === null && name !== null}
+            aria-invalid={preview.input.value === null && name.length > 0}
             aria-describedby="import-from-note"
             onInput={(event) => choose({ numberFrom: event.currentTarget.value })}
           />
@@ -133,10 +149,16 @@ function Columns({ preview }: { readonly preview: Preview }) {
   )
 }
 
+/** A row as it was typed; null: the first. */
+const toRow = (text: string): number | null => {
+  const row = Number(text)
+  return Number.isSafeInteger(row) && row > 0 ? row : null
+}
+
 /** The detected settings, which are nearly always right. */
 function Reading({ preview }: { readonly preview: Preview }) {
-  const { format, settings, opened, read } = preview
-  const { encoding, hasHeader } = settings.value
+  const { format, lists, settings, opened, read } = preview
+  const { encoding, hasHeader, headerRow } = settings.value
   const table = opened.value?.table
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx'
@@ -152,6 +174,15 @@ function Reading({ preview }: { readonly preview: Preview }) {
           value={table.sheet ?? ''}
           options={table.sheets.map((it) => [it, it] as const)}
           onChoose={(sheet) => void read({ sheet })}
+        />
+      ) : null}
+      {lists.length > 0 ? (
+        <Select
+          name="import-list"
+          label="List"
+          value={settings.value.list ?? ''}
+          options={lists.map((it) => [it, it.includes('*') ? `All lists (${it})` : it] as const)}
+          onChoose={(list) => void read({ list })}
         />
       ) : null}
       {format === 'csv' ? (
@@ -172,18 +203,41 @@ function Reading({ preview }: { readonly preview: Preview }) {
           onChoose={(it) => void read({ encoding: it === UNICODE ? null : it })}
         />
       ) : null}
+      {isTable && hasHeader ? (
+        <div class="field">
+          <label for="import-header-row">Row of the header</label>
+          <input
+            id="import-header-row"
+            inputMode="numeric"
+            autoComplete="off"
+            placeholder="the first"
+            value={headerRow ?? ''}
+            onChange={(event) => void read({ headerRow: toRow(event.currentTarget.value) })}
+          />
+        </div>
+      ) : null}
       {isTable ? (
         <label class="check">
           <input
             type="checkbox"
             checked={hasHeader}
-            onChange={(event) => void read({ hasHeader: event.currentTarget.checked })}
+            onChange={(event) =>
+              void read({ hasHeader: event.currentTarget.checked, headerRow: null })
+            }
           />
-          The first row has the names of the columns
+          A row has the names of the columns
         </label>
       ) : null}
     </fieldset>
   )
+}
+
+/** The label of the button, with the number of plants once it is known. */
+function labelOfImport({ analysis, input }: Preview): string {
+  const found = analysis.value
+  if (!found?.isWhole || input.value === null) return 'Import'
+  const count = found.rows - found.refused
+  return count === 1 ? 'Import 1 plant' : `Import ${count.toLocaleString()} plants`
 }
 
 const Absent = ({ children }: { readonly children: ComponentChildren }) => (
@@ -246,7 +300,7 @@ function Outlook({ preview }: { readonly preview: Preview }) {
   if (!input.value) {
     return (
       <p class="hint">
-        {columns.value.name === null
+        {columns.value.name.length === 0
           ? 'Choose the column that has the names of the plants.'
           : 'Type the ID of the first row, or choose a column for the ID.'}
       </p>
@@ -306,7 +360,7 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         <Reading preview={preview} />
         <div class="actions">
           <button type="submit" class="primary" aria-disabled={input.value === null || isNothing}>
-            Import
+            {labelOfImport(preview)}
           </button>
           <button type="button" onClick={preview.cancel}>
             Cancel

@@ -19,6 +19,9 @@ async function nextFreeId(session: Session): Promise<string> {
   return String(largest < 0n ? 1n : largest + 1n)
 }
 
+/** The settings with which other rows are read. */
+const OTHER_ROWS = ['sheet', 'headerRow', 'list'] as const
+
 export type Preview = Awaited<ReturnType<typeof createPreview>>
 
 /** Asks about a file. `decided` resolves to the input, or to null if the import was cancelled. */
@@ -45,7 +48,7 @@ export async function createPreview(found: DetectedFile, session: Session, memor
 }
 
 function createQuestions(
-  { file, format, kind, ...found }: DetectedFile,
+  { file, format, kind, lists, ...found }: DetectedFile,
   memory: Memory,
   proposed: ColumnChoice,
 ) {
@@ -70,13 +73,14 @@ function createQuestions(
   /** Reads the file with other settings. The chosen columns stay if there are as many. */
   async function read(change: Partial<Settings>): Promise<void> {
     const isLatest = analyzer.begin()
+    const width = opened.value?.table.header.length
     reading.abort()
     reading = new AbortController()
-    const width = opened.value?.table.header.length
     settings.value = { ...settings.value, ...change }
     try {
       const next = await openFile(file, format, settings.value, reading.signal)
-      const isOther = change.sheet !== undefined || next.table.header.length !== width
+      const isMoved = OTHER_ROWS.some((setting) => change[setting] !== undefined)
+      const isOther = isMoved || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
       if (!isLatest()) return
       error.value = null
@@ -100,6 +104,7 @@ function createQuestions(
   return {
     file,
     format,
+    lists,
     settings,
     opened,
     columns,
