@@ -335,6 +335,62 @@ describe('a file as people have them', () => {
 
 const csv = (text: string, name = 'a.csv') => new File([text], name)
 
+describe('a file of yesterday, with changes', () => {
+  const rows = Array.from({ length: 2500 }, (_, n) => `${n * 3},plant ${n}`)
+  const today = ['id,name', '-5,new', ...rows.with(7, '21,renamed').with(2400, '7200,other')].join(
+    '\n',
+  )
+
+  async function startWithYesterday() {
+    const console = await start()
+    await console.importer.add([csv(['id,name', ...rows].join('\n'))])
+    return console
+  }
+
+  test('is asked about, with the number of rows that are new, differ or are unchanged', async () => {
+    await using console = await startWithYesterday()
+    const { importer } = console
+
+    const adding = importer.add([csv(today)])
+    const preview = await previewOf(importer)
+    const { compared } = preview.analysis.value ?? {}
+    preview.accept()
+    await adding
+
+    expect(compared).toEqual({ created: 1, differing: 2, unchanged: 2498 })
+    expect(counts(importer)).toMatchObject({ created: 1, known: 2498, refused: 2 })
+    expect(console.plants()[8]).toEqual([21n, 'plant 7'])
+  })
+
+  test('replaces those that differ if that is chosen, and a repeated id ends as its last row', async () => {
+    await using console = await startWithYesterday()
+    const { importer } = console
+
+    const adding = importer.add([csv(`${today}\n21,again\n`)])
+    const preview = await previewOf(importer)
+    expect(preview.analysis.value?.compared).toMatchObject({ differing: 3 })
+    preview.replaces.value = true
+    preview.accept()
+    await adding
+
+    expect(importer.current.value).toMatchObject({
+      state: 'done',
+      created: 1,
+      known: 2498,
+      replaced: 3,
+      refused: 0,
+    })
+    expect(console.plants()[8]).toEqual([21n, 'again'])
+  })
+
+  test('that is the same is imported at once, and nothing is new', async () => {
+    await using console = await startWithYesterday()
+    await console.importer.add([csv(['id,name', ...rows].join('\n'))])
+
+    expect(counts(console.importer)).toMatchObject({ state: 'done', created: 0, known: 2500 })
+  })
+})
+
 describe('an import that stops early', () => {
   const bad = Array.from({ length: 30 }, (_, n) => `P${n},a\n`).join('')
   const good = Array.from({ length: 1200 }, (_, n) => `${n},a\n`).join('')
@@ -519,6 +575,12 @@ test('of several files, only those that do not fit are asked about; each has its
     return preview?.file.name === 'no.csv' && preview
   })
   unwanted.cancel()
+  // Its plant is stored with another name.
+  const last = await until('the last file', () => {
+    const { preview } = (importer.form.value?.props ?? {}) as unknown as { preview?: Preview }
+    return preview?.file.name === 'last.csv' && preview
+  })
+  last.accept()
   await adding
 
   const all = [...importer.earlier.value, importer.current.value]

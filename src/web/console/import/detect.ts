@@ -7,11 +7,14 @@ import { ListsError } from '../../../formats/json-shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
 import { type ColumnChoice, type Proposal, propose, toColumns } from './columns.ts'
+import type { Compare } from './compare.ts'
 import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
 
 export type ImportInput = {
   readonly opened: OpenedFile
   readonly columns: Columns
+  /** True if plants that differ from the stored ones replace them. */
+  readonly replaces: boolean
 }
 
 /** A file with its detected settings. */
@@ -132,19 +135,20 @@ export async function detectFile(file: File, signal: AbortSignal): Promise<Detec
 
 const FIRST_ROWS = 1000
 
-/** The input of a file that needs no question: usual columns, UTF-8, one sheet, valid first rows. */
-export async function usualInput({
-  opened,
-  proposal,
-  settings,
-  lists,
-}: DetectedFile): Promise<ImportInput | null> {
+/**
+ * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid first rows, none of which differs from
+ * a stored plant.
+ */
+export async function usualInput(
+  { opened, proposal, settings, lists }: DetectedFile,
+  compare: Compare,
+): Promise<ImportInput | null> {
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
   if (!proposal.isUsual || !columns || settings.encoding !== null) return null
   if (opened.table.sheets.length > 1 || lists.length > 0) return null
-  for await (const { rows, refused, notRead } of analyze(opened, columns)) {
-    if (refused > 0 || notRead !== null) return null
+  for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
+    if (refused > 0 || notRead !== null || (compared?.differing ?? 0) > 0) return null
     if (rows >= FIRST_ROWS) break
   }
-  return { opened, columns }
+  return { opened, columns, replaces: false }
 }

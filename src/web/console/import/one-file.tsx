@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
+import { createComparison } from './compare.ts'
 import { detectFile, type ImportInput, type Memory, usualInput } from './detect.ts'
 import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
@@ -26,7 +27,7 @@ export type Manner = ImportInput | 'ask' | 'ask if needed'
 async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
   const { session, memory, signal, update, ask } = around
   const found = await detectFile(file, signal)
-  const input = manner === 'ask' ? null : await usualInput(found)
+  const input = manner === 'ask' ? null : await usualInput(found, createComparison(session))
   if (input || signal.aborted) return input
   update(() => ({ state: 'asking' }))
   const preview = await createPreview(found, session, memory)

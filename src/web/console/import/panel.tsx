@@ -7,9 +7,10 @@ const SHOWN = 100
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
 /** The outcome in numbers, worded like the command. */
-export function countsOf({ rows, created, known, refused, notRead }: Import): string {
+export function countsOf({ rows, created, known, replaced, refused, notRead }: Import): string {
   const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
-  const counts = `created ${created.toLocaleString()}, ${skipped}refused ${refused.toLocaleString()}`
+  const changed = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
+  const counts = `created ${created.toLocaleString()}, ${skipped}${changed}refused ${refused.toLocaleString()}`
   const rest = notRead === null ? '' : `; not read: ${notRead}`
   return `${counts}; ${rowsOf(rows)} read${rest}`
 }

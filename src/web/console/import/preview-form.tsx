@@ -232,11 +232,57 @@ function Reading({ preview }: { readonly preview: Preview }) {
   )
 }
 
-/** The label of the button, with the number of plants once it is known. */
-function labelOfImport({ analysis, input }: Preview): string {
+/** The plants that would be created or replaced; null: not yet known. */
+function countToImport({ analysis, input }: Preview): number | null {
   const found = analysis.value
-  if (!found?.isWhole || input.value === null) return 'Import'
-  const count = found.rows - found.refused
+  if (!found?.isWhole || input.value === null) return null
+  const { compared, rows, refused } = found
+  if (compared === null) return rows - refused
+  return compared.created + (input.value.replaces ? compared.differing : 0)
+}
+
+/** The stored plants beside those of the file, and the choice to replace them. */
+function Stored({ preview: { analysis, replaces } }: { readonly preview: Preview }) {
+  const found = analysis.value
+  if (!found) return null
+  const { compared, isWhole } = found
+  if (compared === null) {
+    return isWhole ? (
+      <p class="hint">The rows could not be compared with the stored plants.</p>
+    ) : null
+  }
+  const { created, differing, unchanged } = compared
+  const count = differing.toLocaleString()
+  return (
+    <>
+      <p class="compared">
+        {created.toLocaleString()} new, {count} {differing === 1 ? 'differs' : 'differ'},{' '}
+        {unchanged.toLocaleString()} unchanged
+        {isWhole ? null : ' so far'}
+      </p>
+      {differing > 0 ? (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={replaces.value}
+            onChange={(event) => {
+              replaces.value = event.currentTarget.checked
+            }}
+          />
+          {differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`}
+        </label>
+      ) : null}
+      {differing > 0 && !replaces.value ? (
+        <p class="hint">Otherwise they are refused, and the stored plants stay as they are.</p>
+      ) : null}
+    </>
+  )
+}
+
+/** The label of the button, with the number of plants once it is known. */
+function labelOfImport(preview: Preview): string {
+  const count = countToImport(preview)
+  if (count === null || count === 0) return 'Import'
   return count === 1 ? 'Import 1 plant' : `Import ${count.toLocaleString()} plants`
 }
 
@@ -332,8 +378,8 @@ function Outlook({ preview }: { readonly preview: Preview }) {
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  const { file, opened, error, input, analysis } = preview
-  const isNothing = analysis.value?.isWhole === true && analysis.value.first.length === 0
+  const { file, opened, error, input } = preview
+  const isNothing = countToImport(preview) === 0
   return (
     <Modal label={`Import ${file.name}`} onEscape={preview.cancel}>
       <form
@@ -351,7 +397,10 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         ) : null}
         {opened.value ? <Columns preview={preview} /> : null}
         {error.value === null ? (
-          <Outlook preview={preview} />
+          <>
+            <Outlook preview={preview} />
+            <Stored preview={preview} />
+          </>
         ) : (
           <p class="error" role="alert">
             This does not work: {error.value}

@@ -28,7 +28,7 @@ export type Preview = Awaited<ReturnType<typeof createPreview>>
 export async function createPreview(found: DetectedFile, session: Session, memory: Memory) {
   const remembered = memory.get(found.kind)
   const isSameFile = remembered?.file === nameFile(found.file)
-  const preview = createQuestions(found, memory, {
+  const preview = createQuestions(found, session, memory, {
     ...found.proposal.columns,
     numberFrom: isSameFile ? remembered.columns.numberFrom : await nextFreeId(session),
   })
@@ -47,8 +47,18 @@ export async function createPreview(found: DetectedFile, session: Session, memor
   return { ...preview, isRemembered: remembered !== undefined }
 }
 
+function toInput(
+  opened: OpenedFile | null,
+  choice: ColumnChoice,
+  replaces: boolean,
+): ImportInput | null {
+  const columns = toColumns(choice)
+  return columns && opened ? { opened, columns, replaces } : null
+}
+
 function createQuestions(
   { file, format, kind, lists, ...found }: DetectedFile,
+  session: Session,
   memory: Memory,
   proposed: ColumnChoice,
 ) {
@@ -56,13 +66,11 @@ function createQuestions(
   const settings = signal<Settings>(found.settings)
   const opened = signal<OpenedFile | null>(found.opened)
   const columns = signal(proposed)
+  const replaces = signal(false)
   /** The reason if the file cannot be read with these settings. */
   const error = signal<string | null>(null)
-  const input = computed<ImportInput | null>(() => {
-    const chosen = toColumns(columns.value)
-    return chosen && opened.value ? { opened: opened.value, columns: chosen } : null
-  })
-  const analyzer = createAnalyzer()
+  const input = computed(() => toInput(opened.value, columns.value, replaces.value))
+  const analyzer = createAnalyzer(session)
   let reading = new AbortController()
 
   function choose(change: Partial<ColumnChoice>): void {
@@ -108,6 +116,7 @@ function createQuestions(
     settings,
     opened,
     columns,
+    replaces,
     analysis: analyzer.analysis,
     error,
     input,

@@ -11,6 +11,7 @@ const beginningOf = ({ name, size }: File): Import => ({
   rows: 0,
   created: 0,
   known: 0,
+  replaced: 0,
   refused: 0,
   notices: [],
   lines: [],

@@ -10,6 +10,8 @@ export type Import = {
   readonly created: number
   /** Already stored, with the same fields. */
   readonly known: number
+  /** Stored with other fields before. */
+  readonly replaced: number
   readonly refused: number
   /** Notices about the whole file, such as unused columns. */
   readonly notices: readonly string[]
