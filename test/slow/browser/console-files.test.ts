@@ -95,11 +95,10 @@ describe('an import', () => {
     expect(refused).toEqual([
       'line 2 id 5 belongs to a different plant',
       'line 5 not JSON',
-      `line 7 ${rule}`,
+      `2 rows: ${rule}; lines 7, 11`,
       'line 8 id is missing',
       'line 9 name is missing',
       'line 10 name: expected a string without U+0000 and without unpaired surrogates',
-      `line 11 ${rule}`,
     ])
     const all = storedPlants(database)
     expect(all.length).toBe(2505)

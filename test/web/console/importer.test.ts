@@ -290,6 +290,14 @@ describe('a file as people have them', () => {
     await adding
 
     expect(counts(importer)).toMatchObject({ created: 3, refused: 25, rows: 28 })
+    expect(importer.current.value?.groups).toMatchObject([
+      {
+        cause: expect.stringMatching(/^the ID is not a whole number; ids must be whole numbers/),
+        count: 25,
+        examples: ['P-0', 'P-1', 'P-2'],
+        lines: [5, 6, 7],
+      },
+    ])
     const saved = (await importer.current.value?.refusedRows?.().text())?.split('\n') ?? []
     expect(saved).toHaveLength(27)
     expect(saved[0]).toBe('id,name,tag,reason')

@@ -1,8 +1,7 @@
 import { download } from '../controls/download.ts'
 import type { Importer } from './importer.ts'
+import type { RefusedGroup } from './refused-groups.ts'
 import type { Import } from './state.ts'
-
-const SHOWN = 100
 
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
@@ -49,12 +48,34 @@ function Earlier({ files }: { readonly files: readonly Import[] }) {
   )
 }
 
+/** The first of some things, and a mark if there are more. */
+const firstOf = (shown: readonly (string | number)[], count: number): string =>
+  shown.length < count ? `${shown.join(', ')}, …` : shown.join(', ')
+
+function Group({ group }: { readonly group: RefusedGroup }) {
+  const { problem, cause, count, examples, lines } = group
+  if (count === 1) {
+    return (
+      <li>
+        <b>line {lines[0]}</b> {problem}
+      </li>
+    )
+  }
+  return (
+    <li>
+      <b>{rowsOf(count)}:</b> {cause}
+      {examples.length > 0 ? ` (${firstOf(examples, count)})` : null}; lines {firstOf(lines, count)}
+    </li>
+  )
+}
+
 function RefusedRows({
-  of: { name, lines, refused, refusedRows, state },
+  of: { name, groups, refused, refusedRows, state },
 }: {
   readonly of: Import
 }) {
-  if (lines.length === 0) return null
+  if (groups.length === 0) return null
+  const more = refused - groups.reduce((sum, { count }) => sum + count, 0)
   return (
     <>
       <div class="panel-head">
@@ -67,13 +88,11 @@ function RefusedRows({
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
       <ul class="refused" aria-labelledby="refused" tabIndex={0}>
-        {lines.slice(0, SHOWN).map(({ line, problem }) => (
-          <li key={line}>
-            <b>line {line}</b> {problem}
-          </li>
+        {groups.map((group) => (
+          <Group key={group.cause} group={group} />
         ))}
       </ul>
-      {refused > SHOWN ? <p>{(refused - SHOWN).toLocaleString()} more refused</p> : null}
+      {more > 0 ? <p>{more.toLocaleString()} more refused</p> : null}
     </>
   )
 }

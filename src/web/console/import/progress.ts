@@ -14,7 +14,7 @@ const beginningOf = ({ name, size }: File): Import => ({
   replaced: 0,
   refused: 0,
   notices: [],
-  lines: [],
+  groups: [],
   refusedRows: null,
   state: 'opening',
   notRead: null,
