@@ -212,7 +212,9 @@ describe('an import', () => {
         buffer: Buffer.from(content),
       })),
     )
-    await panelOf(console).getByText('Done: created 0, refused 1; 1 row read').waitFor()
+    await previewOf(console).getByLabel('Replace the one that differs').check()
+    await startButton(console).click()
+    await panelOf(console).getByText('Done: created 0, replaced 1, refused 0; 1 row read').waitFor()
     const before = panelOf(console).getByRole('list', { name: 'Files before it' })
     expect(await before.getByRole('listitem').allTextContents()).toEqual([
       'first.ndjson Done: created 1, refused 0; 1 row read',
@@ -344,6 +346,56 @@ describe('a file that does not fit', () => {
     await console.button('Import 1 plant').click()
     await panelOf(console).getByText('Done: created 1').waitFor()
     expect(storedPlants(database).map(({ name }) => name)).toEqual(['Rosa canina', 'Acer', 'Fern'])
+    await console.isClean()
+  })
+
+  test('several lines that are pasted onto the page are shown likewise', async () => {
+    await using store = await openStore()
+    const { console, database } = store
+    const paste = (text: string) =>
+      console.page.evaluate((content) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text/plain', content)
+        const target = document.activeElement ?? document.body
+        const event = new ClipboardEvent('paste', {
+          clipboardData,
+          bubbles: true,
+          cancelable: true,
+        })
+        return target.dispatchEvent(event)
+      }, text)
+    const rows = 'id\tname\ttag\n1\tFern\tshade\n2\tIvy\t\n'
+    await console.page.locator('body').click()
+    expect(await paste('one line\n')).toBeTrue()
+    await console.page.getByRole('searchbox', { name: 'Search' }).focus()
+    expect(await paste(rows)).toBeTrue()
+    expect(await previewOf(console).count()).toBe(0)
+    await console.page.evaluate(() => (document.activeElement as HTMLElement).blur())
+    expect(await paste(rows)).toBeFalse()
+    await previewOf(console).getByText('2 new, 0 differ, 0 unchanged').waitFor()
+    await console.button('Import 2 plants').click()
+
+    await panelOf(console).getByText('Done: created 2, refused 0; 2 rows read').waitFor()
+    expect(storedPlants(database)).toHaveLength(2)
+    await console.isClean()
+  })
+
+  test('that differs from what is stored replaces it if that is chosen', async () => {
+    await using store = await openStore('{"id":1,"name":"Fern"}\n{"id":2,"name":"Ivy"}\n')
+    const { console, database } = store
+    const preview = previewOf(console)
+    await importFile(console, 'today.csv', 'id,name\n1,Fern\n2,Hedera\n')
+    await preview.getByText('0 new, 1 differs, 1 unchanged').waitFor()
+    const replace = preview.getByLabel('Replace the one that differs')
+    expect(await replace.isChecked()).toBeFalse()
+    expect(await console.barriers()).toEqual([])
+    await replace.check()
+    await console.button('Import 1 plant').click()
+
+    await panelOf(console)
+      .getByText(/^Done: created 0, skipped 1 .*, replaced 1, refused 0/)
+      .waitFor()
+    expect(storedPlants(database)[1]).toEqual({ id: 2n, name: 'Hedera', tag: null })
     await console.isClean()
   })
 
