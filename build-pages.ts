@@ -32,34 +32,52 @@ const neededBy = (script: string, metafile: BuildMetafile | undefined): string[]
 const preload = (page: string, needed: readonly string[]) => (script: string) =>
   [...needed.map((name) => `<link rel="modulepreload" href="${page}/${name}">`), script].join('\n')
 
-/** The files of a page: `main.tsx` and `style.css` bundled, others as they are. */
+const OPTIONS = {
+  target: 'browser',
+  minify: true,
+  define: { 'process.env.NODE_ENV': '"production"' },
+  metafile: true,
+} as const
+
+/** Bundles a page, and the threads that it starts: one file each, so that they share nothing that a page loads first. */
+const builds = (folder: string, names: readonly string[]) => {
+  const pathsOf = (wanted: RegExp) =>
+    names.filter((name) => wanted.test(name)).map((name) => join(folder, name))
+  const threads = pathsOf(/-worker\.ts$/)
+  return Promise.all([
+    Bun.build({
+      ...OPTIONS,
+      entrypoints: pathsOf(/^main\.tsx?$|^[^/]*\.css$/),
+      // What is imported on demand is a file of its own.
+      splitting: true,
+      naming: { entry: '[name].[ext]', chunk: 'part-[hash].[ext]' },
+    }),
+    ...threads.map((path) =>
+      Bun.build({ ...OPTIONS, entrypoints: [path], naming: { entry: '[name].[ext]' } }),
+    ),
+  ])
+}
+
+/** The files of a page: `main.tsx`, `style.css` and threads bundled, others as they are. */
 async function bundle(page: string): Promise<{ files: Built[]; inputs: Record<string, unknown> }> {
   const folder = join(source, page)
-  const names = readdirSync(folder)
-  const { outputs, metafile } = await Bun.build({
-    entrypoints: names
-      .filter((name) => /^main\.tsx?$|\.css$/.test(name))
-      .map((name) => join(folder, name)),
-    target: 'browser',
-    minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    metafile: true,
-    // What is imported on demand is a file of its own.
-    splitting: true,
-    naming: { entry: '[name].[ext]', chunk: 'part-[hash].[ext]' },
-  })
-  const bundled = outputs.map(async (output) => ({
-    name: output.path.replace(/^.*\//, ''),
-    bytes: new Uint8Array(await output.arrayBuffer()),
-  }))
-  const needed = neededBy('./main.js', metafile)
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const built = await builds(folder, names)
+  const bundled = built
+    .flatMap(({ outputs }) => outputs)
+    .map(async (output) => ({
+      name: output.path.replace(/^.*\//, ''),
+      bytes: new Uint8Array(await output.arrayBuffer()),
+    }))
+  const needed = neededBy('./main.js', built[0].metafile)
   const copied = names
-    .filter((name) => /\.(html|svg)$/.test(name))
+    .filter((name) => /^[^/]*\.(html|svg)$/.test(name))
     .map(async (name) => {
       const text = await Bun.file(join(folder, name)).text()
       return { name, bytes: Buffer.from(text.replace(SCRIPT, preload(page, needed))) }
     })
-  return { files: await Promise.all([...bundled, ...copied]), inputs: metafile?.inputs ?? {} }
+  const inputs = Object.assign({}, ...built.map(({ metafile }) => metafile?.inputs))
+  return { files: await Promise.all([...bundled, ...copied]), inputs }
 }
 
 const compressions = {

@@ -12,6 +12,7 @@ const ENTRIES = [
   'engine/sqlite/committing/worker.ts',
   'engine/sqlite/copies/check-worker.ts',
   'cli/import/workbook-worker.ts',
+  'web/console/import/workbook-worker.ts',
   'web/console/main.tsx',
   'web/docs/main.tsx',
 ]

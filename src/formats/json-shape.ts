@@ -22,6 +22,17 @@ type Survey = {
   readonly keys: ReadonlyMap<string, string>
 }
 
+/** A document has several lists, and none is named: the paths that name one, and the one that names all (null: none does). */
+export class ListsError extends OpenError {
+  constructor(
+    message: string,
+    readonly paths: readonly string[],
+    readonly all: string | null,
+  ) {
+    super(message)
+  }
+}
+
 /** The shape of a document: one value a line, values one after another, or the elements of lists. */
 export type Shape = 'lines' | 'values' | { readonly list: string }
 
@@ -107,12 +118,16 @@ function shapeOfObject({ lists, keys }: Survey, format: Format, words: Words): S
   const [list] = lists
   if (list && lists.length === 1 && !isPlant) return { list: showPath(list.path) }
   if (isMap && lists.length === 0) {
-    throw new OpenError(`one object of ${keys.size} objects; ${words.lists('*')}`)
+    throw new ListsError(`one object of ${keys.size} objects; ${words.lists('*')}`, [], '*')
   }
   const all = lists.length > 1 ? patternOf(lists.map(({ path }) => path)) : null
   const what = isPlant ? 'one object with an id and a name, and' : 'an object with'
   const many = lists.length === 1 ? 'a list' : `${lists.length} lists`
-  throw new OpenError(`${what} ${many} of objects: ${listLists(lists)}; ${words.lists(all)}`)
+  throw new ListsError(
+    `${what} ${many} of objects: ${listLists(lists)}; ${words.lists(all)}`,
+    lists.map(({ path }) => showPath(path)),
+    all,
+  )
 }
 
 /**

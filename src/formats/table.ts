@@ -8,8 +8,8 @@ import { checkSignature, type Format, SIGNATURE_BYTES } from './format'
 import { openJson } from './json'
 import type { Cell, FileRow, Line } from './row'
 import { type Opener, replayable, type Source } from './source'
-import { collectWorkbook, readWorkbook, type WorkbookReader } from './spreadsheet'
-import { optionWords, type Words } from './words'
+import { collectWorkbook, type WorkbookReader } from './spreadsheet'
+import type { Words } from './words'
 
 /** The settings for reading a file; null: detected from its first bytes and lines. */
 export type Settings = {
@@ -175,9 +175,9 @@ function tableOf(
 export async function openTable(
   format: Format,
   source: Source,
-  settings: Settings = USUAL_SETTINGS,
-  words: Words = optionWords,
-  readBook: WorkbookReader = readWorkbook,
+  settings: Settings,
+  words: Words,
+  readBook: WorkbookReader,
 ): Promise<Table> {
   const { open, release } = replayable(source, MAX_ROW, words)
   const head = await headOf(open)

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Format } from '../../src/formats/format'
 import { openJson } from '../../src/formats/json'
-import { openTable } from '../../src/formats/table'
+import { readWorkbook } from '../../src/formats/spreadsheet'
+import { openTable, USUAL_SETTINGS } from '../../src/formats/table'
 import { optionWords } from '../../src/formats/words'
 import { cut } from './reading'
 
@@ -193,7 +194,13 @@ describe('the first value says what a document is', () => {
   test('a stream that can be read once is read as a file is', async () => {
     const text = `{"plants":${both}}`
     const stream = cut(Buffer.from(text), 5)
-    const { lines, list } = await openTable('json', stream)
+    const { lines, list } = await openTable(
+      'json',
+      stream,
+      USUAL_SETTINGS,
+      optionWords,
+      readWorkbook,
+    )
 
     expect(list).toBe('plants')
     expect((await Array.fromAsync(lines)).flat()).toHaveLength(2)

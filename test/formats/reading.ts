@@ -3,7 +3,9 @@ import { resolveColumns } from '../../src/formats/columns'
 import type { Format } from '../../src/formats/format'
 import { type ColumnOptions, ofColumnOptions } from '../../src/formats/header'
 import { readPlants } from '../../src/formats/plants'
+import { readWorkbook } from '../../src/formats/spreadsheet'
 import { openTable, type Settings, USUAL_SETTINGS } from '../../src/formats/table'
+import { optionWords } from '../../src/formats/words'
 
 /** A text as a stream in parts of `length` bytes. */
 export async function* cut(bytes: Uint8Array, length: number) {
@@ -21,10 +23,13 @@ type Options = Partial<ColumnOptions & Settings> & { readonly length?: number }
 
 /** Opens a text. */
 export const open = (format: Format, text: string | Uint8Array, options: Options = {}) =>
-  openTable(format, () => cut(Buffer.from(text), options.length ?? 1 << 16), {
-    ...USUAL_SETTINGS,
-    ...options,
-  })
+  openTable(
+    format,
+    () => cut(Buffer.from(text), options.length ?? 1 << 16),
+    { ...USUAL_SETTINGS, ...options },
+    optionWords,
+    readWorkbook,
+  )
 
 /** The entries of a text, without their rows, and what a user should know about it. */
 export async function read(format: Format, text: string | Uint8Array, options: Options = {}) {

@@ -12,7 +12,7 @@ import { ofOptionalTexts } from '../../plant/plant'
 import type { Config } from '../config'
 import { heedSignals } from '../terminal/interrupt'
 import { commandLine, guessed, wordsFor } from './command-line'
-import { readInThread } from './workbook-thread'
+import { readWorkbookInThread } from './workbook-thread'
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = {
   ',': 'comma',
@@ -76,7 +76,7 @@ async function openColumns(
   config: Config,
   signal: AbortSignal,
 ) {
-  const readBook: WorkbookReader = (book, sheet) => readInThread(book, sheet, signal)
+  const readBook: WorkbookReader = (book, sheet) => readWorkbookInThread(book, sheet, signal)
   try {
     const settings = { ...config, hasHeader: config.header }
     const table = await openTable(format, source, settings, wordsFor(path, config), readBook)

@@ -20,20 +20,21 @@ const CODINGS = ['br', 'gzip'] as const
 type Coding = (typeof CODINGS)[number] | 'identity'
 
 /**
- * The content security policy of a page (CSP, level 3): its own scripts, styles and pictures, and requests to its own
- * origin.
+ * The content security policy of a page (CSP, level 3): its own scripts, styles, pictures and threads, and requests to its
+ * own origin. The one policy of trusted types starts the console's thread for workbooks.
  */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "worker-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  'trusted-types workbook',
 ].join('; ')
 
 const pageHeaders = {

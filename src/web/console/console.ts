@@ -6,6 +6,7 @@ import { createAnnouncer } from './announcer.ts'
 import { PendingActions } from './bulk/pending-actions.ts'
 import { Editor } from './editor/editor.ts'
 import { createImporter } from './import/importer.ts'
+import { onPaste } from './import/paste.ts'
 import { createCompact } from './list/compact.ts'
 import { Exporter } from './list/exporter.ts'
 import { createFollower } from './list/follower.ts'
@@ -133,6 +134,7 @@ function listenToPage({ session, list, editor, pending, importer }: Console): vo
     if (!isSameView(view, list.view)) void list.open(view, true)
     editor.follow()
   })
+  addEventListener('paste', (event) => onPaste(event, session, importer))
   addEventListener('pagehide', () => pending.leave(true))
   // A page from the back/forward cache still shows plants that were deleted as it was left.
   addEventListener('pageshow', ({ persisted }) => {

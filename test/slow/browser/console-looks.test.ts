@@ -107,7 +107,7 @@ describe.each(views)('%s', (name, options) => {
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()
     await shoot(page, `${name}-preview`)
-    await console.button('Import').click()
+    await page.getByRole('button', { name: /^Import \d+ plants?$/ }).click()
     await page.getByText(/^Done: /).waitFor()
     expect(await console.barriers()).toEqual([])
     expect(await isNarrow(page)).toBeTrue()

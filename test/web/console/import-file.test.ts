@@ -5,7 +5,12 @@ import { openFile } from '../../../src/web/console/import/file'
 
 test('reads a large file in pieces of at most 64 KB, whatever the browser hands on at once', async () => {
   const text = `id,name\n${Array.from({ length: 100_000 }, (_, i) => `${i},plant ${i}\n`).join('')}`
-  const { rows, table } = await openFile(new Blob([text]), 'csv', USUAL_SETTINGS)
+  const { rows, table } = await openFile(
+    new Blob([text]),
+    'csv',
+    USUAL_SETTINGS,
+    new AbortController().signal,
+  )
   const pieces: number[] = []
   let read = 0
   for await (const part of rows((bytes) => pieces.push(bytes))) read += part.length

@@ -52,7 +52,11 @@ function shown({ analysis, columns, settings, opened }: Preview) {
   const nameOf = (place: number | null) =>
     place === null ? null : header[place] || `column ${place + 1}`
   return {
-    columns: [id === null ? `from ${numberFrom}` : nameOf(id), nameOf(name), nameOf(tag)],
+    columns: [
+      id === null ? `from ${numberFrom}` : nameOf(id),
+      name.map(nameOf).join(' + ') || null,
+      nameOf(tag),
+    ],
     encoding: settings.value.encoding,
     first: analysis.value?.first.map(({ id, name, tag }) =>
       tag === undefined ? [id, name] : [id, name, tag],
@@ -249,12 +253,6 @@ describe('a file as people have them', () => {
   test.each([
     ['nothing', 'a.csv', '', 'the file is empty'],
     [
-      'two lists',
-      'a.json',
-      '{\n  "beds": [{ "id": 1 }],\n  "plants": [{ "id": 2 }]\n}',
-      'an object with 2 lists of objects: "beds" (1), "plants" (1); choose one of them',
-    ],
-    [
       'numbers',
       'a.json',
       '[1,2]',
@@ -292,23 +290,47 @@ describe('a file as people have them', () => {
     await adding
 
     expect(counts(importer)).toMatchObject({ created: 3, refused: 25, rows: 28 })
+    expect(importer.current.value?.groups).toMatchObject([
+      {
+        cause: expect.stringMatching(/^the ID is not a whole number; ids must be whole numbers/),
+        count: 25,
+        examples: ['P-0', 'P-1', 'P-2'],
+        lines: [5, 6, 7],
+      },
+    ])
     const saved = (await importer.current.value?.refusedRows?.().text())?.split('\n') ?? []
     expect(saved).toHaveLength(27)
     expect(saved[0]).toBe('id,name,tag,reason')
     expect(saved[1]).toStartWith('P-0,plant,bed,"id: ""P-0"" is not a whole number')
   })
 
-  test('genus-species.csv has a name in two columns, which are left to the user', async () => {
+  test('genus-species.csv has a name in two columns, which are joined', async () => {
     await using console = await start()
     const { importer } = console
 
     const adding = importer.add([fileOf('genus-species.csv')])
     const preview = await previewOf(importer)
-    expect(preview.columns.value).toMatchObject({ id: null, name: null })
-    preview.cancel()
+    expect(preview.columns.value).toMatchObject({ id: null, name: [0, 1] })
+    preview.accept()
     await adding
 
-    expect(console.plants()).toEqual([])
+    expect(console.plants()[0]).toEqual([1n, 'Quercus alba', 'Fagaceae'])
+  })
+
+  test('a JSON file of two lists is read whole, or one list of it', async () => {
+    await using console = await start()
+    const { importer } = console
+    const beds = '{"sun":[{"id":1,"name":"Sage"}],"shade":[{"id":2,"name":"Fern"}]}'
+
+    const adding = importer.add([new File([beds], 'beds.json')])
+    const preview = await previewOf(importer)
+    expect(preview.lists).toEqual(['*', 'sun', 'shade'])
+    expect(preview.analysis.value?.rows).toBe(2)
+    await preview.read({ list: 'shade' })
+    preview.accept()
+    await adding
+
+    expect(console.plants()).toEqual([[2n, 'Fern']])
   })
 
   test('each has its test here', () => {
@@ -320,6 +342,62 @@ describe('a file as people have them', () => {
 })
 
 const csv = (text: string, name = 'a.csv') => new File([text], name)
+
+describe('a file of yesterday, with changes', () => {
+  const rows = Array.from({ length: 2500 }, (_, n) => `${n * 3},plant ${n}`)
+  const today = ['id,name', '-5,new', ...rows.with(7, '21,renamed').with(2400, '7200,other')].join(
+    '\n',
+  )
+
+  async function startWithYesterday() {
+    const console = await start()
+    await console.importer.add([csv(['id,name', ...rows].join('\n'))])
+    return console
+  }
+
+  test('is asked about, with the number of rows that are new, differ or are unchanged', async () => {
+    await using console = await startWithYesterday()
+    const { importer } = console
+
+    const adding = importer.add([csv(today)])
+    const preview = await previewOf(importer)
+    const { compared } = preview.analysis.value ?? {}
+    preview.accept()
+    await adding
+
+    expect(compared).toEqual({ created: 1, differing: 2, unchanged: 2498 })
+    expect(counts(importer)).toMatchObject({ created: 1, known: 2498, refused: 2 })
+    expect(console.plants()[8]).toEqual([21n, 'plant 7'])
+  })
+
+  test('replaces those that differ if that is chosen, and a repeated id ends as its last row', async () => {
+    await using console = await startWithYesterday()
+    const { importer } = console
+
+    const adding = importer.add([csv(`${today}\n21,again\n`)])
+    const preview = await previewOf(importer)
+    expect(preview.analysis.value?.compared).toMatchObject({ differing: 3 })
+    preview.replaces.value = true
+    preview.accept()
+    await adding
+
+    expect(importer.current.value).toMatchObject({
+      state: 'done',
+      created: 1,
+      known: 2498,
+      replaced: 3,
+      refused: 0,
+    })
+    expect(console.plants()[8]).toEqual([21n, 'again'])
+  })
+
+  test('that is the same is imported at once, and nothing is new', async () => {
+    await using console = await startWithYesterday()
+    await console.importer.add([csv(['id,name', ...rows].join('\n'))])
+
+    expect(counts(console.importer)).toMatchObject({ state: 'done', created: 0, known: 2500 })
+  })
+})
 
 describe('an import that stops early', () => {
   const bad = Array.from({ length: 30 }, (_, n) => `P${n},a\n`).join('')
@@ -442,7 +520,7 @@ describe('the preview', () => {
     const first = importer.add([price('1;Hedera;Efeu')])
     const preview = await previewOf(importer)
     expect([preview.isRemembered, shown(preview).columns]).toEqual([false, ['nr', 'latin', null]])
-    preview.choose({ name: 2, tag: 1 })
+    preview.choose({ name: [2], tag: 1 })
     preview.accept()
     await first
     const second = importer.add([price('2;Filix;Farn')])
@@ -485,7 +563,7 @@ describe('the preview', () => {
     await preview.read({ encoding: 'utf-16be' })
     expect(preview.error.value).toBe('not utf-16be, at line 3 or later; choose another encoding')
     await preview.read({ encoding: null, delimiter: ';', hasHeader: true })
-    preview.choose({ name: 0 })
+    preview.choose({ name: [0] })
     await until('the whole preview', () => preview.analysis.value?.isWhole)
     expect(preview.error.value).toBeNull()
     preview.cancel()
@@ -525,6 +603,12 @@ test('of several files, only those that do not fit are asked about; each has its
     return preview?.file.name === 'no.csv' && preview
   })
   unwanted.cancel()
+  // Its plant is stored with another name.
+  const last = await until('the last file', () => {
+    const { preview } = (importer.form.value?.props ?? {}) as unknown as { preview?: Preview }
+    return preview?.file.name === 'last.csv' && preview
+  })
+  last.accept()
   await adding
 
   const all = [...importer.earlier.value, importer.current.value]

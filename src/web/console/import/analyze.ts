@@ -5,12 +5,14 @@ import { listColumns } from '../../../formats/header.ts'
 import { readPlants } from '../../../formats/plants.ts'
 import type { Table } from '../../../formats/table.ts'
 import type { Plant } from '../../../plant/plant.ts'
+import type { Compare, Comparison } from './compare.ts'
 import type { OpenedFile } from './file.ts'
 import { WORDS } from './words.ts'
 import { yieldToBrowser } from './yield.ts'
 
 const PLANTS_SHOWN = 5
 const PROBLEMS_SHOWN = 3
+const COMPARED_TOGETHER = 1000
 
 export type Problem = { readonly line: number; readonly problem: string }
 
@@ -24,6 +26,8 @@ export type Analysis = {
   /** The line from which the file cannot be read, and the reason. */
   readonly notRead: string | null
   readonly notices: readonly string[]
+  /** The plants beside the stored ones; null: not known. */
+  readonly compared: Comparison | null
   readonly isWhole: boolean
 }
 
@@ -40,6 +44,7 @@ export const notReadFrom = (line: number, why: string): string => `from line ${l
 export async function* analyze(
   { table, rows }: OpenedFile,
   columns: Columns,
+  compare: Compare,
 ): AsyncGenerator<Analysis> {
   const pause = yieldToBrowser()
   const first: Plant[] = []
@@ -48,6 +53,8 @@ export async function* analyze(
   let read = 0
   let refused = 0
   let notRead: string | null = null
+  let compared: Comparison | null = null
+  let waiting: Plant[] = []
   const soFar = (isWhole: boolean): Analysis => ({
     first: [...first],
     rows: read,
@@ -55,6 +62,7 @@ export async function* analyze(
     problems: [...problems],
     notRead,
     notices: [...notices],
+    compared,
     isWhole,
   })
   const entries = readPlants({ ...table, lines: rows() }, columns, WORDS, (it) => notices.push(it))
@@ -66,14 +74,20 @@ export async function* analyze(
       }
       read += 1
       if ('plant' in entry) {
+        waiting.push(entry.plant)
         if (first.length < PLANTS_SHOWN) first.push(entry.plant)
         continue
       }
       refused += 1
       if (problems.length < PROBLEMS_SHOWN) problems.push(entry)
     }
+    if (waiting.length >= COMPARED_TOGETHER) {
+      compared = await compare(waiting)
+      waiting = []
+    }
     if (part.length > 0) yield soFar(false)
     await pause()
   }
+  compared = await compare(waiting)
   yield soFar(true)
 }

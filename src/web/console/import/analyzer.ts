@@ -1,11 +1,13 @@
 // The analysis that the preview shows. Starting another one abandons it.
 
 import { signal } from '@preact/signals'
+import type { Session } from '../session.ts'
 import { type Analysis, analyze } from './analyze.ts'
+import { createComparison } from './compare.ts'
 import type { ImportInput } from './detect.ts'
 import { reasonOf } from './words.ts'
 
-export function createAnalyzer() {
+export function createAnalyzer(session: Session) {
   const analysis = signal<Analysis | null>(null)
   let latest = 0
 
@@ -27,7 +29,7 @@ export function createAnalyzer() {
         return
       }
       try {
-        for await (const it of analyze(input.opened, input.columns)) {
+        for await (const it of analyze(input.opened, input.columns, createComparison(session))) {
           if (!isLatest()) return
           analysis.value = it
         }

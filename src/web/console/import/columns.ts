@@ -15,22 +15,22 @@ const USUAL: ColumnOptions = {
   ...ofColumnOptions(() => null),
 }
 
-/** The places of the columns; null for ids that are numbered, an absent text, and a name not yet chosen. */
+/** The places of the columns; null for ids that are numbered and an absent text. A name that is not yet chosen has none. */
 export type ColumnChoice = {
   readonly id: number | null
-  readonly name: number | null
+  readonly name: readonly number[]
   /** The id of the first row if rows are numbered, as it was typed. */
   readonly numberFrom: string
 } & { readonly [Name in OptionalText]: number | null }
 
-const NOTHING = { id: null, name: null, ...ofOptionalTexts(() => null) }
+const NOTHING = { id: null, name: [], ...ofOptionalTexts(() => null) }
 
 /** The chosen columns; null if one is missing. */
 export function toColumns({ id, name, numberFrom, ...optional }: ColumnChoice): Columns | null {
-  if (name === null) return null
+  if (name.length === 0) return null
   const number = parseInt64(numberFrom.trim())
   if (id === null && number === null) return null
-  return { id, numberFrom: id === null ? number : null, name: [name], ...optional }
+  return { id, numberFrom: id === null ? number : null, name, ...optional }
 }
 
 type Header = Omit<Table, 'lines'>
@@ -73,11 +73,7 @@ export async function propose(table: Header): Promise<Proposal> {
   if (found === null) {
     return { columns: NOTHING, isUsual: false, hasHeader: isNamed, headerRow: null }
   }
-  // One column is chosen for the name: a name in several is left to the user.
-  const placesOf = ({ numberFrom: _, name, ...places }: Columns) => ({
-    ...places,
-    name: name.length === 1 ? (name[0] ?? null) : null,
-  })
+  const placesOf = ({ numberFrom: _, ...places }: Columns) => places
   const fromGuess = (guess: Guess): Proposal => ({
     columns:
       guess.headerRow === null

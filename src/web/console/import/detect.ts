@@ -3,14 +3,18 @@
 import { OpenError } from '../../../errors.ts'
 import type { Columns } from '../../../formats/columns.ts'
 import type { Format } from '../../../formats/format.ts'
+import { ListsError } from '../../../formats/json-shape.ts'
 import { type Settings, USUAL_SETTINGS } from '../../../formats/table.ts'
 import { analyze } from './analyze.ts'
 import { type ColumnChoice, type Proposal, propose, toColumns } from './columns.ts'
+import type { Compare } from './compare.ts'
 import { findEncoding, findFormat, type OpenedFile, openFile } from './file.ts'
 
 export type ImportInput = {
   readonly opened: OpenedFile
   readonly columns: Columns
+  /** True if plants that differ from the stored ones replace them. */
+  readonly replaces: boolean
 }
 
 /** A file with its detected settings. */
@@ -19,6 +23,8 @@ export type DetectedFile = {
   readonly format: Format
   readonly opened: OpenedFile
   readonly settings: Settings
+  /** The paths of the lists of a JSON file that has several; the first is proposed. */
+  readonly lists: readonly string[]
   readonly proposal: Proposal
   /** Its format and header: files of one kind share remembered settings. */
   readonly kind: string
@@ -40,14 +46,14 @@ export const nameFile = ({ name, size, lastModified }: File): string =>
 
 async function hasNames({ table }: OpenedFile): Promise<boolean> {
   const { columns, headerRow } = await propose(table)
-  return columns.name !== null || headerRow !== null
+  return columns.name.length > 0 || headerRow !== null
 }
 
 /** A workbook whose first sheet has no column of names may have one on another. */
-async function findSheet(file: File, opened: OpenedFile): Promise<OpenedFile> {
+async function findSheet(file: File, opened: OpenedFile, signal: AbortSignal): Promise<OpenedFile> {
   if (await hasNames(opened)) return opened
   for (const sheet of opened.table.sheets.slice(1)) {
-    const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet })
+    const other = await openFile(file, 'xlsx', { ...USUAL_SETTINGS, sheet }, signal)
     if (await hasNames(other)) return other
   }
   return opened
@@ -64,13 +70,37 @@ async function explainNothing({ rows }: OpenedFile): Promise<string> {
   return 'the file is empty'
 }
 
-/** Opens a file with detected settings. Throws an `OpenError` with a fix if it cannot be read. */
-export async function detectFile(file: File): Promise<DetectedFile> {
+/** Opens a file as its first bytes say; of several lists in JSON, all of them, or else the first. */
+async function openFirst(
+  file: File,
+  format: Format,
+  encoding: string | null,
+  signal: AbortSignal,
+): Promise<{ first: OpenedFile; lists: readonly string[] }> {
+  const settings = { ...USUAL_SETTINGS, encoding }
+  try {
+    return { first: await openFile(file, format, settings, signal), lists: [] }
+  } catch (error) {
+    if (!(error instanceof ListsError)) throw error
+    const { paths, all } = error
+    const lists = all === null || paths.includes(all) ? paths : [all, ...paths]
+    const [list = null] = lists
+    return { first: await openFile(file, format, { ...settings, list }, signal), lists }
+  }
+}
+
+/** Opens a file with detected settings, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be read. */
+export async function detectFile(file: File, signal: AbortSignal): Promise<DetectedFile> {
   const format = await findFormat(file)
   const encoding = format === 'xlsx' ? null : await findEncoding(file)
-  const first = await openFile(file, format, { ...USUAL_SETTINGS, encoding })
-  const opened = format === 'xlsx' ? await findSheet(file, first) : first
-  const settings = { ...USUAL_SETTINGS, encoding, sheet: opened.table.sheet }
+  const { first, lists } = await openFirst(file, format, encoding, signal)
+  const opened = format === 'xlsx' ? await findSheet(file, first, signal) : first
+  const settings = {
+    ...USUAL_SETTINGS,
+    encoding,
+    sheet: opened.table.sheet,
+    list: lists[0] ?? null,
+  }
   const { header } = opened.table
   if (header.length === 0) throw new OpenError(await explainNothing(opened))
   const kind = JSON.stringify([format, header])
@@ -78,24 +108,26 @@ export async function detectFile(file: File): Promise<DetectedFile> {
   const { headerRow } = proposal
   if (headerRow !== null) {
     const below = { ...settings, headerRow }
-    const table = await openFile(file, format, below)
+    const table = await openFile(file, format, below, signal)
     return {
       file,
       format,
       opened: table,
       settings: below,
+      lists,
       proposal: { ...(await propose(table.table)), isUsual: false },
       kind,
     }
   }
   if (proposal.hasHeader === settings.hasHeader || format === 'json' || format === 'ndjson')
-    return { file, format, opened, settings, proposal, kind }
+    return { file, format, opened, settings, lists, proposal, kind }
   const other = { ...settings, hasHeader: proposal.hasHeader }
   return {
     file,
     format,
-    opened: await openFile(file, format, other),
+    opened: await openFile(file, format, other, signal),
     settings: other,
+    lists,
     proposal,
     kind,
   }
@@ -103,18 +135,20 @@ export async function detectFile(file: File): Promise<DetectedFile> {
 
 const FIRST_ROWS = 1000
 
-/** The input of a file that needs no question: usual columns, UTF-8, one sheet, valid first rows. */
-export async function usualInput({
-  opened,
-  proposal,
-  settings,
-}: DetectedFile): Promise<ImportInput | null> {
+/**
+ * The input of a file that needs no question: usual columns, UTF-8, one sheet, valid first rows, none of which differs from
+ * a stored plant.
+ */
+export async function usualInput(
+  { opened, proposal, settings, lists }: DetectedFile,
+  compare: Compare,
+): Promise<ImportInput | null> {
   const columns = toColumns({ ...proposal.columns, numberFrom: '' })
   if (!proposal.isUsual || !columns || settings.encoding !== null) return null
-  if (opened.table.sheets.length > 1) return null
-  for await (const { rows, refused, notRead } of analyze(opened, columns)) {
-    if (refused > 0 || notRead !== null) return null
+  if (opened.table.sheets.length > 1 || lists.length > 0) return null
+  for await (const { rows, refused, notRead, compared } of analyze(opened, columns, compare)) {
+    if (refused > 0 || notRead !== null || (compared?.differing ?? 0) > 0) return null
     if (rows >= FIRST_ROWS) break
   }
-  return { opened, columns }
+  return { opened, columns, replaces: false }
 }

@@ -8,8 +8,10 @@ import {
   SIGNATURE_BYTES,
 } from '../../../formats/format.ts'
 import type { Line } from '../../../formats/row.ts'
+import type { Workbook } from '../../../formats/spreadsheet.ts'
 import { openTable, type Settings, type Table } from '../../../formats/table.ts'
 import { WORDS } from './words.ts'
+import { readWorkbookInThread } from './workbook-thread.ts'
 import { yieldToBrowser } from './yield.ts'
 
 /** The part of a file that is checked for its encoding. */
@@ -70,15 +72,33 @@ export type OpenedFile = {
   readonly rows: (onRead?: (bytes: number) => void) => AsyncGenerator<readonly Line[]>
 }
 
+/** The sheet of each file that was read last: another header row or column does not read it again. */
+const lastSheets = new WeakMap<Blob, Workbook>()
+
+async function readOnce(
+  file: Blob,
+  bytes: Uint8Array,
+  sheet: string | null,
+  signal: AbortSignal,
+): Promise<Workbook> {
+  const last = lastSheets.get(file)
+  if (last?.sheet === sheet) return last
+  const { rows, ...found } = await readWorkbookInThread(bytes, sheet, signal)
+  const read = { ...found, rows: await Array.fromAsync(rows) }
+  if (!signal.aborted) lastSheets.set(file, read)
+  return read
+}
+
 async function* slices(lines: readonly Line[]): AsyncGenerator<readonly Line[]> {
   for (let at = 0; at < lines.length; at += ROWS_AT_ONCE) yield lines.slice(at, at + ROWS_AT_ONCE)
 }
 
-/** Opens a file. Throws an `OpenError` with a fix if it cannot be read. */
+/** Opens a file, until `signal` is aborted. Throws an `OpenError` with a fix if it cannot be read. */
 export async function openFile(
   file: Blob,
   format: Format,
   settings: Settings,
+  signal: AbortSignal,
 ): Promise<OpenedFile> {
   const open = (onRead: (bytes: number) => void) =>
     openTable(
@@ -86,10 +106,10 @@ export async function openFile(
       (purpose) => bytesOf(file, purpose === 'read' ? onRead : () => {}),
       settings,
       WORDS,
+      (bytes, sheet) => readOnce(file, bytes, sheet, signal),
     )
   const { lines, ...table } = await open(() => {})
   if (format === 'xlsx') {
-    // Unpacking it again would take as long again.
     const all = (await Array.fromAsync(lines)).flat()
     return { table, rows: () => slices(all) }
   }

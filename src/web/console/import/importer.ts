@@ -8,6 +8,8 @@ import { createProgress } from './progress.ts'
 
 export type Importer = ReturnType<typeof createImporter>
 
+type Waiting = { readonly file: File; readonly manner: Manner }
+
 type Attempt = { readonly file: File; readonly input: ImportInput | null }
 
 const NOT_LOADED = 'this page is out of date, or plantstore does not answer; reload the page'
@@ -25,7 +27,7 @@ export function createImporter(session: Session, onChange: () => void) {
   const progress = createProgress()
   const { current, update } = progress
   const memory: Memory = new Map()
-  const waiting: File[] = []
+  const waiting: Waiting[] = []
   let last: Attempt | null = null
   let isBusy = false
   let abort = new AbortController()
@@ -44,13 +46,13 @@ export function createImporter(session: Session, onChange: () => void) {
     progress.dropCancelled()
   }
 
-  async function importAll(first: File | undefined, manner: Manner): Promise<void> {
+  async function importAll(first: Waiting | undefined): Promise<void> {
     isBusy = true
     abort = new AbortController()
-    if (first) await importFile(first, manner)
-    for (let file = waiting.shift(); file; file = waiting.shift()) {
+    if (first) await importFile(first.file, first.manner)
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
       progress.archive()
-      await importFile(file, 'ask if needed')
+      await importFile(next.file, next.manner)
     }
     if (progress.showEarlier()) last = null
     isBusy = false
@@ -66,11 +68,11 @@ export function createImporter(session: Session, onChange: () => void) {
     earlier: progress.earlier,
     form: progress.form,
 
-    async add(files: Iterable<File>): Promise<void> {
-      waiting.push(...files)
+    async add(files: Iterable<File>, manner: Manner = 'ask if needed'): Promise<void> {
+      for (const file of files) waiting.push({ file, manner })
       if (isBusy) return
       dismiss()
-      await importAll(waiting.shift(), 'ask if needed')
+      await importAll(waiting.shift())
     },
 
     /** Stops, and cancels the current request. */
@@ -88,7 +90,7 @@ export function createImporter(session: Session, onChange: () => void) {
     async retry(): Promise<void> {
       if (!last || isBusy) return
       const manner = current.value?.isOfFile ? 'ask' : (last.input ?? 'ask if needed')
-      await importAll(last.file, manner)
+      await importAll({ file: last.file, manner })
     },
 
     dismiss,

@@ -2,6 +2,7 @@
 
 import type { VNode } from 'preact'
 import type { Session } from '../session.ts'
+import { createComparison } from './compare.ts'
 import { detectFile, type ImportInput, type Memory, usualInput } from './detect.ts'
 import { createPreview } from './preview.ts'
 import { PreviewForm } from './preview-form.tsx'
@@ -25,8 +26,8 @@ export type Manner = ImportInput | 'ask' | 'ask if needed'
 /** Detects or asks for the way to read a file. Resolves to null if the import was cancelled. */
 async function chooseInput(file: File, manner: Exclude<Manner, ImportInput>, around: Surroundings) {
   const { session, memory, signal, update, ask } = around
-  const found = await detectFile(file)
-  const input = manner === 'ask' ? null : await usualInput(found)
+  const found = await detectFile(file, signal)
+  const input = manner === 'ask' ? null : await usualInput(found, createComparison(session))
   if (input || signal.aborted) return input
   update(() => ({ state: 'asking' }))
   const preview = await createPreview(found, session, memory)
@@ -49,8 +50,11 @@ export async function importFile(
   try {
     input = typeof manner === 'string' ? await chooseInput(file, manner, around) : manner
   } catch (error) {
-    update(() => ({ state: 'failed', reason: reasonOf(error), isOfFile: true }))
-    return null
+    if (signal.aborted) input = null
+    else {
+      update(() => ({ state: 'failed', reason: reasonOf(error), isOfFile: true }))
+      return null
+    }
   }
   if (!input) {
     update(() => ({ state: 'cancelled' }))

@@ -1,16 +1,16 @@
 import { sentenceOf } from '../../sentence.ts'
 import { download } from '../controls/download.ts'
 import type { Importer } from './importer.ts'
+import type { RefusedGroup } from './refused-groups.ts'
 import type { Import } from './state.ts'
-
-const SHOWN = 100
 
 const rowsOf = (count: number): string => (count === 1 ? '1 row' : `${count.toLocaleString()} rows`)
 
 /** The outcome in numbers, worded like the command. */
-export function countsOf({ rows, created, known, refused, notRead }: Import): string {
+export function countsOf({ rows, created, known, replaced, refused, notRead }: Import): string {
   const skipped = known > 0 ? `skipped ${known.toLocaleString()} (already stored), ` : ''
-  const counts = `created ${created.toLocaleString()}, ${skipped}refused ${refused.toLocaleString()}`
+  const changed = replaced > 0 ? `replaced ${replaced.toLocaleString()}, ` : ''
+  const counts = `created ${created.toLocaleString()}, ${skipped}${changed}refused ${refused.toLocaleString()}`
   const rest = notRead === null ? '' : `; not read: ${notRead}`
   return `${counts}; ${rowsOf(rows)} read${rest}`
 }
@@ -50,12 +50,34 @@ function Earlier({ files }: { readonly files: readonly Import[] }) {
   )
 }
 
+/** The first of some things, and a mark if there are more. */
+const firstOf = (shown: readonly (string | number)[], count: number): string =>
+  shown.length < count ? `${shown.join(', ')}, …` : shown.join(', ')
+
+function Group({ group }: { readonly group: RefusedGroup }) {
+  const { problem, cause, count, examples, lines } = group
+  if (count === 1) {
+    return (
+      <li>
+        <b>Line {lines[0]}</b> {problem}
+      </li>
+    )
+  }
+  return (
+    <li>
+      <b>{rowsOf(count)}:</b> {cause}
+      {examples.length > 0 ? ` (${firstOf(examples, count)})` : null}; lines {firstOf(lines, count)}
+    </li>
+  )
+}
+
 function RefusedRows({
-  of: { name, lines, refused, refusedRows, state },
+  of: { name, groups, refused, refusedRows, state },
 }: {
   readonly of: Import
 }) {
-  if (lines.length === 0) return null
+  if (groups.length === 0) return null
+  const more = refused - groups.reduce((sum, { count }) => sum + count, 0)
   return (
     <>
       <div class="panel-head">
@@ -68,13 +90,11 @@ function RefusedRows({
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard must reach it. */}
       <ul class="refused" aria-labelledby="refused" tabIndex={0}>
-        {lines.slice(0, SHOWN).map(({ line, problem }) => (
-          <li key={line}>
-            <b>Line {line}</b> {problem}
-          </li>
+        {groups.map((group) => (
+          <Group key={group.cause} group={group} />
         ))}
       </ul>
-      {refused > SHOWN ? <p>{(refused - SHOWN).toLocaleString()} more refused</p> : null}
+      {more > 0 ? <p>{more.toLocaleString()} more refused</p> : null}
     </>
   )
 }

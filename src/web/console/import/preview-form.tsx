@@ -83,6 +83,12 @@ function Columns({ preview }: { readonly preview: Preview }) {
   const { columns: choice, choose } = preview
   const { id, name, numberFrom } = choice.value
   const columns = columnOptions(preview)
+  const chooseName = (part: number, value: string) => {
+    const place = toPlace(value)
+    choose({ name: name.toSpliced(part, 1, ...(place === null ? [] : [place])) })
+  }
+  // One more than there are can be chosen.
+  const further = columns.length > 1 && name.length > 0 ? [...name.keys()].map((at) => at + 1) : []
   return (
     <fieldset class="choices">
       <legend>Which column is which?</legend>
@@ -96,9 +102,9 @@ function Columns({ preview }: { readonly preview: Preview }) {
       <Select
         name="import-name"
         label="Name"
-        value={toValue(name)}
-        options={name === null ? [[NONE, 'Choose a column…'], ...columns] : columns}
-        onChoose={(value) => choose({ name: toPlace(value) })}
+        value={toValue(name[0] ?? null)}
+        options={name.length === 0 ? [[NONE, 'Choose a column…'], ...columns] : columns}
+        onChoose={(value) => chooseName(0, value)}
       />
       {OPTIONAL_TEXTS.map((text) => (
         <Select
@@ -110,6 +116,16 @@ function Columns({ preview }: { readonly preview: Preview }) {
           onChoose={(value) => choose({ [text]: toPlace(value) })}
         />
       ))}
+      {further.slice(0, columns.length - 1).map((part) => (
+        <Select
+          key={part}
+          name={`import-name-${part}`}
+          label={`Name, part ${part + 1}`}
+          value={toValue(name[part] ?? null)}
+          options={[[NONE, 'None'], ...columns]}
+          onChoose={(value) => chooseName(part, value)}
+        />
+      ))}
       {id === null ? (
         <div class="field">
           <label for="import-from">Number the rows from</label>
@@ -118,7 +134,7 @@ function Columns({ preview }: { readonly preview: Preview }) {
             inputMode="numeric"
             autoComplete="off"
             value={numberFrom}
-            aria-invalid={preview.input.value === null && name !== null}
+            aria-invalid={preview.input.value === null && name.length > 0}
             aria-describedby="import-from-note"
             onInput={(event) => choose({ numberFrom: event.currentTarget.value })}
           />
@@ -134,10 +150,16 @@ function Columns({ preview }: { readonly preview: Preview }) {
   )
 }
 
+/** A row as it was typed; null: the first. */
+const toRow = (text: string): number | null => {
+  const row = Number(text)
+  return Number.isSafeInteger(row) && row > 0 ? row : null
+}
+
 /** The detected settings, which are nearly always right. */
 function Reading({ preview }: { readonly preview: Preview }) {
-  const { format, settings, opened, read } = preview
-  const { encoding, hasHeader } = settings.value
+  const { format, lists, settings, opened, read } = preview
+  const { encoding, hasHeader, headerRow } = settings.value
   const table = opened.value?.table
   const isText = format !== 'xlsx'
   const isTable = format === 'csv' || format === 'xlsx'
@@ -153,6 +175,15 @@ function Reading({ preview }: { readonly preview: Preview }) {
           value={table.sheet ?? ''}
           options={table.sheets.map((it) => [it, it] as const)}
           onChoose={(sheet) => void read({ sheet })}
+        />
+      ) : null}
+      {lists.length > 0 ? (
+        <Select
+          name="import-list"
+          label="List"
+          value={settings.value.list ?? ''}
+          options={lists.map((it) => [it, it.includes('*') ? `All lists (${it})` : it] as const)}
+          onChoose={(list) => void read({ list })}
         />
       ) : null}
       {format === 'csv' ? (
@@ -173,18 +204,87 @@ function Reading({ preview }: { readonly preview: Preview }) {
           onChoose={(it) => void read({ encoding: it === UNICODE ? null : it })}
         />
       ) : null}
+      {isTable && hasHeader ? (
+        <div class="field">
+          <label for="import-header-row">Row of the header</label>
+          <input
+            id="import-header-row"
+            inputMode="numeric"
+            autoComplete="off"
+            placeholder="the first"
+            value={headerRow ?? ''}
+            onChange={(event) => void read({ headerRow: toRow(event.currentTarget.value) })}
+          />
+        </div>
+      ) : null}
       {isTable ? (
         <label class="check">
           <input
             type="checkbox"
             checked={hasHeader}
-            onChange={(event) => void read({ hasHeader: event.currentTarget.checked })}
+            onChange={(event) =>
+              void read({ hasHeader: event.currentTarget.checked, headerRow: null })
+            }
           />
-          The first row has the names of the columns
+          A row has the names of the columns
         </label>
       ) : null}
     </fieldset>
   )
+}
+
+/** The plants that would be created or replaced; null: not yet known. */
+function countToImport({ analysis, input }: Preview): number | null {
+  const found = analysis.value
+  if (!found?.isWhole || input.value === null) return null
+  const { compared, rows, refused } = found
+  if (compared === null) return rows - refused
+  return compared.created + (input.value.replaces ? compared.differing : 0)
+}
+
+/** The stored plants beside those of the file, and the choice to replace them. */
+function Stored({ preview: { analysis, replaces } }: { readonly preview: Preview }) {
+  const found = analysis.value
+  if (!found) return null
+  const { compared, isWhole } = found
+  if (compared === null) {
+    return isWhole ? (
+      <p class="hint">The rows could not be compared with the stored plants.</p>
+    ) : null
+  }
+  const { created, differing, unchanged } = compared
+  const count = differing.toLocaleString()
+  return (
+    <>
+      <p class="compared">
+        {created.toLocaleString()} new, {count} {differing === 1 ? 'differs' : 'differ'},{' '}
+        {unchanged.toLocaleString()} unchanged
+        {isWhole ? null : ' so far'}
+      </p>
+      {differing > 0 ? (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={replaces.value}
+            onChange={(event) => {
+              replaces.value = event.currentTarget.checked
+            }}
+          />
+          {differing === 1 ? 'Replace the one that differs' : `Replace the ${count} that differ`}
+        </label>
+      ) : null}
+      {differing > 0 && !replaces.value ? (
+        <p class="hint">Otherwise they are refused, and the stored plants stay as they are.</p>
+      ) : null}
+    </>
+  )
+}
+
+/** The label of the button, with the number of plants once it is known. */
+function labelOfImport(preview: Preview): string {
+  const count = countToImport(preview)
+  if (count === null || count === 0) return 'Import'
+  return count === 1 ? 'Import 1 plant' : `Import ${count.toLocaleString()} plants`
 }
 
 const Absent = ({ children }: { readonly children: ComponentChildren }) => (
@@ -247,7 +347,7 @@ function Outlook({ preview }: { readonly preview: Preview }) {
   if (!input.value) {
     return (
       <p class="hint">
-        {columns.value.name === null
+        {columns.value.name.length === 0
           ? 'Choose the column that has the names of the plants.'
           : 'Type the ID of the first row, or choose a column for the ID.'}
       </p>
@@ -278,8 +378,8 @@ function Outlook({ preview }: { readonly preview: Preview }) {
 export function PreviewForm({ preview }: { readonly preview: Preview }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => heading.current?.focus(), [])
-  const { file, opened, error, input, analysis } = preview
-  const isNothing = analysis.value?.isWhole === true && analysis.value.first.length === 0
+  const { file, opened, error, input } = preview
+  const isNothing = countToImport(preview) === 0
   return (
     <Modal label={`Import ${file.name}`} onEscape={preview.cancel}>
       <form
@@ -297,7 +397,10 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         ) : null}
         {opened.value ? <Columns preview={preview} /> : null}
         {error.value === null ? (
-          <Outlook preview={preview} />
+          <>
+            <Outlook preview={preview} />
+            <Stored preview={preview} />
+          </>
         ) : (
           <p class="error" role="alert">
             This does not work: {error.value}
@@ -306,7 +409,7 @@ export function PreviewForm({ preview }: { readonly preview: Preview }) {
         <Reading preview={preview} />
         <div class="actions">
           <button type="submit" class="primary" aria-disabled={input.value === null || isNothing}>
-            Import
+            {labelOfImport(preview)}
           </button>
           <button type="button" onClick={preview.cancel}>
             Cancel

@@ -19,13 +19,16 @@ async function nextFreeId(session: Session): Promise<string> {
   return String(largest < 0n ? 1n : largest + 1n)
 }
 
+/** The settings with which other rows are read. */
+const OTHER_ROWS = ['sheet', 'headerRow', 'list'] as const
+
 export type Preview = Awaited<ReturnType<typeof createPreview>>
 
 /** Asks about a file. `decided` resolves to the input, or to null if the import was cancelled. */
 export async function createPreview(found: DetectedFile, session: Session, memory: Memory) {
   const remembered = memory.get(found.kind)
   const isSameFile = remembered?.file === nameFile(found.file)
-  const preview = createQuestions(found, memory, {
+  const preview = createQuestions(found, session, memory, {
     ...found.proposal.columns,
     numberFrom: isSameFile ? remembered.columns.numberFrom : await nextFreeId(session),
   })
@@ -44,8 +47,18 @@ export async function createPreview(found: DetectedFile, session: Session, memor
   return { ...preview, isRemembered: remembered !== undefined }
 }
 
+function toInput(
+  opened: OpenedFile | null,
+  choice: ColumnChoice,
+  replaces: boolean,
+): ImportInput | null {
+  const columns = toColumns(choice)
+  return columns && opened ? { opened, columns, replaces } : null
+}
+
 function createQuestions(
-  { file, format, kind, ...found }: DetectedFile,
+  { file, format, kind, lists, ...found }: DetectedFile,
+  session: Session,
   memory: Memory,
   proposed: ColumnChoice,
 ) {
@@ -53,13 +66,12 @@ function createQuestions(
   const settings = signal<Settings>(found.settings)
   const opened = signal<OpenedFile | null>(found.opened)
   const columns = signal(proposed)
+  const replaces = signal(false)
   /** The reason if the file cannot be read with these settings. */
   const error = signal<string | null>(null)
-  const input = computed<ImportInput | null>(() => {
-    const chosen = toColumns(columns.value)
-    return chosen && opened.value ? { opened: opened.value, columns: chosen } : null
-  })
-  const analyzer = createAnalyzer()
+  const input = computed(() => toInput(opened.value, columns.value, replaces.value))
+  const analyzer = createAnalyzer(session)
+  let reading = new AbortController()
 
   function choose(change: Partial<ColumnChoice>): void {
     columns.value = { ...columns.value, ...change }
@@ -70,10 +82,13 @@ function createQuestions(
   async function read(change: Partial<Settings>): Promise<void> {
     const isLatest = analyzer.begin()
     const width = opened.value?.table.header.length
+    reading.abort()
+    reading = new AbortController()
     settings.value = { ...settings.value, ...change }
     try {
-      const next = await openFile(file, format, settings.value)
-      const isOther = change.sheet !== undefined || next.table.header.length !== width
+      const next = await openFile(file, format, settings.value, reading.signal)
+      const isMoved = OTHER_ROWS.some((setting) => change[setting] !== undefined)
+      const isOther = isMoved || next.table.header.length !== width
       const proposal = isOther ? await propose(next.table) : null
       if (!isLatest()) return
       error.value = null
@@ -90,15 +105,18 @@ function createQuestions(
 
   function decide(chosen: ImportInput | null): void {
     analyzer.begin()
+    reading.abort()
     decided.resolve(chosen)
   }
 
   return {
     file,
     format,
+    lists,
     settings,
     opened,
     columns,
+    replaces,
     analysis: analyzer.analysis,
     error,
     input,

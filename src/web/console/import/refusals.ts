@@ -1,12 +1,11 @@
-// The refused rows of an import: the first ones for the page, all of them as a file.
+// The refused rows of an import: by their causes for the page, all of them as a file.
 
 import type { Columns } from '../../../formats/columns.ts'
 import { createRefusedWriter } from '../../../formats/refused.ts'
 import type { Entry } from '../../../formats/row.ts'
 import type { Table } from '../../../formats/table.ts'
+import { createGroups } from './refused-groups.ts'
 import type { Import, Refused } from './state.ts'
-
-const MAX_LISTED = 1000
 
 /** An entry and its number among all rows, from 0. */
 export type PlacedRow = {
@@ -22,15 +21,16 @@ export function createRefusals(
 ) {
   const writer = createRefusedWriter(table, columns)
   const texts: BlobPart[] = []
+  const group = createGroups()
   return (rows: readonly RefusedRow[]): void => {
     if (rows.length === 0) return
     const sorted = rows.toSorted((a, b) => a.line - b.line)
     const text = sorted.map((it) => writer.row(it.entry.source, it.problem, it.place)).join('')
     texts.push(new Blob([texts.length === 0 ? writer.header + text : text]))
-    const listed = sorted.map(({ line, problem }) => ({ line, problem }))
-    update(({ refused, lines }) => ({
+    const groups = group(sorted)
+    update(({ refused }) => ({
       refused: refused + sorted.length,
-      lines: [...lines, ...listed].slice(0, MAX_LISTED),
+      groups,
       refusedRows: () => new Blob(texts),
     }))
   }

@@ -8,15 +8,17 @@ import type { Session } from '../session.ts'
 import { notReadFrom, unusedColumns } from './analyze.ts'
 import type { ImportInput } from './detect.ts'
 import { createRefusals, type PlacedRow, type RefusedRow } from './refusals.ts'
+import { replacePlants } from './replace-plants.ts'
 import type { Import } from './state.ts'
 import { reasonOf, WORDS } from './words.ts'
 import { yieldToBrowser } from './yield.ts'
 
 type Update = (change: (before: Import) => Partial<Import>) => void
 
-/** Creates the plants of a group; returns the rows that were refused, by the file's reader or by the service. */
+/** Creates the plants of a group, or replaces stored ones; returns the rows that were refused, by the file's reader or by the service. */
 async function send(
   group: readonly PlacedRow[],
+  replaces: boolean,
   session: Session,
   signal: AbortSignal,
   update: Update,
@@ -28,10 +30,16 @@ async function send(
     'plant' in entry ? [{ ...entry.plant, entry, place }] : [],
   )
   if (plants.length === 0) return refused
-  const result = await createPlants(session, plants, signal)
+  const result = replaces
+    ? await replacePlants(session, plants, signal)
+    : await createPlants(session, plants, signal)
   if (!result.ok) throw new ClientError(result)
-  const { created, known } = result.value
-  update((it) => ({ created: it.created + created, known: it.known + known }))
+  const { created, known, replaced } = { replaced: 0, ...result.value }
+  update((it) => ({
+    created: it.created + created,
+    known: it.known + known,
+    replaced: it.replaced + replaced,
+  }))
   for (const { plant, failure } of result.value.refused) {
     const { entry, place } = plant
     const problem = explainRefusal(plant, failure)
@@ -53,7 +61,7 @@ function createPlaces(onStop: (entry: Extract<Entry, { stop: string }>) => void)
 
 /** Imports a file; `update` is called with each progress. Never rejects. */
 export async function run(
-  { opened, columns }: ImportInput,
+  { opened, columns, replaces }: ImportInput,
   session: Session,
   signal: AbortSignal,
   update: Update,
@@ -75,7 +83,7 @@ export async function run(
     for await (const group of grouped(entries)) {
       if (signal.aborted) break
       const placedRows = placed(group)
-      refuse(await send(placedRows, session, signal, update))
+      refuse(await send(placedRows, replaces, session, signal, update))
       update((it) => ({ rows: it.rows + placedRows.length, bytesRead }))
       await pause()
     }

@@ -1,5 +1,7 @@
 // The state of an import.
 
+import type { RefusedGroup } from './refused-groups.ts'
+
 export type Refused = { readonly line: number; readonly problem: string }
 
 export type Import = {
@@ -10,11 +12,13 @@ export type Import = {
   readonly created: number
   /** Already stored, with the same fields. */
   readonly known: number
+  /** Stored with other fields before. */
+  readonly replaced: number
   readonly refused: number
   /** Notices about the whole file, such as unused columns. */
   readonly notices: readonly string[]
-  /** The first refused lines. */
-  readonly lines: readonly Refused[]
+  /** The refused rows by their causes, up to a limit. */
+  readonly groups: readonly RefusedGroup[]
   /** All refused rows as a file, if there are any. */
   readonly refusedRows: (() => Blob) | null
   readonly state: 'opening' | 'asking' | 'running' | 'done' | 'stopped' | 'failed' | 'cancelled'

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { TOKEN } from '../../../harness/daemon'
+import { root, TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
@@ -116,6 +116,13 @@ await inEachBrowser((person, browser) => {
     await person.find(labels.cell('100', 'Ficus, weeping'), labels.cell(LARGEST, 'Last'))
     expect(stored(100n)).toMatchObject({ name: 'Ficus, weeping', tag: 'fig' })
     expect(stored(BigInt(LARGEST))).toMatchObject({ name: 'Last', tag: null })
+  })
+
+  test('imports a workbook, by one more press', async () => {
+    await person.chooseFile(labels.file, join(root, 'test/real-world/title-row.xlsx'))
+    await person.click(labels.startImport)
+
+    await person.find(labels.cell('11', 'Lamium album'), labels.cell('12', 'tree'))
   })
 
   test('exports what is shown to a CSV file', async () => {

@@ -1,0 +1,21 @@
+// The thread's side of reading a workbook: the messages that answer a request.
+
+import { messageOf, OpenError } from '../errors'
+import { readWorkbook } from './spreadsheet'
+import type { ToRead, WorkbookPart } from './workbook-thread'
+
+/** Reads a workbook and posts its parts as JSON, at last its end or the error. */
+export async function postWorkbook(
+  { bytes, sheet }: ToRead,
+  post: (text: string) => void,
+): Promise<void> {
+  const reply = (part: WorkbookPart) => post(JSON.stringify(part))
+  try {
+    const { rows, ...found } = await readWorkbook(bytes, sheet)
+    reply(found)
+    for await (const part of rows) reply({ rows: part })
+    reply({ end: true })
+  } catch (error) {
+    reply({ message: messageOf(error), isOfFile: error instanceof OpenError })
+  }
+}

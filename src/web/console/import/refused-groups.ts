@@ -1,0 +1,47 @@
+// Refused rows of one cause together.
+
+import type { Refused } from './state.ts'
+
+const MAX_GROUPS = 100
+const SHOWN = 3
+
+/** The rows of one cause. `examples` and `lines`: the first ones. */
+export type RefusedGroup = {
+  /** The message of the first row. */
+  readonly problem: string
+  /** The message without the value at fault. */
+  readonly cause: string
+  readonly count: number
+  readonly examples: readonly string[]
+  readonly lines: readonly number[]
+}
+
+// A column and its value, as messages begin: `id: "P-0" is not a whole number`, `plant 5 is stored with another name or tag`.
+const WITH_TEXT = /^(\w+): "((?:[^"\\]|\\.)*)" (.+)$/s
+const WITH_ID = /^(plant) (-?\d+) (.+)$/s
+
+function split(problem: string): { cause: string; examples: readonly string[] } {
+  const [, column, value, rest] = WITH_TEXT.exec(problem) ?? WITH_ID.exec(problem) ?? []
+  if (value === undefined) return { cause: problem, examples: [] }
+  return { cause: `the ${column === 'id' ? 'ID' : column} ${rest}`, examples: [value] }
+}
+
+/** Collects refused rows; returns a function that adds some, and returns all groups, of which there is a limit. */
+export function createGroups(): (rows: readonly Refused[]) => readonly RefusedGroup[] {
+  const groups = new Map<string, RefusedGroup>()
+  return (rows) => {
+    for (const { line, problem } of rows) {
+      const { cause, examples } = split(problem)
+      const before = groups.get(cause)
+      if (!before && groups.size === MAX_GROUPS) continue
+      groups.set(cause, {
+        problem: before?.problem ?? problem,
+        cause,
+        count: (before?.count ?? 0) + 1,
+        examples: [...(before?.examples ?? []), ...examples].slice(0, SHOWN),
+        lines: [...(before?.lines ?? []), line].slice(0, SHOWN),
+      })
+    }
+    return [...groups.values()]
+  }
+}
