@@ -269,7 +269,7 @@ test('sentences begin with capital letters, in the reference too', async () => {
   await page.getByText('This id belongs to a different plant', { exact: true }).waitFor()
   await isGrammatical()
   await console.button('Cancel').click()
-  await console.row(5).click()
+  await console.row(6).click()
   await page.getByText('Changes are not recorded').waitFor()
   await isGrammatical()
   await console.field('File to import').setInputFiles({

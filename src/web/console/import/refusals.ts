@@ -4,8 +4,9 @@ import type { Columns } from '../../../formats/columns.ts'
 import { createRefusedWriter } from '../../../formats/refused.ts'
 import type { Entry } from '../../../formats/row.ts'
 import type { Table } from '../../../formats/table.ts'
+import type { Refused } from './refused-groups.ts'
 import { createGroups } from './refused-groups.ts'
-import type { Import, Refused } from './state.ts'
+import type { Import } from './state.ts'
 
 /** An entry and its number among all rows, from 0. */
 export type PlacedRow = {

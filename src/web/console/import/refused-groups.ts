@@ -1,6 +1,6 @@
 // Refused rows of one cause together.
 
-import type { Refused } from './state.ts'
+export type Refused = { readonly line: number; readonly problem: string }
 
 const MAX_GROUPS = 100
 const SHOWN = 3

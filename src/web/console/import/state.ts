@@ -2,8 +2,6 @@
 
 import type { RefusedGroup } from './refused-groups.ts'
 
-export type Refused = { readonly line: number; readonly problem: string }
-
 export type Import = {
   readonly name: string
   readonly bytes: number
