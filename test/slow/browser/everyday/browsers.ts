@@ -1,4 +1,5 @@
 // The browsers that people use, each installed where it is missing, as root on Debian.
+import { afterAll, beforeAll, describe, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { temporaryFolder } from '../../../harness/folder'
 import { Skipped } from '../../faults/fault'
@@ -7,6 +8,7 @@ import { installChromium } from '../visit'
 import { startChromium } from './chromium'
 import type { Driver } from './driver'
 import { startFirefox } from './firefox'
+import { handsOn } from './hands'
 import { startWebKit } from './webkit'
 
 type Browser = {
@@ -26,12 +28,12 @@ const browsers = {
   WebKit: { install: needing('WebKitWebDriver', 'Xvfb'), start: startWebKit },
 } as const satisfies Record<string, Browser>
 
-export type BrowserName = keyof typeof browsers
+type BrowserName = keyof typeof browsers
 
-export const browserNames = Object.keys(browsers) as readonly BrowserName[]
+const browserNames = Object.keys(browsers) as readonly BrowserName[]
 
 /** Installs a browser where it is missing; resolves to the reason if that cannot be done. */
-export async function missing(name: BrowserName): Promise<string | null> {
+async function missing(name: BrowserName): Promise<string | null> {
   try {
     await browsers[name].install()
     return null
@@ -42,7 +44,7 @@ export async function missing(name: BrowserName): Promise<string | null> {
 }
 
 /** Starts a browser. `downloads`: the folder of its downloads, which is removed when it ends. */
-export async function startBrowser(name: BrowserName) {
+async function startBrowser(name: BrowserName) {
   const folder = temporaryFolder()
   const downloads = folder.file('downloads')
   mkdirSync(downloads)
@@ -54,5 +56,32 @@ export async function startBrowser(name: BrowserName) {
       await driver[Symbol.asyncDispose]()
       folder[Symbol.dispose]()
     },
+  }
+}
+
+/** Defines tests for each browser, which runs while they do; where it is missing, a skipped test has the reason. */
+export async function inEachBrowser(
+  define: (
+    person: ReturnType<typeof handsOn>,
+    browser: () => Awaited<ReturnType<typeof startBrowser>>,
+  ) => void,
+): Promise<void> {
+  for (const name of browserNames) {
+    const reason = await missing(name)
+    describe(`in ${name}`, () => {
+      if (reason !== null) {
+        test.skip(`nothing is tested: ${reason}`, () => {})
+        return
+      }
+      let browser: Awaited<ReturnType<typeof startBrowser>>
+      beforeAll(async () => {
+        browser = await startBrowser(name)
+      })
+      afterAll(() => browser[Symbol.asyncDispose]())
+      define(
+        handsOn(() => browser.driver),
+        () => browser,
+      )
+    })
   }
 }

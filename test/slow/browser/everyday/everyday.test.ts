@@ -1,5 +1,5 @@
 // Everyday tasks in the console, in each browser: `bun run test:browser`.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOKEN } from '../../../harness/daemon'
@@ -7,14 +7,11 @@ import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
 import { until } from '../../faults/fault'
-import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
-import { handsOn } from './hands'
+import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
 const { daemon, database, folder } = ownDaemon()
-const browsers: [BrowserName, string | null][] = []
-for (const name of browserNames) browsers.push([name, await missing(name)])
 
 const PLANTS = [
   { id: -7, name: 'Boston fern', tag: 'fern' },
@@ -29,25 +26,13 @@ const LARGEST = '9223372036854775807'
 
 const stored = (id: bigint) => storedPlants(database).find((plant) => plant.id === id)
 
-describe.each(browsers)('in %s', (browserName, reason) => {
-  if (reason !== null) {
-    test.skip(`nothing is tested: ${reason}`, () => {})
-    return
-  }
-  let browser: Awaited<ReturnType<typeof startBrowser>>
-  let person: ReturnType<typeof handsOn>
-  beforeAll(async () => {
-    browser = await startBrowser(browserName)
-    person = handsOn(browser.driver)
-  })
-  afterAll(() => browser[Symbol.asyncDispose]())
-
+await inEachBrowser((person, browser) => {
   beforeEach(async () => {
     for (const { id } of storedPlants(database))
       await daemon.fetch(`/plants/${id}`, { method: 'DELETE' })
     await daemon.fetch('/plants/batch', { json: { plants: PLANTS } })
-    await browser.driver.open('about:blank')
-    await browser.driver.open(daemon.url)
+    await browser().driver.open('about:blank')
+    await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.click(labels.connect)
     await person.find(labels.table, ...PLANTS.map(({ id }) => labels.row(String(id))))
@@ -101,7 +86,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.lose(labels.row('2'))
     // From then on it is done when the page is left.
     await person.find(labels.undo)
-    await browser.driver.open('about:blank')
+    await browser().driver.open('about:blank')
     expect(await until(PATIENCE_MS, () => stored(2n) === undefined)).toBeTrue()
   })
 
@@ -139,7 +124,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.click(labels.exportMenu)
     await person.click(labels.exportCsv)
 
-    const file = join(browser.downloads, 'plants.csv')
+    const file = join(browser().downloads, 'plants.csv')
     const expected = 'id,name,tag\n-7,Boston fern,fern\n3,Staghorn fern,fern\n'
     const isWhole = () => existsSync(file) && statSync(file).size >= expected.length
     expect(await until(PATIENCE_MS, isWhole)).toBeTrue()

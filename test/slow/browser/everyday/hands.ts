@@ -42,9 +42,9 @@ function place(element: Element | null): { x: number; y: number } | null {
 const finding = (target: Target): string =>
   `(${find})(${[target, ROW, CELL].map((it) => JSON.stringify(it))})`
 
-export function handsOn(driver: Driver) {
+export function handsOn(driver: () => Driver) {
   const sees = async (target: Target): Promise<boolean> =>
-    (await driver.evaluate(`${finding(target)} !== null`)) === true
+    (await driver().evaluate(`${finding(target)} !== null`)) === true
 
   /** Looks until `look` finds something. */
   async function until<T>(what: () => string, look: () => Promise<T | null | false>): Promise<T> {
@@ -54,15 +54,15 @@ export function handsOn(driver: Driver) {
       if (found !== null && found !== false) return found
       await Bun.sleep(LOOK_MS)
     }
-    const text = await driver.evaluate('document.body.innerText')
-    throw new Error(`${driver.version}: ${what()}; the page has:\n${text}`)
+    const text = await driver().evaluate('document.body.innerText')
+    throw new Error(`${driver().version}: ${what()}; the page has:\n${text}`)
   }
 
   const point = (target: Target) =>
     until(
       () => `nothing to click for ${JSON.stringify(target)}`,
       () =>
-        driver.evaluate(`(${place})(${finding(target)})`) as Promise<{
+        driver().evaluate(`(${place})(${finding(target)})`) as Promise<{
           x: number
           y: number
         } | null>,
@@ -70,12 +70,12 @@ export function handsOn(driver: Driver) {
 
   async function hover(target: Target): Promise<void> {
     const { x, y } = await point(target)
-    await driver.move(x, y)
+    await driver().move(x, y)
   }
 
   async function click(target: Target): Promise<void> {
     await hover(target)
-    await driver.press()
+    await driver().press()
   }
 
   return {
@@ -113,7 +113,7 @@ export function handsOn(driver: Driver) {
     /** Types a text in a field, in place of what is there. */
     async fill(target: Target, text: string): Promise<void> {
       await click(target)
-      await driver.keys([['Control', 'a'], ...[...text].map((character) => [character])])
+      await driver().keys([['Control', 'a'], ...[...text].map((character) => [character])])
     },
     /** Moves the keyboard to a control, as Tab does. */
     async focus(target: Target): Promise<void> {
@@ -121,21 +121,22 @@ export function handsOn(driver: Driver) {
         () => `does not see ${JSON.stringify(target)}`,
         () => sees(target),
       )
-      await driver.evaluate(`${finding(target)}.focus() ?? null`)
+      await driver().evaluate(`${finding(target)}.focus() ?? null`)
     },
     /** The text of a field. */
     textOf: (target: Target): Promise<unknown> =>
-      driver.evaluate(`${finding(target)}?.value ?? null`),
+      driver().evaluate(`${finding(target)}?.value ?? null`),
     /** Waits until the keyboard is in an element; fails with the one that it is in. */
     isIn: (selector: string) =>
       until(
         () => `the keyboard is not in ${selector}`,
         async () =>
-          (await driver.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) ===
-          true,
+          (await driver().evaluate(
+            `document.activeElement.matches(${JSON.stringify(selector)})`,
+          )) === true,
       ),
-    press: (...chord: string[]): Promise<void> => driver.keys([chord]),
+    press: (...chord: string[]): Promise<void> => driver().keys([chord]),
     chooseFile: (target: Target, path: string): Promise<void> =>
-      driver.chooseFile(finding(target), path),
+      driver().chooseFile(finding(target), path),
   }
 }

@@ -1,18 +1,15 @@
 // The console by the keyboard alone, in each browser: `bun run test:browser`.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
-import { handsOn } from './hands'
+import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
 const { daemon, database, folder } = ownDaemon()
-const browsers: [BrowserName, string | null][] = []
-for (const name of browserNames) browsers.push([name, await missing(name)])
 
 const PLANTS = 800
 const TABLE = '[role=grid]'
@@ -22,26 +19,14 @@ const plants = Array.from({ length: PLANTS }, (_, at) => ({
   ...(at < 20 ? { tag: 'fern' } : {}),
 }))
 
-describe.each(browsers)('in %s', (browserName, reason) => {
-  if (reason !== null) {
-    test.skip(`nothing is tested: ${reason}`, () => {})
-    return
-  }
-  let browser: Awaited<ReturnType<typeof startBrowser>>
-  let person: ReturnType<typeof handsOn>
-  beforeAll(async () => {
-    browser = await startBrowser(browserName)
-    person = handsOn(browser.driver)
-  })
-  afterAll(() => browser[Symbol.asyncDispose]())
-
+await inEachBrowser((person, browser) => {
   const type = async (text: string): Promise<void> => {
     for (const character of text) await person.press(character)
   }
 
   async function open(): Promise<void> {
-    await browser.driver.open('about:blank')
-    await browser.driver.open(daemon.url)
+    await browser().driver.open('about:blank')
+    await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
     await person.find(labels.table)
@@ -121,7 +106,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
 
   test('a menu is as high as its buttons', async () => {
     await person.click({ kind: 'button', name: { pattern: '^Export' } })
-    const below = await browser.driver.evaluate(`(() => {
+    const below = await browser().driver.evaluate(`(() => {
       const bottomOf = (it) => it.getBoundingClientRect().bottom
       const menu = document.querySelector(':popover-open')
       const buttons = [...menu.children].filter((it) => it.checkVisibility())
@@ -156,7 +141,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
       await person.find(labels.selected(`All ${PLANTS} selected`))
       await person.click(labels.deleteAll)
       await person.find(labels.control(`Undo the deletion of ${PLANTS} plants`))
-      const checked = await browser.driver.evaluate(
+      const checked = await browser().driver.evaluate(
         'performance.getEntriesByType("resource").filter((it) => /plants.\\d+$/.test(it.name)).length',
       )
       await person.press('Control', 'z')
@@ -172,7 +157,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.find(labels.selected(`All ${PLANTS} selected`))
     await person.click(labels.deleteAll)
     await person.find(labels.control(`Undo the deletion of ${PLANTS} plants`))
-    await browser.driver.open('about:blank')
+    await browser().driver.open('about:blank')
 
     await until('the end of the deletion', () => storedPlants(database).length === 0)
   })

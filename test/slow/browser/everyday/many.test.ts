@@ -1,16 +1,13 @@
 // The console with 50,000 plants, in each browser: `bun run test:browser`.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, beforeEach, expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
-import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
-import { handsOn } from './hands'
+import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
 const { daemon } = ownDaemon()
-const browsers: [BrowserName, string | null][] = []
-for (const name of browserNames) browsers.push([name, await missing(name)])
 
 const PLANTS = 50_000
 const BATCH = 1000
@@ -27,28 +24,16 @@ beforeAll(async () => {
   }
 })
 
-describe.each(browsers)('in %s', (browserName, reason) => {
-  if (reason !== null) {
-    test.skip(`nothing is tested: ${reason}`, () => {})
-    return
-  }
-  let browser: Awaited<ReturnType<typeof startBrowser>>
-  let person: ReturnType<typeof handsOn>
-  beforeAll(async () => {
-    browser = await startBrowser(browserName)
-    person = handsOn(browser.driver)
-  })
-  afterAll(() => browser[Symbol.asyncDispose]())
-
+await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    await browser.driver.open('about:blank')
-    await browser.driver.open(daemon.url)
+    await browser().driver.open('about:blank')
+    await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
     await person.find(labels.row('0'))
   })
 
-  const evaluate = (expression: string) => browser.driver.evaluate(expression)
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
 
   /** The longest time in ms in which the page did nothing else, and all of it, while something is done. */
   async function longestTask(act: () => Promise<void>): Promise<[longest: number, all: number]> {
@@ -80,7 +65,7 @@ describe.each(browsers)('in %s', (browserName, reason) => {
       await person.lose(labels.row('23753'))
       await person.find(labels.cell('35358', 'ash 2'), labels.cell('12148', 'ash 12'))
     })
-    process.stdout.write(`${browserName}: longest task ${longest} of ${all} ms\n`)
+    process.stdout.write(`${browser().driver.version}: longest task ${longest} of ${all} ms\n`)
 
     expect(longest).toBeLessThan(all / 4)
   })
@@ -98,8 +83,8 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     await person.press('Enter')
     await person.find(labels.control('Remove Name Gunsel 49995'), labels.row('11605'))
 
-    await browser.driver.open('about:blank')
-    await browser.driver.open(`${daemon.url}/?q="Gunsel+49995"`)
+    await browser().driver.open('about:blank')
+    await browser().driver.open(`${daemon.url}/?q="Gunsel+49995"`)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
     await person.find(labels.cell('11605', 'Günsel 49995'))

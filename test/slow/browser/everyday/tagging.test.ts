@@ -1,18 +1,15 @@
 // Tags and new plants in the console, in each browser: `bun run test:browser`.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { TOKEN } from '../../../harness/daemon'
 import { ownDaemon } from '../../../harness/own-daemon'
 import { ownPages } from '../../../harness/own-pages'
 import { storedPlants } from '../../../harness/plants'
 import { until } from '../../../harness/until'
-import { type BrowserName, browserNames, missing, startBrowser } from './browsers'
-import { handsOn } from './hands'
+import { inEachBrowser } from './browsers'
 import * as labels from './labels'
 
 ownPages()
 const { daemon, database, stored } = ownDaemon()
-const browsers: [BrowserName, string | null][] = []
-for (const name of browserNames) browsers.push([name, await missing(name)])
 
 const HOUSE_PLANTS = 120
 const OTHERS = 35
@@ -31,21 +28,9 @@ const plants = Array.from({ length: PLANTS }, (_, at) => ({
 const withTag = (tag: string | null): number =>
   storedPlants(database).filter((plant) => plant.tag === tag).length
 
-describe.each(browsers)('in %s', (browserName, reason) => {
-  if (reason !== null) {
-    test.skip(`nothing is tested: ${reason}`, () => {})
-    return
-  }
-  let browser: Awaited<ReturnType<typeof startBrowser>>
-  let person: ReturnType<typeof handsOn>
-  beforeAll(async () => {
-    browser = await startBrowser(browserName)
-    person = handsOn(browser.driver)
-  })
-  afterAll(() => browser[Symbol.asyncDispose]())
-
+await inEachBrowser((person, browser) => {
   beforeEach(async () => {
-    await browser.driver.open('about:blank')
+    await browser().driver.open('about:blank')
     const before = storedPlants(database).map(({ id, name, tag }) => ({
       id: Number(id),
       name,
@@ -53,13 +38,13 @@ describe.each(browsers)('in %s', (browserName, reason) => {
     }))
     if (before.length > 0) await daemon.fetch('/plants/batch-delete', { json: { plants: before } })
     expect((await daemon.fetch('/plants/batch', { json: { plants } })).status).toBe(200)
-    await browser.driver.open(daemon.url)
+    await browser().driver.open(daemon.url)
     await person.fill(labels.token, TOKEN)
     await person.press('Enter')
     await person.find(labels.row('1'))
   })
 
-  const evaluate = (expression: string) => browser.driver.evaluate(expression)
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
   const type = async (text: string): Promise<void> => {
     for (const character of text) await person.press(character)
   }
