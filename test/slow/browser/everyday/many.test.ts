@@ -65,7 +65,7 @@ await inEachBrowser((person, browser) => {
       await person.lose(labels.row('23753'))
       await person.find(labels.cell('35358', 'ash 2'), labels.cell('12148', 'ash 12'))
     })
-    process.stdout.write(`longest task ${longest} of ${all} ms\n`)
+    process.stdout.write(`${browser().driver.version}: longest task ${longest} of ${all} ms\n`)
 
     expect(longest).toBeLessThan(all / 4)
   })

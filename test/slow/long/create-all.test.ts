@@ -1,11 +1,11 @@
 // The results of createAll for each plant, and the number of its requests.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createClient, type Fetch, type NewPlant, type Plants } from '../../src/client/client'
-import { TOKEN } from '../harness/daemon'
-import { own } from '../harness/own'
-import { ownDaemon } from '../harness/own-daemon'
-import { storedPlants } from '../harness/plants'
+import { createClient, type Fetch, type NewPlant, type Plants } from '../../../src/client/client'
+import { TOKEN } from '../../harness/daemon'
+import { own } from '../../harness/own'
+import { ownDaemon } from '../../harness/own-daemon'
+import { storedPlants } from '../../harness/plants'
 
 const { daemon, database, stored } = ownDaemon()
 const client = own(() => createClient({ url: daemon.url, token: TOKEN }))

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { root } from './harness/daemon'
+import { root } from '../../harness/daemon'
 
 const LENGTH = 2000
 const GROWTH = 4

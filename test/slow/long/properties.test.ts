@@ -1,14 +1,14 @@
 // Properties of every request, checked with random ones.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { TOKEN } from '../harness/daemon'
-import { type Answer, createClient } from '../harness/http'
-import { own } from '../harness/own'
-import { ownDaemon } from '../harness/own-daemon'
-import { storedPlants } from '../harness/plants'
-import { bare, request } from './case'
-import { faultOfError, faultOfHead } from './expect'
-import { judge, type OraclePlant } from './oracle'
+import { TOKEN } from '../../harness/daemon'
+import { type Answer, createClient } from '../../harness/http'
+import { own } from '../../harness/own'
+import { ownDaemon } from '../../harness/own-daemon'
+import { storedPlants } from '../../harness/plants'
+import { bare, request } from '../../hostile/case'
+import { faultOfError, faultOfHead } from '../../hostile/expect'
+import { judge, type OraclePlant } from '../../hostile/oracle'
 
 const RUNS = { numRuns: 300 }
 
