@@ -274,7 +274,7 @@ function Stored({ preview: { analysis, replaces } }: { readonly preview: Preview
         </label>
       ) : null}
       {differing > 0 && !replaces.value ? (
-        <p class="hint">Otherwise they are refused, and the stored plants stay as they are.</p>
+        <p class="hint">Otherwise refused: the stored plants stay as they are.</p>
       ) : null}
     </>
   )
