@@ -42,13 +42,17 @@ describe('a token', () => {
     await using console = await open(await createToken('importer'))
     const { page } = console
     const text = Array.from({ length: 40_000 }, (_, i) => `{"id":${i + 1000},"name":"p ${i}"}\n`)
+    let batches = 0
+    await page.route('**/plants/batch', async (route) => {
+      batches += 1
+      if (batches === 5) await revokeToken('importer')
+      await route.continue()
+    })
     await console.field('File to import').setInputFiles({
       name: 'plants.ndjson',
       mimeType: 'application/x-ndjson',
       buffer: Buffer.from(text.join('')),
     })
-    await page.getByText(/created \d+,000/).waitFor()
-    await revokeToken('importer')
     await page.getByText('Waiting; it resumes by itself.').waitFor()
     await connect(page)
     await page
