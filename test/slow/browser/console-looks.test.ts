@@ -277,7 +277,7 @@ test('sentences begin with capital letters, in the reference too', async () => {
   await console.field('File to import').setInputFiles({
     name: 'garden.csv',
     mimeType: 'text/csv',
-    buffer: Buffer.from('id,name,bed\n900,Rosa,1\n901,,2\n900,Tulipa,2\n'),
+    buffer: Buffer.from('id,name,bed\n900,Rosa,1\n901,,2\n902,Tulipa,2\n'),
   })
   await page.getByRole('cell', { name: 'Tulipa' }).waitFor()
   await isGrammatical()

@@ -225,7 +225,7 @@ await inEachBrowser((person, browser) => {
 
     test('Close of an import', async () => {
       const file = folder.file('plants.csv')
-      await Bun.write(file, 'id,name\n1,plant 1\n')
+      await Bun.write(file, 'id,name,tag\n1,plant 1,fern\n')
       await person.chooseFile(labels.file, file)
       await press('Close')
       await person.isIn(TABLE)
