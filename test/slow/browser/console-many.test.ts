@@ -221,8 +221,14 @@ test('a page that is left carries out what was about to be done', async () => {
   await console.button('Undo the deletion of 2 plants').waitFor()
   await console.tick(...ids.slice(2, 4))
   await console.field('Tag for all of them').fill('fern')
+  // Each plant is read before it is tagged; until then, leaving asks.
+  const isRead = ids
+    .slice(2, 4)
+    .map((id) => page.waitForResponse((it) => it.url().endsWith(`/plants/${id}`)))
   await page.keyboard.press('Enter')
   await console.button('Undo the tag of 2 plants').waitFor()
+  for (const response of await Promise.all(isRead)) await response.finished()
+  await page.evaluate(() => new Promise(requestAnimationFrame))
   await page.goto('about:blank')
   await until('the tag of the last plant', () => tagOf(at(ids, 3)) === 'fern')
   expect(ids.map((id) => stored(BigInt(id))?.tag)).toEqual([
