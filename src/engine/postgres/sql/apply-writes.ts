@@ -10,6 +10,7 @@ import {
   type BatchOutcome,
   type Create,
   DONE,
+  isDone,
   isPlantWrite,
   POSTPONED,
   type Write,
@@ -139,6 +140,8 @@ type Decided = {
   readonly outcomes: readonly BatchOutcome[]
   readonly net: Net
   readonly entries: readonly NewEntry[]
+  /** Ids without a row that no other process may take before the commit. */
+  readonly reserved: readonly RowId[]
 }
 
 /** Decides a batch on the stored rows, without the writes of `locked` rows. */
@@ -156,24 +159,38 @@ function decideAll(
     if (locked.size > 0 && idsOf(write).some((id) => locked.has(id))) return POSTPONED
     return decide(write, state, changeLog)
   })
-  return { outcomes, net: netOf(changed, stored), entries }
+  const net = netOf(changed, stored)
+  const passed = entries.length > 0 ? net.passed : []
+  const reserved = [...new Set([...passed, ...missingOf(batch, outcomes, net, stored)])]
+  return { outcomes, net, entries, reserved }
 }
 
-// With entries in the change log, no other process may create such a plant before the commit.
-const passedOf = ({ net, entries }: Decided): readonly RowId[] =>
-  entries.length > 0 ? net.passed : []
+/**
+ * The missing plants of writes of several plants. Each such write is one moment, its commit: until then no other process
+ * may create a plant that it reports as missing, or has created and a later write of the batch removed.
+ */
+function missingOf(
+  batch: readonly Write[],
+  outcomes: readonly BatchOutcome[],
+  { inserted }: Net,
+  stored: Rows,
+): RowId[] {
+  const several = batch.filter((write, index) => 'rows' in write && isDone(outcomes[index]))
+  const created = new Set(inserted.map(([id]) => id))
+  return rowsIn(several).filter((id) => !stored.has(id) && !created.has(id))
+}
 
 function insertsOf(sql: SQL, decided: Decided): Statement[] {
-  const passed = passedOf(decided).map((id) => toRow({ id: BigInt(id), name: '' }))
-  const inserted = [...decided.net.inserted, ...passed]
+  const reserved = decided.reserved.map((id) => toRow({ id: BigInt(id), name: '' }))
+  const inserted = [...decided.net.inserted, ...reserved]
   return inserted.length > 0 ? [insert(sql, inserted)] : []
 }
 
 /** The writes that follow the inserts. */
 function writesOf(sql: SQL, at: LaneStep, batch: readonly Write[], decided: Decided): Statement[] {
-  const { net, entries } = decided
+  const { net, entries, reserved } = decided
   const statements: Statement[] = []
-  const deleted = [...net.deleted, ...passedOf(decided)]
+  const deleted = [...net.deleted, ...reserved]
   if (net.updated.length > 0) statements.push(update(sql, net.updated))
   if (deleted.length > 0) statements.push(remove(sql, deleted))
   const growth = net.inserted.length - net.deleted.length

@@ -1,0 +1,64 @@
+// A write of several plants is one moment, whatever other processes commit meanwhile.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { SQL } from 'bun'
+import type { PostgresServer } from '../../../tools/postgres/server'
+import { PATIENCE_MS } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { errorOf, newDatabase, openAt } from '../../harness/postgres-store'
+import { until } from '../../harness/until'
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const LILY = { id: 18n, name: 'lily' }
+const ROSE = { id: 20n, name: 'rose' }
+
+const WAITING = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`
+
+/** A store with plant 20, and another session that has deleted it, created plant 18, and not committed yet. */
+async function openBesideMove(server: PostgresServer) {
+  const url = await newDatabase(server)
+  const store = await openAt(url)
+  await store.createPlant(ROSE)
+  const other = new SQL({ adapter: 'postgres', url, tls: 'disable', max: 1 })
+  await other
+    .unsafe(`BEGIN; DELETE FROM plants WHERE id = 20; INSERT INTO plants VALUES (18, 'rose')`)
+    .simple()
+  return {
+    store,
+    /** Commits once a write of the store waits for it. */
+    async commit() {
+      await until('a waiting lock', async () => (await server.query(WAITING, url)).length)
+      await other.unsafe('COMMIT').simple()
+    },
+    async [Symbol.asyncDispose]() {
+      await other.close({ timeout: 0 })
+      await store.close()
+    },
+  }
+}
+
+describeServers('a plant that another session replaces by another in %s:', (started) => {
+  test('a batch of deletes finds either of both', async () => {
+    await using it = await openBesideMove(await started())
+
+    const [deleted] = await Promise.all([it.store.deletePlants([LILY, ROSE]), it.commit()])
+
+    expect(deleted).toEqual({ deleted: 0, changed: [18n], missing: [20n] })
+  })
+
+  test('a batch of creates beside a delete of one of them is refused', async () => {
+    await using it = await openBesideMove(await started())
+
+    const writes = [
+      it.store.createPlants([LILY, { id: 19n, name: 'iris' }]),
+      it.store.deletePlant(18n),
+      it.store.replacePlant(ROSE),
+    ].map(errorOf)
+    await it.commit()
+
+    expect(await Promise.all(writes)).toEqual([40902, null, 40402])
+    expect(await it.store.readPlant(19n)).toBeNull()
+  })
+})
