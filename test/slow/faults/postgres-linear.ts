@@ -33,6 +33,14 @@ interface Scene {
 
 type Hurt = (scene: Scene) => Promise<unknown>
 
+interface Trial {
+  hurt: Hurt
+  /** True if a synchronous standby waits to be promoted. */
+  isGuarded: boolean
+  /** The longest pause of a client between two operations. */
+  pauseMs: number
+}
+
 /** The backends of the daemon of a place; `commits`: only the one that commits. */
 async function backendsOf(server: Server, place: number, commits = false): Promise<number[]> {
   const rows: { pid: number }[] = await server.query(
@@ -42,7 +50,7 @@ async function backendsOf(server: Server, place: number, commits = false): Promi
   return rows.map(({ pid }) => pid)
 }
 
-async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise<Outcome> {
+async function underFault(about: string, { hurt, isGuarded, pauseMs }: Trial): Promise<Outcome> {
   // The newest is without what makes a standby.
   const server = await startServer({}, isGuarded ? OLDEST : NEWEST)
   await server.createDatabase(DATABASE)
@@ -54,7 +62,7 @@ async function underFault(about: string, hurt: Hurt, isGuarded = false): Promise
   const start = (place: number) =>
     serveBefore(urlOf(hosts, USERS[place]), { env: { PLANTSTORE_KEEP_CHANGES: '1d' } })
   const daemons: Daemon[] = await Promise.all(USERS.map((_, place) => start(place)))
-  const load = startLinearLoad(daemons, PAUSE_MS)
+  const load = startLinearLoad(daemons, pauseMs)
   // Of either daemon, so that it sees what each commits between the other's.
   const logs = USERS.map((_, place) => followLog(() => load.target(place)))
   const problems: string[] = []
@@ -135,8 +143,10 @@ const killServer: Hurt = async (scene) => {
   }
 }
 
-// Operations unanswered at a kill may take effect at any later time: the pause limits their number.
+// Operations unanswered at a kill may take effect at any later time: the pause limits their number. Beside half of all
+// clients that wait for seconds, each operation of the others leaves many states possible.
 const PAUSE_MS = 12
+const LONG_PAUSE_MS = 40
 const HANG_MS = 7000
 
 /** For longer than the daemon waits for its commit; then it goes on. */
@@ -158,14 +168,20 @@ const failOverOnce: Hurt = async (scene) => {
 const explained = 'one order of all operations explains every answer of two daemons'
 
 const scenes = [
-  ['kill', 'kill -9 of each of them', killDaemons, false],
-  ['backend', 'kill -9 of backends', killBackends, false],
-  ['server', 'kill -9 of all of PostgreSQL, and a restart', killServer, false],
-  ['stopped', 'a backend stands still for 7 s, and goes on', stopBackend, false],
-  ['failover', 'a failover to the synchronous standby', failOverOnce, true],
+  ['kill', 'kill -9 of each of them', killDaemons],
+  ['backend', 'kill -9 of backends', killBackends],
+  ['server', 'kill -9 of all of PostgreSQL, and a restart', killServer],
+  ['stopped', 'a backend stands still for 7 s, and goes on', stopBackend],
+  ['failover', 'a failover to the synchronous standby', failOverOnce],
 ] as const
 
-export const postgresLinearFaults: Fault[] = scenes.map(([name, what, hurt, isGuarded]) => {
+export const postgresLinearFaults: Fault[] = scenes.map(([name, what, hurt]) => {
   const about = `${explained}: ${what}`
-  return { name: `postgres-linear-${name}`, about, run: () => underFault(about, hurt, isGuarded) }
+  const isGuarded = hurt === failOverOnce
+  const pauseMs = hurt === stopBackend ? LONG_PAUSE_MS : PAUSE_MS
+  return {
+    name: `postgres-linear-${name}`,
+    about,
+    run: () => underFault(about, { hurt, isGuarded, pauseMs }),
+  }
 })
