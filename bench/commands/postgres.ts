@@ -21,6 +21,7 @@ const flags = readFlags('Creates with PostgreSQL, in turn with the embedded engi
   'round-trip-ms': { default: '8', help: 'milliseconds of round trip to the server that is far' },
   'fsync-ms': { default: '0', help: 'milliseconds added to each fsync; the results are not kept' },
   pool: { default: '10', help: 'connections of one INSERT per create' },
+  'keep-changes': { default: '', help: 'one and two plantstores with a change log as well: 1d' },
   other: { default: '', help: 'another executable of plantstore, loaded as well' },
   postgres: { default: '', help: 'folder of the programs of PostgreSQL; newest that is found' },
 })
@@ -74,6 +75,8 @@ async function before(
 
 // With few clients, a server that is far is limited by its distance alone.
 const isFar = (count: number) => count >= 64
+const isShared = (count: number) => count > 1
+const plain = (url: string, name: string) => plantstoreBefore(url, name)
 const contenders = [
   await startContender({
     name: EMBEDDED,
@@ -82,13 +85,19 @@ const contenders = [
     postgresPid: postgres.pid,
     wrapped: onDisk,
   }),
-  await before('one', ONE, 1, plantstoreBefore),
+  await before('one', ONE, 1, plain),
   await before('inserts', INSERTS, 1, (url, name) => insertEach(url, name, pool)),
-  await before('two', TWO, 2, plantstoreBefore, (count) => count > 1),
+  await before('two', TWO, 2, plain, isShared),
 ]
-if (proxy) contenders.push(await before('far', FAR, 1, plantstoreBefore, isFar, proxy.port))
+if (proxy) contenders.push(await before('far', FAR, 1, plain, isFar, proxy.port))
+if (flags['keep-changes']) {
+  const options = ['--keep-changes', flags['keep-changes']]
+  const logging = (url: string, name: string) => plantstoreBefore(url, name, { options })
+  contenders.push(await before('one_log', `${ONE}, change log`, 1, logging))
+  contenders.push(await before('two_log', `${TWO}, change log`, 2, logging, isShared))
+}
 if (flags.other) {
-  const other = (url: string, name: string) => plantstoreBefore(url, name, flags.other)
+  const other = (url: string, name: string) => plantstoreBefore(url, name, { program: flags.other })
   contenders.push(await before('other', flags.other, 1, other))
   const far = `${flags.other}, ${roundTrip} ms away`
   if (proxy) contenders.push(await before('other_far', far, 1, other, isFar, proxy.port))
@@ -172,8 +181,8 @@ for (const count of connections) {
   console.log(table(head, cells))
 }
 console.log(`\n${postgres.version}, deadlocks: ${deadlocks}`)
-// Only what is asked for without another executable or disk is kept.
-if (!flags.other && delay === 0) {
+// Only what is asked for without a change log, another executable or disk is kept.
+if (!flags['keep-changes'] && !flags.other && delay === 0) {
   writeResults('postgres', {
     version: postgres.version,
     rounds,

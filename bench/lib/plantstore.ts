@@ -39,12 +39,16 @@ export function plantstoreAt(executable: string, name = 'plantstore'): Server {
   }
 }
 
-/** plantstore before a database of PostgreSQL. */
-export function plantstoreBefore(url: string, name: string, program = executable): Server {
+/** plantstore before a database of PostgreSQL, with further options of `serve`. */
+export function plantstoreBefore(
+  url: string,
+  name: string,
+  { program = executable, options = [] }: { program?: string; options?: readonly string[] } = {},
+): Server {
   return {
     ...plantstoreAt(program, name),
     command: (port, folder) => ({
-      argv: [program, 'serve', '--port', String(port)],
+      argv: [program, 'serve', '--port', String(port), ...options],
       env: { PLANTSTORE_TOKEN: token, PLANTSTORE_DATABASE: url },
       cwd: folder,
     }),
