@@ -41,12 +41,10 @@ const CR = 13
 
 /** The line ends of a text: those of Unix, Windows and old Macs. `before`: the last byte before it. */
 function countLineEnds(bytes: Uint8Array, before = 0): number {
-  let count = 0
-  let last = before
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0
-    if (byte === CR || (byte === LF && last !== CR)) count += 1
-    last = byte
+  let count = before === CR && bytes[0] === LF ? -1 : 0
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1
+  for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) {
+    if (bytes[at + 1] !== LF) count += 1
   }
   return count
 }

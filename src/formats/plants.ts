@@ -230,7 +230,7 @@ export async function* readPlants(
   const isJson = format === 'json' || format === 'ndjson'
   const source: Source = { header, isNamed, format, columns, isJson }
   const { id: idColumn, numberFrom } = columns
-  let place = 0n
+  let place = 0
   let hasZeros = false
   let hasSpace = false
 
@@ -252,14 +252,14 @@ export async function* readPlants(
     if ('stop' in line) {
       return { line: line.line, stop: `${line.stop}${inColumn(source, line.column)}` }
     }
-    place += 1n
+    place += 1
     if ('problem' in line) {
       const problem = `${line.problem}${inColumn(source, line.column)}`
       return { line: line.line, problem, source: line }
     }
     const surplus = explainSurplus(source, line)
     if (surplus !== null) return { line: line.line, problem: surplus, source: line }
-    const given = numberFrom === null ? undefined : numberFrom + place - 1n
+    const given = numberFrom === null ? undefined : numberFrom + BigInt(place - 1)
     const id = idColumn === null ? given : idOf(source, line, idColumn)
     const values = valuesOf(source, line, id)
     if (!hasZeros) noticeZeros(line)

@@ -12,7 +12,7 @@ const REASON = 'reason'
 export type RefusedWriter = {
   readonly header: string
   /** The text of a row. `place`: its number among all rows, from 0. */
-  row(source: FileRow | Unreadable, reason: string, place: bigint): string
+  row(source: FileRow | Unreadable, reason: string, place: number): string
   /** The options that import what is written, besides those of the columns. */
   readonly idColumn: string | null
   /** The name of a column in the file of refused rows. `place`: its place in the file that was read. */
@@ -37,7 +37,7 @@ export function createRefusedWriter(
   const free = (name: string): string => (names.includes(name) ? free(`${name}_`) : name)
   const reasonColumn = free(REASON)
   const idColumn = numberFrom === null ? null : free('id')
-  const numberOf = (place: bigint) => (numberFrom === null ? 0n : numberFrom + place)
+  const numberOf = (place: number) => (numberFrom === null ? 0n : numberFrom + BigInt(place))
 
   if (format === 'json' || format === 'ndjson') {
     return {

@@ -88,7 +88,7 @@ export class Report {
     this.#write(`refused rows saved to ${refused}; fix them, then run: ${line}`)
   }
 
-  #keep(entry: Entry, problem: string, place: bigint): void {
+  #keep(entry: Entry, problem: string, place: number): void {
     if (!this.#refusedFile || !('source' in entry)) return
     const { row, header } = this.#refusedWriter
     this.#refusedFile.add(row(entry.source, problem, place), header)

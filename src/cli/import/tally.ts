@@ -24,14 +24,14 @@ export type Tally = {
 /** Counts the results of rows, reports the first refused ones, and saves all of them to a file if there is one. */
 export function createTally(
   report: (line: string) => void,
-  keep: (entry: Entry, problem: string, place: bigint) => void,
+  keep: (entry: Entry, problem: string, place: number) => void,
 ): Tally {
   const counts = { created: 0, skipped: 0, replaced: 0, refused: 0 }
-  let place = 0n
+  let place = 0
   let notRead: string | null = null
   return {
     counts,
-    rows: () => Number(place),
+    rows: () => place,
     notRead: () => notRead,
     stop(why: string): void {
       notRead ??= why
@@ -47,7 +47,7 @@ export function createTally(
         if (counts.refused <= REFUSED_SHOWN) report(`line ${entry.line}: ${result.problem}`)
         keep(entry, result.problem, place)
       }
-      place += 1n
+      place += 1
     },
     end(): void {
       const more = counts.refused - REFUSED_SHOWN

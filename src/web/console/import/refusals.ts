@@ -11,7 +11,7 @@ import type { Import } from './state.ts'
 /** An entry and its number among all rows, from 0. */
 export type PlacedRow = {
   readonly entry: Exclude<Entry, { stop: string }>
-  readonly place: bigint
+  readonly place: number
 }
 export type RefusedRow = Refused & PlacedRow
 

@@ -50,7 +50,7 @@ async function send(
 
 /** Numbers the rows of a file across its groups; `onStop` gets the entry where reading stopped. */
 function createPlaces(onStop: (entry: Extract<Entry, { stop: string }>) => void) {
-  let place = 0n
+  let place = 0
   return (group: readonly Entry[]): PlacedRow[] =>
     group.flatMap((entry) => {
       if (!('stop' in entry)) return [{ entry, place: place++ }]
