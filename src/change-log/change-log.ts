@@ -55,10 +55,10 @@ export interface ChangeLog {
    */
   read(options: ReadOptions): Promise<ChangeLogPage>
   /**
-   * Entries of one plant, newest first: those before the cursor `after`, if given. Without `next`, the page is the
-   * last.
+   * Entries of one plant, or of all (null), newest first: those before the cursor `after`, if given. Without `next`, the
+   * page is the last.
    */
-  history(id: Int64, options: ReadOptions): Promise<HistoryPage>
+  history(id: Int64 | null, options: ReadOptions): Promise<HistoryPage>
   /**
    * Calls `listener` when there may be new entries: at once after commits of this process, within half a second after
    * others. Returns a function that ends it.

@@ -151,6 +151,10 @@ function changeLogCalls(
      */
     changes: (query: FollowQuery = {}) => changesAfter(sender, query),
 
+    /** A page of the changes of all plants, newest first. */
+    listHistory: async (query: ChangesQuery = {}, options: CallOptions = {}) =>
+      call('GET', 'plants/history', { query: searchOf(query), read: toHistoryPage, ...options }),
+
     /** A page of the changes of one plant, newest first, also for deleted plants. */
     history: async (id: bigint, query: ChangesQuery = {}, options: CallOptions = {}) =>
       call('GET', `plants/${digitsOf(id)}/history`, {

@@ -233,6 +233,20 @@ function testEntries(make: () => Promise<ChangeLogDatabase>): void {
     expect((await changeLog.history(2n, { limit: 6 })).next).toBeUndefined()
     expect(await changeLog.history(99n, { limit: 4 })).toEqual({ entries: [] })
   })
+
+  test('has the history of all plants, the newest first, page by page', async () => {
+    await using database = await make()
+    const store = await database.open(DAY_MS)
+    await store.createPlants(range(1, 5))
+    await store.patchPlant(3n, { name: 'v1' })
+    const changeLog = changeLogOf(store)
+
+    const first = await changeLog.history(null, { limit: 4 })
+    const rest = await changeLog.history(null, { limit: 4, after: first.next ?? '' })
+    expect([...first.entries, ...rest.entries]).toEqual((await follow(store)).reverse())
+    expect(rest.next).toBeUndefined()
+    expect((await changeLog.history(null, { limit: 6 })).next).toBeUndefined()
+  })
 }
 
 function testCursors(make: () => Promise<ChangeLogDatabase>): void {

@@ -90,6 +90,23 @@ test('pages begin after a cursor, and the last one has a cursor to go on from', 
   expect((await read('?limit=1')).changes[0]?.before).toBeNull()
 })
 
+test('the history of all plants has the newest first, page by page', async () => {
+  const start = await now()
+  for (let id = 210; id < 213; id++) await create(id)
+
+  const ids = []
+  let after = ''
+  for (let pages = 0; pages < 2; pages++) {
+    const page = (await (await daemon.fetch(`/plants/history?limit=2${after}`)).json()) as Page
+    ids.push(...page.changes.map(({ id }) => Number(id)))
+    after = `&after=${page.next}`
+  }
+
+  expect(ids.slice(0, 3)).toEqual([212, 211, 210])
+  const older = await daemon.fetch(`/plants/history?after=${start}&limit=1`)
+  expect(((await older.json()) as Page).changes.map(({ id }) => Number(id))).not.toContain(210)
+})
+
 test('the history of a plant has the newest first, page by page, though the plant is gone', async () => {
   await create(200)
   for (const name of ['b', 'c'])
@@ -240,7 +257,7 @@ test('a URL of 10 MB does not get as far as the store', async () => {
 test('without a log, both are 40403, and say which option keeps one', async () => {
   await using plain = await startDaemon({ database: folder.file('plain.db') })
 
-  for (const path of ['/plants/changes', '/plants/1/history']) {
+  for (const path of ['/plants/changes', '/plants/history', '/plants/1/history']) {
     const answer = await plain.fetch(path)
     expect(await answer.clone().text()).toContain('--keep-changes')
     await expectError(answer, 40403)

@@ -14,6 +14,7 @@ test.each([
   ['/plants/batch', ['POST', 'PUT']],
   ['/plants/batch-delete', ['POST']],
   ['/plants/changes', ['GET', 'HEAD']],
+  ['/plants/history', ['GET', 'HEAD']],
   ['/plants/1/history', ['GET', 'HEAD']],
   ['/health', ['GET', 'HEAD']],
   ['/metrics', ['GET', 'HEAD']],

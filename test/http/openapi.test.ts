@@ -113,6 +113,7 @@ test('describes every route, each with an example of each of its answers', () =>
     'get /openapi.json',
     'get /plants',
     'get /plants/changes',
+    'get /plants/history',
     'get /plants/{id}',
     'get /plants/{id}/history',
     'get /token',

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import type { ChangeLog, ChangeLogEntry } from '../../change-log/change-log'
 import { ApiError } from '../../errors'
 import { toJson } from '../../plant/json'
+import type { Int64 } from '../../plant/plant'
 import type { Store } from '../../store'
 import { requestContext } from '../access/request-context'
 import { readWeights } from '../answers/accept-encoding'
@@ -49,6 +50,8 @@ type ChangeDeps = {
   readonly followers: Followers
 }
 
+type Limits = { readonly limit?: string | number | undefined; readonly after?: string | undefined }
+
 export function changes({ store, answerBudget, followers }: ChangeDeps) {
   return new Elysia({ name: 'changes' })
     .use(requestContext())
@@ -88,13 +91,33 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
         },
       },
     )
+    .use(histories({ store, answerBudget }))
+}
+
+/** The routes of what changed, newest first. */
+function histories({ store, answerBudget }: Omit<ChangeDeps, 'followers'>) {
+  async function answerHistory(request: Request, id: Int64 | null, { limit, after }: Limits) {
+    const options = { limit: Number(limit), after }
+    const { entries, next = null } = await changeLogOf(store).history(id, options)
+    return answerBudget.answerZipped(request, toText(entries, next))
+  }
+  const describe = (of: string) =>
+    answers(200, `Changes of ${of}.`, HistoryPage, { example: { changes: [example], next: null } })
+
+  return new Elysia()
+    .get('/plants/history', ({ request, query }) => answerHistory(request, null, query), {
+      ...queryOf(HistoryList),
+      detail: {
+        operationId: 'listHistory',
+        summary: 'List what changed, newest first',
+        description: 'The newest first, as far back as the change log goes.',
+        refusals: REFUSALS,
+        answers: () => describe('all plants'),
+      },
+    })
     .get(
       '/plants/:id/history',
-      async ({ request, params: { id }, query: { limit, after } }) => {
-        const options = { limit: Number(limit), after }
-        const { entries, next = null } = await changeLogOf(store).history(BigInt(id), options)
-        return answerBudget.answerZipped(request, toText(entries, next))
-      },
+      ({ request, params: { id }, query }) => answerHistory(request, BigInt(id), query),
       {
         params: PlantPath,
         ...queryOf(HistoryList),
@@ -104,10 +127,7 @@ export function changes({ store, answerBudget, followers }: ChangeDeps) {
           description:
             'The newest first, as far back as the change log goes; also of a deleted plant.',
           refusals: REFUSALS,
-          answers: () =>
-            answers(200, 'Changes of the plant.', HistoryPage, {
-              example: { changes: [example], next: null },
-            }),
+          answers: () => describe('the plant'),
         },
       },
     )

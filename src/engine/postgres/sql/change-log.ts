@@ -88,7 +88,8 @@ const page = (where: string, order: string) => `
 
 // Excludes entries of another change log begun in the meantime.
 const AFTER = page('number > $1::bigint AND (SELECT log FROM change_log) = $3', 'number')
-const HISTORY = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
+const HISTORY = page('$1::bigint IS NULL AND number < $3::bigint', 'number DESC')
+const HISTORY_OF_PLANT = page('plant = $1::bigint AND number < $3::bigint', 'number DESC')
 
 /** `found`: the number of entries within the limit, including those beyond the page length. */
 type FoundRow = EntryRow & { readonly found: bigint }
@@ -122,7 +123,8 @@ export function createChangeLogReader(ask: Ask): Omit<ChangeLog, 'watch'> {
       const most = Math.min(limit, MAX_ENTRIES)
       const end = endOf(after, state)
       // One extra row shows whether there is a next page.
-      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(HISTORY, [id, most + 1, end]))
+      const statement = id === null ? HISTORY : HISTORY_OF_PLANT
+      const rows = await ask((sql) => sql.unsafe<FoundRow[]>(statement, [id, most + 1, end]))
       const entries = rows.slice(0, most).map((row) => toChangeLogEntry(state.name, row))
       const last = entries.at(-1)
       const hasMore = last !== undefined && Number(rows[0]?.found) > entries.length
@@ -166,7 +168,8 @@ export const removeEntries = async (sql: SQL): Promise<boolean> =>
 export const reads: readonly Statement[] = [
   [STATE, null],
   [AFTER, 0, 0, ''],
-  [HISTORY, 0, 0, 0],
+  [HISTORY, null, 0, 0],
+  [HISTORY_OF_PLANT, 0, 0, 0],
 ]
 export const removal: Statement = [REMOVE, 0]
 

@@ -126,7 +126,7 @@ type StateRow = ChangeLogRow & {
 export type ChangeLogReader = {
   isKept(): boolean
   read(options: ReadOptions): ChangeLogPage
-  history(id: Int64, options: ReadOptions): HistoryPage
+  history(id: Int64 | null, options: ReadOptions): HistoryPage
   stats(): ChangeLogStats
   /** The time before which entries are due for removal; null if there are none. */
   expired(now: number): number | null
@@ -145,8 +145,11 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
   const after = db.query<EntryRow, [number, number]>(
     `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number > ?1 ORDER BY number LIMIT ?2`,
   )
-  const before = db.query<EntryRow, [bigint, number, number]>(
-    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?1 AND number < ?2 ORDER BY number DESC LIMIT ?3`,
+  const before = db.query<EntryRow, [number, number]>(
+    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE number < ?1 ORDER BY number DESC LIMIT ?2`,
+  )
+  const ofPlantBefore = db.query<EntryRow, [number, number, bigint]>(
+    `SELECT ${ENTRY_COLUMNS} FROM changes WHERE plant = ?3 AND number < ?1 ORDER BY number DESC LIMIT ?2`,
   )
   const markOf = db.query<{ mark: bigint }, [number]>('SELECT mark FROM changes WHERE number = ?')
 
@@ -169,8 +172,11 @@ export function prepareChangeLogReader(db: Database): ChangeLogReader {
       const most = Math.min(limit, MAX_ENTRIES)
       const entries: ChangeLogEntry[] = []
       let length = 0
+      const end = endOf(cursor, found)
       // One extra row shows whether there is a next page.
-      for (const row of before.iterate(id, endOf(cursor, found), most + 1)) {
+      const rows =
+        id === null ? before.iterate(end, most + 1) : ofPlantBefore.iterate(end, most + 1, id)
+      for (const row of rows) {
         const last = entries.at(-1)
         if (last && (entries.length === most || length > PAGE_LENGTH)) {
           return { entries, next: last.cursor }
