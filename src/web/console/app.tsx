@@ -60,13 +60,15 @@ function Reading({ console: { list } }: Props) {
 }
 
 /** The steps from one part of the page to another. */
-function actionsOf({ list, scroll, editor, selection, pending }: Console) {
+function actionsOf({ list, scroll, editor, selection, pending, recent }: Console) {
+  function onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
+    const row = list.rows.rowOf(id)
+    if (row >= 0) scroll.activate(row)
+    void editor.show(id, isForm)
+  }
   return {
-    onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
-      const row = list.rows.rowOf(id)
-      if (row >= 0) scroll.activate(row)
-      void editor.show(id, isForm)
-    },
+    onOpen,
+    onRecent: (): void => void recent.open((plant) => onOpen(plant, false)),
     onTag: (tag: string): void => void list.refine({ tag }),
     onDelete(plants: readonly NewPlant[]): void {
       void pending.remove(plants)
@@ -125,7 +127,7 @@ function Work({ console: all }: Props) {
 
 /** The line below the table: counts, or the actions on the ticked plants. */
 function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void }) {
-  const { list, selection, pending, monitor, isCompact } = all
+  const { session, list, selection, pending, monitor, isCompact } = all
   return (
     <div class="count">
       <p>
@@ -147,6 +149,11 @@ function Foot({ console: all, onHelp }: Props & { readonly onHelp: () => void })
           >
             Compact rows
           </button>
+          {session.hasChangeLog.value ? (
+            <button type="button" class="quiet" onClick={actionsOf(all).onRecent}>
+              Recent changes <kbd>r</kbd>
+            </button>
+          ) : null}
           <button type="button" class="quiet" onClick={onHelp}>
             Shortcuts <kbd>?</kbd>
           </button>
@@ -181,6 +188,7 @@ function Main({ console: all, onHelp }: Props & { readonly onHelp: () => void })
           renamed.value = tag
         }}
         onFiles={(files) => void importer.add(files)}
+        onRecent={session.hasChangeLog.value ? actionsOf(all).onRecent : null}
       />
       <ImportPanel
         importer={importer}
@@ -234,14 +242,15 @@ function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
 
 /** The page. */
 export function App({ console: all }: Props) {
-  const { session, list, editor, selection, pending } = all
+  const { session, list, editor, selection, pending, recent } = all
   const isOver = useSignal(false)
   const isHelp = useSignal(false)
   const onHelp = () => {
     isHelp.value = true
   }
   useEffect(() => {
-    const page = { list, editor, selection, onHelp, onOpen: actionsOf(all).onOpen }
+    const { onOpen, onRecent } = actionsOf(all)
+    const page = { list, editor, selection, onHelp, onOpen, onRecent }
     const onKeyDown = (event: KeyboardEvent): void => {
       if (onPageKey(event, page)) event.preventDefault()
     }
@@ -270,6 +279,7 @@ export function App({ console: all }: Props) {
           }}
         />
       ) : null}
+      {recent.panel.value}
       {isOver.value ? (
         <div class="drop" aria-hidden="true">
           Drop to import

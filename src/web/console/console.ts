@@ -13,6 +13,7 @@ import { createFollower } from './list/follower.ts'
 import { PlantList } from './list/plant-list.ts'
 import { Selection } from './list/selection.ts'
 import { TableScroll } from './list/table-scroll.ts'
+import { Recent } from './recent/recent.tsx'
 import { createSession } from './session.ts'
 import { createMonitor } from './status/monitor.ts'
 import { isSameView } from './view.ts'
@@ -36,6 +37,7 @@ function createParts(base: URL) {
     monitor.pollNow()
   })
   const exporter = new Exporter(session, announce)
+  const recent = new Recent(session, list, announce)
   return {
     session,
     monitor,
@@ -46,6 +48,7 @@ function createParts(base: URL) {
     pending,
     importer,
     exporter,
+    recent,
     isCompact: createCompact(),
     status,
     announce,
@@ -56,6 +59,7 @@ function createParts(base: URL) {
       importer.dismiss()
       importer.forget()
       exporter.stop()
+      recent.close()
       // Hide the search from the next user.
       history.replaceState(null, '', base)
       session.disconnect()

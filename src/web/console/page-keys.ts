@@ -12,6 +12,7 @@ type PageParts = {
   readonly selection: Selection
   readonly onOpen: (plant: Pick<NewPlant, 'id'>, isForm: boolean) => void
   readonly onHelp: () => void
+  readonly onRecent: () => void
 }
 
 const FIELDS = 'input:not([type="checkbox"]), textarea, select, dialog:modal'
@@ -49,6 +50,7 @@ export function onPageKey(event: KeyboardEvent, page: PageParts): boolean {
   if (event.key === '/') document.getElementById('search')?.focus()
   else if (event.key === 'n' && !session.isReadOnly.peek()) page.editor.add()
   else if (event.key === '?') page.onHelp()
+  else if (event.key === 'r' && session.hasChangeLog.peek()) page.onRecent()
   else return isIn(event, 'dialog') && onPanelKey(event, page)
   return true
 }

@@ -5,6 +5,7 @@ const READING = [
   ['↑,↓,Page Up,Page Down,Home,End', 'Move in the table'],
   ['Enter', 'Open the plant'],
   ['Escape', 'Close'],
+  ['r', 'Show recent changes, if they are recorded'],
   ['?', 'Show these shortcuts'],
 ] as const
 const WRITING = [

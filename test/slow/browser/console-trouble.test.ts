@@ -312,9 +312,12 @@ describe('with a change log', () => {
     await console.page.getByText(/^Created \S+ \d+, \d+, .* by /).waitFor()
     await console.page.getByText(/^Changed \S+ \d+, \d+, .* by /).waitFor()
     expect(await console.barriers()).toEqual([])
-    await versions.last().getByRole('button', { name: 'Restore' }).click()
-    await console.button('Save').click()
-    await console.page.getByText('Plant 1 was changed').waitFor()
+    expect(await versions.getByRole('button', { name: 'Restore…' }).count()).toBe(1)
+    await versions.last().getByRole('button', { name: 'Restore…' }).click()
+    await versions.last().getByText('Name: Tree fern → Fern').waitFor()
+    expect(await (await it.kept.fetch('/plants/1')).json()).toMatchObject({ name: 'Tree fern' })
+    await console.button('Restore this version').click()
+    await console.page.getByText('Plant 1 was restored').waitFor()
     expect(await (await it.kept.fetch('/plants/1')).json()).toEqual({
       id: 1,
       name: 'Fern',

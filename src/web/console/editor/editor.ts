@@ -80,10 +80,15 @@ export class Editor {
     this.#isFromPage = true
   }
 
-  /** Puts an earlier version into the form. */
-  restore(version: Plant): void {
-    this.edit()
-    this.form.value?.draft.fill(version)
+  /** Stores an earlier version of the plant whose page is open. If that fails, its form shows the version, and the reason. */
+  async restore(version: Plant): Promise<void> {
+    const form = this.form.value
+    if (!form || form.isSaving.value) return
+    form.draft.fill(version)
+    const isRestored = await form.save()
+    if (this.form.value !== form) return
+    if (isRestored) this.announce(`Plant ${this.openId} was restored`)
+    else if (!form.isGone.value) this.edit()
   }
 
   /** Opens or closes the plant in the URL. */

@@ -1,8 +1,9 @@
+import { useSignal } from '@preact/signals'
 import { type ComponentChildren, Fragment } from 'preact'
 import type { Change, Plant } from '../../../client/client.ts'
 import { OPTIONAL_TEXTS } from '../../../client/types.ts'
 import { Clamped } from '../controls/clamped.tsx'
-import { labelOf, TEXTS } from '../texts.ts'
+import { hasSameTexts, labelOf, TEXTS } from '../texts.ts'
 
 const Time = ({ at }: { readonly at: Date }) => (
   <time dateTime={at.toISOString()} title={at.toLocaleString()}>
@@ -10,10 +11,13 @@ const Time = ({ at }: { readonly at: Date }) => (
   </time>
 )
 
+/** The token that made a change, or the command. */
+export const authorOf = ({ token, request }: Change): string => token ?? request ?? 'a command'
+
 /** The time and the author of a change. */
-export const Moment = ({ change: { at, token, request } }: { readonly change: Change }) => (
+export const Moment = ({ change }: { readonly change: Change }) => (
   <>
-    <Time at={new Date(at)} /> by {token ?? request ?? 'a command'}
+    <Time at={new Date(change.at)} /> by {authorOf(change)}
   </>
 )
 
@@ -21,7 +25,10 @@ const Value = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? <i>none</i> : text === '' ? <i>empty</i> : <bdi>{text}</bdi>
 
 /** A change, with a line for each field that differs. */
-function differences({ before, after }: Change): ComponentChildren {
+export function Differences({
+  before,
+  after,
+}: Pick<Change, 'before' | 'after'>): ComponentChildren {
   if (after === null) return <p>Deleted</p>
   if (before === null) {
     return (
@@ -68,36 +75,67 @@ export function NoHistory({ hasLog, since }: NoHistoryProps) {
   )
 }
 
+type VersionProps = {
+  readonly current: Plant
+  readonly version: Plant
+  readonly onRestore: (version: Plant) => void
+}
+
+/** A button that shows what restoring a version will change, and another that does it. */
+function Version({ current, version, onRestore }: VersionProps) {
+  const isAsking = useSignal(false)
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet inline"
+        aria-expanded={isAsking.value}
+        onClick={() => {
+          isAsking.value = !isAsking.value
+        }}
+      >
+        Restore…
+      </button>
+      {isAsking.value ? (
+        <div class="conflict" ref={(box) => box?.scrollIntoView({ block: 'center' })}>
+          <Differences before={current} after={version} />
+          <div class="actions">
+            <button type="button" class="primary" onClick={() => onRestore(version)}>
+              Restore this version
+            </button>
+          </div>
+        </div>
+      ) : null}
+    </>
+  )
+}
+
 type HistoryProps = {
   /** The newest first. */
   readonly changes: readonly Change[]
+  /** The plant as it is stored. */
+  readonly current: Plant
   readonly onRestore: ((version: Plant) => void) | null
 }
 
-/** The changes of a plant. Each earlier version can be put into the form again. */
-export function History({ changes, onRestore }: HistoryProps) {
+/** The changes of a plant. Each version that differs from the current one can be restored. */
+export function History({ changes, current, onRestore }: HistoryProps) {
   if (changes.length === 0) return null
   return (
     <section class="history">
       <h3>History</h3>
       <ol aria-label="History">
-        {changes.map((change, at) => (
+        {changes.map((change) => (
           <li key={change.cursor}>
-            {differences(change)}
-            <p class="hint">
-              <span>
+            <Differences {...change} />
+            <div class="hint">
+              <p>
                 <Moment change={change} />
-              </span>
-              {at > 0 && change.after && onRestore ? (
-                <button
-                  type="button"
-                  class="quiet inline"
-                  onClick={() => change.after && onRestore(change.after)}
-                >
-                  Restore
-                </button>
+              </p>
+              {change.after && onRestore && !hasSameTexts(change.after, current) ? (
+                <Version current={current} version={change.after} onRestore={onRestore} />
               ) : null}
-            </p>
+            </div>
           </li>
         ))}
       </ol>

@@ -138,7 +138,8 @@ export function PlantPage({ form, changesSince, onTag, ...props }: PlantPageProp
       )}
       <History
         changes={changes.value}
-        onRestore={isReadOnly || isGone ? null : (version) => editor.restore(version)}
+        current={plant}
+        onRestore={isReadOnly || isGone ? null : (version) => void editor.restore(version)}
       />
       {isRead.value && changes.value.length === 0 ? (
         <NoHistory hasLog={editor.session.hasChangeLog.value} since={changesSince} />

@@ -1,6 +1,7 @@
 // The queue of files to import. The readers of files are loaded once a token that may write is accepted.
 
 import { effect } from '@preact/signals'
+import { NOT_LOADED } from '../loading.ts'
 import type { Session } from '../session.ts'
 import type { ImportInput, Memory } from './detect.ts'
 import type { Manner } from './one-file.tsx'
@@ -11,8 +12,6 @@ export type Importer = ReturnType<typeof createImporter>
 type Waiting = { readonly file: File; readonly manner: Manner }
 
 type Attempt = { readonly file: File; readonly input: ImportInput | null }
-
-const NOT_LOADED = 'this page is out of date, or plantstore does not answer; reload the page'
 
 const loadReaders = () => import('./one-file.tsx').catch(() => null)
 

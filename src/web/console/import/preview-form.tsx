@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { INT64_MAX, OPTIONAL_TEXTS } from '../../../plant/plant.ts'
 import { sentenceOf } from '../../sentence.ts'
 import { Modal } from '../controls/modal.tsx'
+import { Select } from '../controls/select.tsx'
 import { labelOf, TEXTS } from '../texts.ts'
 import { type Analysis, type Problem, unusedColumns } from './analyze.ts'
 import type { Preview } from './preview.ts'
@@ -35,34 +36,6 @@ const ENCODINGS: readonly (readonly [string, string])[] = [
   ['big5', 'Chinese, traditional (Big5)'],
   ['euc-kr', 'Korean (EUC-KR)'],
 ]
-
-type SelectProps = {
-  readonly name: string
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [value: string, label: string])[]
-  readonly onChoose: (value: string) => void
-}
-
-function Select({ name, label, value, options, onChoose }: SelectProps) {
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <select
-        id={name}
-        name={name}
-        value={value}
-        onChange={(event) => onChoose(event.currentTarget.value)}
-      >
-        {options.map(([it, text]) => (
-          <option key={it} value={it}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
-}
 
 const NONE = ''
 const toPlace = (value: string): number | null => (value === NONE ? null : Number(value))

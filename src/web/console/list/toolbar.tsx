@@ -151,6 +151,8 @@ type MoreProps = {
   readonly list: PlantList
   readonly exporter: Exporter
   readonly isReadOnly: boolean
+  /** null: changes are not recorded. */
+  readonly onRecent: (() => void) | null
 }
 
 const FORMATS = [
@@ -167,7 +169,7 @@ function exportedOf({ query, rows, total }: PlantList): string {
 }
 
 /** The menu of exports; on a phone it also holds the other buttons. */
-function More({ list, exporter, isReadOnly }: MoreProps) {
+function More({ list, exporter, isReadOnly, onRecent }: MoreProps) {
   return (
     <Menu
       id={MENU}
@@ -209,6 +211,11 @@ function More({ list, exporter, isReadOnly }: MoreProps) {
       <button type="button" class="quiet narrow" {...hides(MENU)} onClick={list.refresh}>
         Reload
       </button>
+      {onRecent ? (
+        <button type="button" class="quiet narrow" {...hides(MENU)} onClick={onRecent}>
+          Recent changes
+        </button>
+      ) : null}
     </Menu>
   )
 }

@@ -1,0 +1,40 @@
+// The dialog of recent changes, which is loaded when it is first opened.
+
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { NewPlant } from '../../../client/client.ts'
+import type { PlantList } from '../list/plant-list.ts'
+import { NOT_LOADED } from '../loading.ts'
+import type { Session } from '../session.ts'
+
+const load = () =>
+  Promise.all([import('./recent-changes.ts'), import('./recent-panel.tsx')]).catch(() => null)
+
+export class Recent {
+  /** null: it is closed. */
+  readonly panel = signal<ComponentChildren>(null)
+
+  constructor(
+    readonly session: Session,
+    readonly list: PlantList,
+    readonly announce: (text: string) => void,
+  ) {}
+
+  async open(onOpen: (plant: Pick<NewPlant, 'id'>) => void): Promise<void> {
+    const loaded = await load()
+    if (!loaded) return this.announce(NOT_LOADED)
+    const [{ RecentChanges }, { RecentPanel }] = loaded
+    this.panel.value = (
+      <RecentPanel
+        recent={new RecentChanges(this.session, this.list)}
+        isReadOnly={this.session.isReadOnly.value}
+        onOpen={onOpen}
+        onClose={this.close}
+      />
+    )
+  }
+
+  readonly close = (): void => {
+    this.panel.value = null
+  }
+}

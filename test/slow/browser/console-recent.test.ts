@@ -1,0 +1,91 @@
+// Recent changes in the console, in a real Chromium: `bun run test:browser`.
+import { expect, test } from 'bun:test'
+import { ownDaemon } from '../../harness/own-daemon'
+import { until } from '../../harness/until'
+import { openConsole, ownBrowser } from './console-page'
+
+const { daemon, stored, createToken } = ownDaemon({ args: ['--keep-changes', '1d'] })
+const browser = ownBrowser()
+
+/** Makes changes of plants 1 to 3 by another token, after those of the daemon's. */
+async function change(): Promise<void> {
+  for (const id of [1, 2, 3]) await daemon.create(`{"id":${id},"name":"plant ${id}","tag":"old"}`)
+  const token = await createToken('greenhouse')
+  const by = (path: string, method: string, json?: unknown) =>
+    daemon.fetch(path, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(json ? { json } : {}),
+    })
+  await by('/plants/1', 'PATCH', { name: 'Rose' })
+  await by('/plants/2', 'DELETE')
+}
+
+test('who changed what is listed, filtered, and a deleted plant is restored', async () => {
+  await change()
+  await using console = await openConsole(browser, daemon.url)
+  const { page } = console
+  await page.keyboard.press('r')
+  const dialog = page.getByRole('dialog', { name: 'Recent changes' })
+  const changes = dialog.getByRole('list', { name: 'Recent changes' }).getByRole('listitem')
+  await until('all changes', async () => (await changes.count()) === 5)
+  expect(await changes.first().getByRole('paragraph').allTextContents()).toEqual([
+    'Plant 2 plant 2',
+    'Deleted',
+    expect.stringMatching(/ by greenhouse$/),
+  ])
+  expect(await console.barriers()).toEqual([])
+
+  await dialog.getByLabel('By').selectOption('greenhouse')
+  expect(await changes.count()).toBe(2)
+  await dialog.getByLabel('Kind').selectOption('Changed')
+  expect(await changes.allTextContents()).toEqual([
+    expect.stringMatching(/^Plant 1 Name: plant 1 → Rose/),
+  ])
+  await dialog.getByLabel('Kind').selectOption('Created')
+  await dialog.getByText('No such change is recorded.').waitFor()
+  await dialog.getByLabel('By').selectOption('Everyone')
+  await dialog.getByLabel('Kind').selectOption('All changes')
+
+  await dialog.getByRole('button', { name: 'Restore plant 2' }).click()
+  await dialog.getByText('Plant 2 was restored').waitFor()
+  expect(stored(2n)).toMatchObject({ name: 'plant 2', tag: 'old' })
+  await until('the new change', async () => (await changes.count()) === 6)
+  expect(await dialog.getByRole('button', { name: 'Restore plant 2' }).count()).toBe(0)
+
+  await dialog.getByRole('button', { name: 'Plant 1' }).first().click()
+  await page.getByRole('dialog', { name: 'Plant 1' }).waitFor()
+  expect(await dialog.count()).toBe(0)
+  await console.isClean()
+})
+
+test('a plant that another has created meanwhile is not replaced', async () => {
+  await using console = await openConsole(browser, daemon.url)
+  await daemon.fetch('/plants/3', { method: 'DELETE' })
+  await console.button('Recent changes r').click()
+  const dialog = console.page.getByRole('dialog', { name: 'Recent changes' })
+  await dialog.getByRole('button', { name: 'Restore plant 3' }).waitFor()
+  await daemon.create('{"id":3,"name":"another"}')
+  await dialog.getByRole('button', { name: 'Restore plant 3' }).click()
+  await dialog.getByRole('alert').getByText('Plant 3 was not restored').waitFor()
+  expect(stored(3n)?.name).toBe('another')
+})
+
+test('a filter looks through many changes, and a read-only token restores nothing', async () => {
+  const plants = Array.from({ length: 1000 }, (_, index) => ({ id: 1000 + index, name: 'many' }))
+  await daemon.fetch('/plants/batch', { json: { plants } })
+  await daemon.fetch('/plants/1005', { method: 'DELETE' })
+  const token = await createToken('reader', '--scope', 'read')
+  await using console = await openConsole(browser, daemon.url, { token })
+  await console.button('Recent changes r').click()
+  const dialog = console.page.getByRole('dialog', { name: 'Recent changes' })
+  const changes = dialog.getByRole('list', { name: 'Recent changes' }).getByRole('listitem')
+  await until('a part of the changes', async () => (await changes.count()) === 50)
+  await dialog.getByRole('button', { name: 'Show earlier changes' }).click()
+  await until('more changes', async () => (await changes.count()) === 100)
+  await dialog.getByLabel('Kind').selectOption('Deleted')
+  // Of all tests, behind a thousand creates.
+  await dialog.getByText('Plant 2', { exact: true }).waitFor()
+  expect(await changes.count()).toBe(3)
+  expect(await dialog.getByRole('button', { name: /^Restore/ }).count()).toBe(0)
+})
