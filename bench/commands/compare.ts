@@ -3,6 +3,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildCommit, commitExists } from '../lib/commits.ts'
+import { seed } from '../lib/fill.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
 import { build, plant, plantstoreAt, project, token } from '../lib/plantstore.ts'
 import { memory } from '../lib/proc.ts'
@@ -12,7 +13,7 @@ import { setUp } from '../lib/setup.ts'
 import { withSlowSyncs } from '../lib/slow-disk.ts'
 import { median, quantile } from '../lib/statistics.ts'
 import { decimals, microseconds, table, thousands } from '../lib/table.ts'
-import { allSucceeded, createLoader } from '../lib/wrk.ts'
+import { allSucceeded, createLoader, type Load, wrk } from '../lib/wrk.ts'
 
 const flags = readFlags(
   'Compares two builds of plantstore in alternating rounds. The first is the base.',
@@ -32,6 +33,8 @@ const rounds = number(flags.rounds)
 const seconds = number(flags.seconds)
 const connections = numbers(flags.connections)
 const delay = number(flags['fsync-ms'])
+// Plants that are read, and stored before all others.
+const STORED = 2000
 if (!['same', 'random'].includes(flags.names)) refuse('--names is same or random')
 
 function refuse(message: string): never {
@@ -92,6 +95,16 @@ async function measureStarts(servers: Record<'base' | 'other', Server>): Promise
   for (let n = 0; n < number(flags.starts); n++) record('start', ms, await inTurn(n, startOnce))
 }
 
+const loaderOf = (running: Running) => createLoader(running, 'ascending', STORED)
+
+/** Reads single plants. */
+async function readSome({ url, pid, create }: Running, count: number): Promise<Load> {
+  const args = ['/plants/#', create.token, String(STORED), 'ascending']
+  const load = await wrk('read', args, { url, pid, connections: count, seconds })
+  allSucceeded(load, 'reads')
+  return load
+}
+
 async function measureRound(
   round: number,
   servers: Record<'base' | 'other', Server>,
@@ -100,7 +113,7 @@ async function measureRound(
     startServer(server, undefined, withSlowSyncs(delay))
   const running = { base: await started(servers.base), other: await started(servers.other) }
   await Bun.sleep(500)
-  const loaders = { base: createLoader(running.base), other: createLoader(running.other) }
+  const loaders = { base: loaderOf(running.base), other: loaderOf(running.other) }
   const used = { base: memory(running.base.pid), other: memory(running.other.pid) }
   const recordMemory = (when: string) => {
     for (const kind of ['resident', 'anonymous'] as const) {
@@ -110,6 +123,7 @@ async function measureRound(
   }
 
   recordMemory('at rest')
+  for (const it of Object.values(running)) await seed(it, 0, STORED)
   for (const loader of Object.values(loaders)) await loader.create(64, 1)
   for (const [index, count] of connections.entries()) {
     const cpu = { base: 0, other: 0 }
@@ -123,12 +137,20 @@ async function measureRound(
     })
     record(`creates/s, ${count}`, thousands, rates)
     record(`CPU per create, ${count}`, microseconds, cpu)
+    const readCpu = { base: 0, other: 0 }
+    const reads = await inTurn(round + index, async (name) => {
+      const load = await readSome(running[name], count)
+      readCpu[name] = load.cpu
+      return load.perSecond
+    })
+    record(`reads/s, ${count}`, thousands, reads)
+    record(`CPU per read, ${count}`, microseconds, readCpu)
   }
   recordMemory('after load')
 
   for (const name of ['base', 'other'] as const) {
     await running[name].stop()
-    loaders[name].check((await servers[name].rows?.(running[name].folder)) ?? 0)
+    loaders[name].check(((await servers[name].rows?.(running[name].folder)) ?? 0) - STORED)
     removeFolder(running[name].folder)
   }
 }
