@@ -95,6 +95,10 @@ const FAMILIES = {
   plantstore_disk_free_bytes: 'gauge Free space where the database is.',
   plantstore_commit_retries_total:
     'counter Commits repeated because another process had written the same plants.',
+  plantstore_lock_timeout_seconds_total:
+    'counter Time of commits that gave up because a lock was not granted in time.',
+  plantstore_postponed_writes_seconds_total:
+    'counter Time that writes waited for plants locked by another session, added up over writes.',
   plantstore_commits_in_doubt_total:
     'counter Commits whose answer was lost, by whether they had been made.',
   plantstore_server_reconnects_total:
@@ -244,6 +248,8 @@ function valuesOf(
     plantstore_wal_bytes: stats.walBytes,
     plantstore_disk_free_bytes: stats.freeBytes,
     plantstore_commit_retries_total: server?.retries,
+    plantstore_lock_timeout_seconds_total: server && server.lockTimeoutMs / 1000,
+    plantstore_postponed_writes_seconds_total: server && server.postponedMs / 1000,
     plantstore_commits_in_doubt_total: inDoubt,
     plantstore_server_reconnects_total: server?.reconnects,
     plantstore_server_failovers_total: server?.failovers,

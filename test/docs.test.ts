@@ -255,6 +255,8 @@ describe('docs/monitoring.md', () => {
   test('has every metric, and no other', () => {
     const server = {
       retries: 0,
+      lockTimeoutMs: 0,
+      postponedMs: 0,
       inDoubtMade: 0,
       inDoubtNotMade: 0,
       reconnects: 0,

@@ -14,10 +14,12 @@ const LOGGED_EVERY_MS = 60_000
 const rowsOf = (write: Write): readonly RowId[] => (isPlantWrite(write) ? idsOf(write) : [])
 
 export class LockedRows {
+  /** The waits of all postponed writes, added up. */
+  readonly counts = { postponedMs: 0 }
   /** The time at which each row was last found locked. */
   readonly #foundAt = new Map<RowId, number>()
-  /** The time at which each waiting write first met a locked row. */
-  readonly #metAt = new WeakMap<Write, number>()
+  /** The time at which each postponed write first met a locked row; made with the first of them. */
+  #metAt: WeakMap<Write, number> | undefined
   #loggedAt = Number.NEGATIVE_INFINITY
 
   constructor(private readonly log: Log) {}
@@ -36,12 +38,14 @@ export class LockedRows {
     if (outcome === POSTPONED) this.#found(write)
     else if (outcome) {
       if (this.#foundAt.size > 0) this.#freed(write)
+      this.#countWait(write)
       return outcome
     }
     const now = performance.now()
-    const metAt = this.#metAt.get(write) ?? now
-    this.#metAt.set(write, metAt)
+    this.#metAt ??= new WeakMap()
+    const metAt = this.#metAt.getOrInsert(write, now)
     if (now - metAt < LOCK_MS) return POSTPONED
+    this.#countWait(write)
     if (now >= this.#loggedAt + LOGGED_EVERY_MS) {
       this.#loggedAt = now
       this.log('warn', 'plant-locked', { id: String(rowsOf(write)[0]) })
@@ -60,6 +64,11 @@ export class LockedRows {
       this.#foundAt.delete(id)
       this.#foundAt.set(id, now)
     }
+  }
+
+  #countWait(write: Write): void {
+    const metAt = this.#metAt?.get(write)
+    if (metAt !== undefined) this.counts.postponedMs += performance.now() - metAt
   }
 
   #freed(write: Write): void {

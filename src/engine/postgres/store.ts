@@ -41,6 +41,14 @@ async function closeConnections(primary: Primary, writer: Writer, lane: Lane): P
   if (reason) throw new OpenError(`${reason.message}; ${IN_DOUBT}`, true)
 }
 
+type Act = () => Promise<unknown>
+
+const startTimers = (touch: Act, rehearse: Act, tryWrite: Act): Timer[] => [
+  setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
+  setInterval(rehearse, REHEARSED_EVERY_MS),
+  setInterval(tryWrite, REHEARSED_EVERY_MS),
+]
+
 /** Opens the database of a server. Rejects with an `OpenError` if that fails. */
 export async function openPostgres(target: PostgresTarget, role: StoreUser): Promise<Store> {
   const lane = new Lane(role)
@@ -58,8 +66,9 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
   const askForPages = limitWaiting(primary.reader('pages'))
   const changeLogReader = createChangeLogReader(askForPages)
   const { forget, ...tokens } = createTokens(primary, writer, refusals)
+  const lockedRows = new LockedRows(role.log)
   const { writes, watch, methods } = createWrites(
-    createBatches(writer, refusals, role, new LockedRows(role.log)),
+    createBatches(writer, refusals, role, lockedRows),
     changeLogReader.read,
     forget,
   )
@@ -76,11 +85,7 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
 
   await primary.open()
   const timers = role.outlivesOutages
-    ? [
-        setInterval(() => touch().catch(() => {}), TOUCH_EVERY_MS),
-        setInterval(rehearse, REHEARSED_EVERY_MS),
-        setInterval(createTrial(writer, refusals), REHEARSED_EVERY_MS),
-      ]
+    ? startTimers(touch, rehearse, createTrial(writer, refusals))
     : []
   const retention = createRetention(primary, role.log)
   const removeExpired = async () => preparation.hasChangeLog && (await retention.removeExpired())
@@ -105,7 +110,13 @@ export async function openPostgres(target: PostgresTarget, role: StoreUser): Pro
       databaseBytes: null,
       walBytes: null,
       freeBytes: null,
-      server: { ...primary.counts, ...lane.counts, ...writer.counts, ...retention.counts },
+      server: {
+        ...primary.counts,
+        ...lane.counts,
+        ...writer.counts,
+        ...lockedRows.counts,
+        ...retention.counts,
+      },
     }),
     async close() {
       for (const timer of timers) clearInterval(timer)

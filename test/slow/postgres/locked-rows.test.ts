@@ -93,6 +93,12 @@ const cases: readonly [string, string, (store: Store) => Promise<unknown>][] = [
   ],
 ]
 
+/** Milliseconds lost to timeouts of locks, and waited by postponed writes, as the metrics have them. */
+const waitsOf = (store: Store) => {
+  const { lockTimeoutMs = -1, postponedMs = -1 } = store.stats().server ?? {}
+  return { lockTimeoutMs, postponedMs }
+}
+
 describeServers('rows that another session locks in %s:', (started) => {
   test.each(cases)('%s, are busy, and no other', async (_, lock, write) => {
     await using it = await openBeside(await started(), 1e9)
@@ -133,8 +139,10 @@ describeServers('rows that another session locks in %s:', (started) => {
 
   test('a plant that is unlocked in time, is written, and in the change log', async () => {
     await using it = await openBeside(await started(), 1e9)
+    expect(waitsOf(it.store)).toEqual({ lockTimeoutMs: 0, postponedMs: 0 })
     await it.lock(`SELECT FROM plants WHERE id = 7 FOR UPDATE; INSERT INTO plants VALUES (77, 'x')`)
 
+    const startedAt = performance.now()
     const writes = Promise.all([
       it.store.patchPlant(7n, { tag: 'rare' }),
       it.store.createPlant({ id: 77n, name: 'new' }),
@@ -144,11 +152,20 @@ describeServers('rows that another session locks in %s:', (started) => {
     await it.release()
 
     expect((await writes)[0]).toEqual({ id: 7n, name: 'n6', tag: 'rare' })
+    const elapsed = performance.now() - startedAt
+    const { lockTimeoutMs, postponedMs } = waitsOf(it.store)
+    // At least one commit waits for 0.1 s, and both writes until the release.
+    expect(lockTimeoutMs).toBeGreaterThanOrEqual(95)
+    expect(lockTimeoutMs).toBeLessThan(elapsed)
+    expect(postponedMs).toBeGreaterThan(500)
+    expect(postponedMs).toBeLessThan(2 * elapsed)
     const page = await it.store.changeLog?.read({ limit: 100 })
     const plants = page?.entries.map(({ id }) => Number(id)).slice(50)
     expect(plants?.[0]).toBe(78)
     expect(plants?.toSorted()).toEqual([7, 77, 78])
     expect(await it.store.readPlant(77n)).toEqual({ id: 77n, name: 'new' })
+    await it.store.createPlants(range(200, 50))
+    expect(waitsOf(it.store)).toEqual({ lockTimeoutMs, postponedMs })
   })
 
   test('hundreds of plants that are being inserted, leave time for others', async () => {
@@ -178,6 +195,10 @@ describeServers('rows that another session locks in %s:', (started) => {
 
     expect(errors).toEqual([50301, 50301])
     expect(performance.now() - startedAt).toBeLessThan(5000)
+    const { lockTimeoutMs, postponedMs } = waitsOf(it.store)
+    expect(lockTimeoutMs).toBeGreaterThan(2900)
+    expect(lockTimeoutMs).toBeLessThan(5000)
+    expect(postponedMs).toBe(0)
     await it.release()
     await it.store.createPlant({ id: 100n, name: 'new' })
   })

@@ -3,7 +3,7 @@
 
 import { ApiError } from '../../../errors'
 import type { StoreUser } from '../../store-user'
-import { isInDoubt, isReadOnlyServer, isRetried } from '../connecting/errors'
+import { isInDoubt, isLockTimeout, isReadOnlyServer, isRetried } from '../connecting/errors'
 import type { Primary } from '../connecting/primary'
 import type { Connections } from '../connecting/readers'
 import type { Lane, Step } from './lane'
@@ -34,7 +34,7 @@ type Run = {
 }
 
 export class Writer {
-  readonly counts = { retries: 0 }
+  readonly counts = { retries: 0, lockTimeoutMs: 0 }
   #queue: Run[] = []
   #isPumping = false
 
@@ -96,16 +96,24 @@ export class Writer {
       return true
     }
     run.tries += 1
+    const sentAt = performance.now()
     try {
       const sent = await this.lane.advance(connections.writer, run.send)
-      if (sent === 'locked') run.reject(new LockedRowError())
-      else if (sent !== 'elsewhere') run.finish(sent.refused)
+      if (sent === 'locked') {
+        this.#countTimeout(sentAt)
+        run.reject(new LockedRowError())
+      } else if (sent !== 'elsewhere') run.finish(sent.refused)
       if (sent !== 'elsewhere') return true
       await this.primary.renew(connections)
       return await this.#pause(run, new ApiError(50302))
     } catch (error) {
+      if (isLockTimeout(error)) this.#countTimeout(sentAt)
       return this.#recover(run, connections, error)
     }
+  }
+
+  #countTimeout(sentAt: number): void {
+    this.counts.lockTimeoutMs += performance.now() - sentAt
   }
 
   /** Resolves to true if a failed step has ended. */
