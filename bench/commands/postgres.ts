@@ -1,11 +1,9 @@
 // `bun run postgres`: creates with PostgreSQL, in turn with the embedded engine and with one INSERT per create.
-import { installations, isInstalled } from '../../tools/postgres/server.ts'
 import { type Contender, type Figures, startContender } from '../lib/contenders.ts'
 import { buildDelayProxy, startDelayProxy } from '../lib/delay-proxy.ts'
 import { number, numbers, readFlags } from '../lib/flags.ts'
-import { countRows, database, plantstore, plantstoreBefore, project } from '../lib/plantstore.ts'
-import { startServer } from '../lib/postgres.ts'
-import { run } from '../lib/processes.ts'
+import { countRows, database, plantstore, plantstoreBefore } from '../lib/plantstore.ts'
+import { findPostgres, startServer } from '../lib/postgres.ts'
 import { writeResults } from '../lib/results.ts'
 import type { Server } from '../lib/server.ts'
 import { insertEach } from '../lib/servers.ts'
@@ -40,15 +38,7 @@ const FAR = `plantstore, PostgreSQL, ${roundTrip} ms away`
 const INSERTS = 'one INSERT per create, PostgreSQL'
 
 await setUp({ slowDisk: delay > 0 })
-await run({ argv: [process.execPath, 'tools/postgres/install.ts'], cwd: project })
-const installation = flags.postgres
-  ? { name: 'PostgreSQL', bin: flags.postgres }
-  : installations.filter(isInstalled).at(-1)
-if (!installation) {
-  console.error('PostgreSQL is missing; install it (Debian: apt-get install postgresql)')
-  process.exit(1)
-}
-const postgres = await startServer(installation, onDisk)
+const postgres = await startServer(await findPostgres(flags.postgres), onDisk)
 const isBuilt = await buildDelayProxy().then(
   () => true,
   (error) => console.error(`without a server that is far: ${error.message}`),

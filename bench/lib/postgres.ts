@@ -1,8 +1,15 @@
 // A PostgreSQL server with its defaults, and what the benchmarks ask of it.
 import { join } from 'node:path'
-import { type Installation, PASSWORD, startPostgres } from '../../tools/postgres/server.ts'
+import {
+  type Installation,
+  installations,
+  isInstalled,
+  PASSWORD,
+  startPostgres,
+} from '../../tools/postgres/server.ts'
 import { cpuOfChildren } from './cpu.ts'
-import type { Command } from './processes.ts'
+import { project } from './plantstore.ts'
+import { type Command, run } from './processes.ts'
 
 export type Postgres = {
   readonly version: string
@@ -17,6 +24,16 @@ export type Postgres = {
   /** psql with these arguments; it ends at the first error. */
   readonly psql: (args: readonly string[]) => Command
   readonly stop: () => Promise<void>
+}
+
+/** The programs of PostgreSQL in a folder, or the newest that are found. Ends the command if there are none. */
+export async function findPostgres(folder: string): Promise<Installation> {
+  await run({ argv: [process.execPath, 'tools/postgres/install.ts'], cwd: project })
+  const found = installations.filter(isInstalled).at(-1)
+  if (folder) return { name: 'PostgreSQL', bin: folder }
+  if (found) return found
+  console.error('PostgreSQL is missing; install it (Debian: apt-get install postgresql)')
+  process.exit(1)
 }
 
 /** Starts a server: `fsync` and `synchronous_commit` are on. `wrapped` changes how it is started. */
