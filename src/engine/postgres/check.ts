@@ -5,8 +5,9 @@ import { messageOf, OpenError } from '../../errors'
 import type { Findings } from '../../store'
 import { countProblems } from '../commit/plant-count'
 import type { Ask, Connection } from './connecting/connection'
-import { indexNamed, sqlStateOf } from './connecting/errors'
-import { rollBack, sendAll, texts } from './connecting/statements'
+import { indexNamed, isLockTimeout, sqlStateOf } from './connecting/errors'
+import { LOCK_MS } from './connecting/settings'
+import { limitLocks, rollBack, sendAll, texts } from './connecting/statements'
 import type { PostgresTarget } from './connecting/url'
 import { statementsOf } from './rehearsal'
 import { SCHEMA_VERSION, steps } from './schema/migrations'
@@ -21,17 +22,19 @@ const MAX_PROBLEMS = 10
 const NO_TEMPORARY =
   'the user cannot create temporary tables; run GRANT TEMPORARY ON DATABASE … TO the user'
 
-/** A part of a schema: a column and its type, or an index or constraint and its table. */
+/** A part of a schema: a column and its type, or something else and its table. */
 type Part = {
-  readonly kind: 'column' | 'index' | 'constraint'
+  readonly kind: 'column' | 'index' | 'constraint' | 'trigger' | 'rule' | 'row-level security'
   readonly name: string
   readonly detail: string
-  /** True if it may refuse a row that plantstore inserts. */
+  /** True if it may refuse or discard a row that plantstore writes. */
   readonly refuses: boolean
 }
 
 // The tables in the search_path. information_schema omits those for which the user has no privileges.
-const OURS = '(SELECT to_regclass(it) FROM unnest($1::text[]) AS it)'
+const OURS = '(SELECT to_regclass(it) AS it FROM unnest($1::text[]) AS it)'
+// Of pg_trigger.tgtype: the trigger may replace or discard the row.
+const BEFORE = 2
 const SELECT_PARTS = `
   SELECT 'column' AS kind, relname || '.' || attname AS name,
     format_type(atttypid, NULL)
@@ -47,6 +50,12 @@ const SELECT_PARTS = `
     indrelid::regclass || CASE WHEN indisvalid THEN '' ELSE ' (invalid)' END,
     indisunique AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
   FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid IN ${OURS}
+  UNION ALL SELECT 'trigger', tgname, tgrelid::regclass::text, true
+  FROM pg_trigger WHERE tgrelid IN ${OURS} AND tgtype & ${BEFORE} <> 0 AND tgenabled <> 'D'
+  UNION ALL SELECT 'rule', rulename, ev_class::regclass::text, true
+  FROM pg_rewrite WHERE ev_class IN ${OURS}
+  UNION ALL SELECT 'row-level security', '', it::text, true FROM ${OURS} AS tables
+  WHERE row_security_active(it::oid)
   ORDER BY kind, name`
 
 const readParts = (sql: SQL, tables: readonly string[]) =>
@@ -67,6 +76,9 @@ async function expectedSchema(sql: SQL): Promise<{ tables: readonly string[]; pa
   }
 }
 
+const titleOf = (kind: Part['kind'], name: string): string =>
+  `${kind === 'index' ? 'unique index' : kind} ${name}`.trimEnd()
+
 /** Changes of the schema by other programs, a line each. */
 async function checkSchema({ sql, within }: Connection): Promise<string[]> {
   const { tables, parts } = await within(DEADLINE_MS, expectedSchema(sql)).catch((error) => {
@@ -85,22 +97,24 @@ async function checkSchema({ sql, within }: Connection): Promise<string[]> {
     .map(({ kind, name, detail }) =>
       kind === 'column'
         ? `column ${name} is not plantstore's and must not be null; every write fails`
-        : `${kind === 'index' ? 'unique index' : kind} ${name} on ${detail} is not plantstore's; writes may fail`,
+        : `${titleOf(kind, name)} on ${detail} is not plantstore's; writes may fail`,
     )
   return [...faulty, ...foreign]
 }
 
-/** Refusals of the statements that plantstore sends, found without changing anything. */
+/** Refusals of the statements that plantstore sends, found without changing anything; up to the first lock that is not granted. */
 async function checkStatements({ sql, within }: Connection): Promise<string[]> {
-  const statements = Object.values(statementsOf(sql)).flat()
-  const answers = await within(
-    DEADLINE_MS,
-    Promise.allSettled(statements.map((it) => sendAll(sql, [it]))),
-  )
-  const problems = answers.flatMap((it) =>
-    it.status === 'rejected' ? [`${messageOf(it.reason)} (${sqlStateOf(it.reason)})`] : [],
-  )
-  return [...new Set(problems)]
+  const problems = new Set<string>()
+  for (const statement of Object.values(statementsOf(sql)).flat()) {
+    try {
+      const tried = sendAll(sql, ['BEGIN', limitLocks(LOCK_MS), statement, ['ROLLBACK']])
+      await within(DEADLINE_MS, tried)
+    } catch (error) {
+      problems.add(`${messageOf(error)} (${sqlStateOf(error)})`)
+      if (isLockTimeout(error)) break
+    }
+  }
+  return [...problems]
 }
 
 /** Makes the planner prefer indexes, or avoid them, until the transaction ends. */

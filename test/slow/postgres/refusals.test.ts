@@ -1,12 +1,10 @@
 // A server that is there and refuses what plantstore asks: health, log, metric, what a client gets, and what heals it.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { KeepChanges } from '../../../src/change-log/change-log'
-import { checkServer } from '../../../src/engine/postgres/check'
-import type { PostgresServer } from '../../../tools/postgres/server'
 import { startProxy } from '../../harness/cuttable'
 import { PATIENCE_MS } from '../../harness/daemon'
 import { describeServers } from '../../harness/own-server'
-import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
+import { openPlain } from '../../harness/plain-role'
+import { errorOf } from '../../harness/postgres-store'
 import { allPlants, range } from '../../harness/tested-store'
 import { until } from '../../harness/until'
 
@@ -20,30 +18,6 @@ async function timeUntil(what: string, find: () => Promise<unknown>): Promise<nu
   const startedAt = performance.now()
   await until(what, find)
   return performance.now() - startedAt
-}
-
-let roles = 0
-
-/** A store whose role is no superuser, as in production. */
-async function openPlain(server: PostgresServer, port = server.port, keep: KeepChanges = null) {
-  const admin = await newDatabase(server)
-  const database = admin.slice(admin.lastIndexOf('/') + 1)
-  roles += 1
-  const role = `plain_${roles}`
-  const query = (statement: string) => server.query(statement.replaceAll('$role', role), database)
-  await query(`CREATE ROLE $role LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO $role`)
-  const url = `postgres://${role}:secret@127.0.0.1:${port}/${database}`
-  const events: Logged[] = []
-  const store = await openAt(url, events, keep)
-  await store.createPlant({ id: 1n, name: 'one' })
-  return {
-    store,
-    events,
-    query,
-    isHealthy: async () => (await errorOf(store.probe())) === null,
-    check: async () => (await checkServer(targetOf(url))).problems,
-    [Symbol.asyncDispose]: () => store.close(),
-  }
 }
 
 const forced = 'ALTER TABLE plants FORCE ROW LEVEL SECURITY; ALTER TABLE plants'
@@ -448,14 +422,21 @@ describeServers('what %s refuses', (started) => {
     await expect(it.check()).rejects.toThrow('run GRANT TEMPORARY ON DATABASE')
   })
 
-  test('to a check is a constraint, a unique index or a column of another program that makes writes fail', async () => {
+  test('to a check is what another program put on a table and makes writes fail', async () => {
     await using it = await openPlain(await started())
     await it.query(
       `ALTER TABLE plants ADD CONSTRAINT short CHECK (length(name) < 9);
        ALTER TABLE plants ADD CONSTRAINT one_tag UNIQUE (tag);
        CREATE UNIQUE INDEX one_name ON plants (name);
        CREATE INDEX by_name ON plants (name);
-       ALTER TABLE tokens ADD COLUMN mine int NOT NULL`,
+       ALTER TABLE tokens ADD COLUMN mine int NOT NULL;
+       CREATE FUNCTION discard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+       CREATE TRIGGER discards BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard();
+       CREATE TRIGGER off BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard();
+       ALTER TABLE plants DISABLE TRIGGER off;
+       CREATE TRIGGER records AFTER INSERT ON plants FOR EACH ROW EXECUTE FUNCTION discard();
+       CREATE RULE keeps AS ON DELETE TO plants DO INSTEAD NOTHING;
+       ALTER TABLE tokens ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY`,
     )
 
     expect(await it.check()).toEqual([
@@ -463,6 +444,9 @@ describeServers('what %s refuses', (started) => {
       "constraint one_tag on plants is not plantstore's; writes may fail",
       "constraint short on plants is not plantstore's; writes may fail",
       "unique index one_name on plants is not plantstore's; writes may fail",
+      "row-level security on tokens is not plantstore's; writes may fail",
+      "rule keeps on plants is not plantstore's; writes may fail",
+      "trigger discards on plants is not plantstore's; writes may fail",
     ])
   })
 })
