@@ -187,6 +187,8 @@ export async function startPostgres({ bin }: Installation, options: ServerOption
     pid,
     query,
     stop,
+    /** Writes a file of its data anew, with the same owner and mode. */
+    rewrite: (name: string, text: string) => writeFileSync(join(data, name), text),
     /** All that it has logged since its last start. */
     log,
     /** Starts it again after it was ended. */
