@@ -8,6 +8,7 @@ import { describeServers } from '../../harness/own-server'
 import { roleStatements } from '../../harness/pgbouncer'
 import { errorOf, type Logged, newDatabase, openAt, targetOf } from '../../harness/postgres-store'
 import { allPlants } from '../../harness/tested-store'
+import { until } from '../../harness/until'
 
 setDefaultTimeout(PATIENCE_MS)
 
@@ -81,6 +82,27 @@ describeServers('a session of %s', (started, installation) => {
         exit_on_error: 'off',
       },
     ])
+  })
+
+  test('keeps a synchronous_commit that waits for more, also when the server changes its own', async () => {
+    const server = await started()
+    await using it = await databaseOf(server, { synchronous_commit: 'remote_apply' })
+    const connection = await open(it.url)
+    await server.query('ALTER SYSTEM SET synchronous_commit = off')
+    try {
+      await server.query('SELECT pg_reload_conf()')
+      await until('a reload', async () => {
+        const [row] = await server.query('SHOW synchronous_commit')
+        return row?.synchronous_commit === 'off'
+      })
+
+      const [own] = await connection.sql.unsafe('SHOW synchronous_commit')
+      expect(own).toEqual({ synchronous_commit: 'remote_apply' })
+    } finally {
+      await server.query('ALTER SYSTEM RESET synchronous_commit')
+      await server.query('SELECT pg_reload_conf()')
+      await connection.close()
+    }
   })
 
   test('stores and reads plants exactly with such settings', async () => {

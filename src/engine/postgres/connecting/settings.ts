@@ -57,13 +57,18 @@ export const ROLE_LIMITS: Readonly<Record<string, number>> = {
   transaction_timeout: 0,
 }
 
+// The others are set once the session shows which accepted value it has.
+const SET_AT_START = Object.entries(REQUIRED).flatMap(([name, [value, ...others]]) =>
+  others.length === 0 ? [[name, value] as const] : [],
+)
+
 /** Settings sent at the start of a session. They override those of the role and the database; a pooler drops them. */
 export const startupOf = (target: PostgresTarget): Record<string, string> => ({
   application_name: target.applicationName,
   ...(target.options === null ? {} : { options: target.options }),
   ...(target.prepare
     ? {
-        ...Object.fromEntries(Object.entries(REQUIRED).map(([name, [value]]) => [name, value])),
+        ...Object.fromEntries(SET_AT_START),
         ...UNLIMITED,
         ...PLANS,
         ...TCP,
@@ -108,6 +113,13 @@ async function wrongLimits(sql: SQL): Promise<Wrong[]> {
   })
 }
 
+/** Sets `synchronous_commit`, stronger if it was so. Resolves to the value, which no change of the server's settings ends. */
+async function setSynchronousCommit(sql: SQL, found: string | null = null): Promise<string> {
+  const value = found === 'remote_apply' ? found : 'on'
+  await sql.unsafe(`SET synchronous_commit = ${value}`)
+  return value
+}
+
 function refuseSettings(wrong: readonly Wrong[]): void {
   if (wrong.length === 0) return
   const found = wrong.map((it) => `${it.name} is ${it.found}`)
@@ -141,6 +153,7 @@ export async function checkSettings(
     throw new OpenError('connected through a pooler: add prepare=false to the URL')
   }
   if (it.transaction_read_only !== 'off') throw new OpenError('read-only, like a standby')
+  if (prepare) it.synchronous_commit = await setSynchronousCommit(sql, it.synchronous_commit)
   refuseSettings([...wrongSettings(it), ...(prepare ? [] : await wrongLimits(sql))])
   if (!prepare && searchPath !== null && it.search_path !== searchPath) {
     throw new OpenError(

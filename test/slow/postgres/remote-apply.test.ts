@@ -1,0 +1,76 @@
+// A primary with synchronous_commit = remote_apply: each commit waits until its standby shows it.
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { startPostgres } from '../../../tools/postgres/server'
+import { builtProgram, PATIENCE_MS, startDaemon } from '../../harness/daemon'
+import { describeServers } from '../../harness/own-server'
+import { until } from '../../harness/until'
+
+setDefaultTimeout(2 * PATIENCE_MS)
+
+const program = builtProgram()
+const CLIENTS = 16
+
+describeServers('remote_apply with %s', (_, it) => {
+  const canCopy = existsSync(join(it.bin, 'pg_basebackup'))
+
+  test.skipIf(!canCopy)('waits for a standby that lags or stops, and loses no plant', async () => {
+    await using primary = await startPostgres(it)
+    await using standby = await startPostgres(it, { standbyOf: primary })
+    await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    await primary.query('ALTER SYSTEM SET synchronous_commit = remote_apply')
+    await primary.query('SELECT pg_reload_conf()')
+    const url = await primary.createDatabase('plants')
+    await using daemon = await startDaemon({ program, env: { PLANTSTORE_DATABASE: url } })
+    const acknowledged: number[] = []
+    const others = new Set<number>()
+    let next = 1
+    let isOver = false
+    const client = async () => {
+      while (!isOver) {
+        const id = next
+        next += 1
+        const answer = await daemon.create(`{"id":${id},"name":"plant"}`).catch(() => null)
+        if (!answer) return
+        if (answer.ok) acknowledged.push(id)
+        else others.add(answer.status)
+      }
+    }
+    const clients = Array.from({ length: CLIENTS }, client)
+    const isHealthy = async () => (await daemon.fetch('/health')).ok
+    const goOn = async () => {
+      const from = acknowledged.length
+      await until('creates', () => acknowledged.length > from + 100)
+      await until('health', isHealthy)
+    }
+    /** The plants acknowledged so far that the standby does not show. */
+    const missing = async () => {
+      const told = [...acknowledged]
+      const rows = await standby.query('SELECT id::int AS id FROM plants', url)
+      const shown = new Set(rows.map(({ id }: { id: number }) => id))
+      return told.filter((id) => !shown.has(id))
+    }
+
+    await goOn()
+    expect(await missing()).toEqual([])
+    // It has the log on its disk, and does not apply it.
+    await standby.query('SELECT pg_wal_replay_pause()')
+    await until('bad health', async () => !(await isHealthy()))
+    expect(await missing()).toEqual([])
+    expect((await daemon.fetch('/plants/1')).status).toBe(200)
+    await standby.query('SELECT pg_wal_replay_resume()')
+    await goOn()
+
+    await standby.stop()
+    await until('bad health', async () => !(await isHealthy()))
+    await standby.restart()
+    await goOn()
+    isOver = true
+    await Promise.all(clients)
+
+    expect(await missing()).toEqual([])
+    expect([...others].filter((status) => status !== 503)).toEqual([])
+  })
+})
