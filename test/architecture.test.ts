@@ -112,6 +112,7 @@ describe('the source', () => {
     ['controls', []],
     ['list', ['controls']],
     ['editor', ['list', 'controls']],
+    ['cells', ['editor', 'list', 'controls']],
     ['bulk', ['list', 'controls']],
     ['import', ['controls']],
     ['status', ['controls']],

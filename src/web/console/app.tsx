@@ -60,7 +60,7 @@ function Reading({ console: { list } }: Props) {
 }
 
 /** The steps from one part of the page to another. */
-function actionsOf({ list, scroll, editor, selection, pending, recent }: Console) {
+function actionsOf({ list, scroll, editor, selection, pending, recent, cells }: Console) {
   function onOpen({ id }: Pick<NewPlant, 'id'>, isForm: boolean): void {
     const row = list.rows.rowOf(id)
     if (row >= 0) scroll.activate(row)
@@ -75,7 +75,9 @@ function actionsOf({ list, scroll, editor, selection, pending, recent }: Console
       selection.drop(plants)
       if (plants.some(({ id }) => id === editor.openId)) editor.leave()
     },
-    onUndo: (): void => pending.undo(),
+    onUndo(): void {
+      if (!cells.value?.undoLatest()) pending.undo()
+    },
   }
 }
 
@@ -100,6 +102,7 @@ function Work({ console: all }: Props) {
           isReadOnly={isReadOnly}
           openId={editor.openId}
           selection={selection}
+          cells={isReadOnly ? null : all.cells.value}
           {...actions}
         />
         {isEmpty ? (
@@ -243,6 +246,7 @@ function dropHandlers({ session, importer }: Console, isOver: Signal<boolean>) {
 /** The page. */
 export function App({ console: all }: Props) {
   const { session, list, editor, selection, pending, recent } = all
+  const cells = all.cells.value
   const isOver = useSignal(false)
   const isHelp = useSignal(false)
   const onHelp = () => {
@@ -268,6 +272,7 @@ export function App({ console: all }: Props) {
         <p class="said" role="status">
           {all.status.value}
         </p>
+        {cells ? <cells.Note /> : null}
         <UndoList pending={pending} />
       </div>
       {session.isConnected.value ? null : <Reconnect session={session} onForget={all.disconnect} />}

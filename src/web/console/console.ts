@@ -1,9 +1,10 @@
 // Puts the parts of the console together.
 
-import { effect, untracked } from '@preact/signals'
+import { effect, signal, untracked } from '@preact/signals'
 import { putView, readView, takeToken } from './address.ts'
 import { createAnnouncer } from './announcer.ts'
 import { PendingActions } from './bulk/pending-actions.ts'
+import type { CellEditor } from './cells/cell-editor.tsx'
 import { Editor } from './editor/editor.ts'
 import { createImporter } from './import/importer.ts'
 import { onPaste } from './import/paste.ts'
@@ -46,6 +47,8 @@ function createParts(base: URL) {
     editor,
     selection,
     pending,
+    /** null until it is loaded. */
+    cells: signal<CellEditor | null>(null),
     importer,
     exporter,
     recent,
@@ -120,6 +123,20 @@ function connectParts({ session, list, selection, monitor }: Console): void {
   })
 }
 
+/** Loads the editor of cells once a token may write, and again once the service answers if that failed. */
+function loadCells(parts: Console): void {
+  const { session, cells, pending } = parts
+  const latestAction = () => pending.waiting.value.at(-1)?.key ?? 0
+  effect(() => {
+    const isWanted = session.isConnected.value && session.isReachable.value
+    if (!isWanted || session.isReadOnly.value) return
+    untracked(async () => {
+      const code = await import('./cells/cell-editor.tsx').catch(() => null)
+      if (code) cells.value ??= new code.CellEditor({ ...parts, latestAction })
+    })
+  })
+}
+
 /** Shows an outage in the title and the icon, which are all that another tab shows. */
 function showOutageInTab({ monitor }: Console): void {
   const icon = document.querySelector('link[rel=icon]')
@@ -131,7 +148,7 @@ function showOutageInTab({ monitor }: Console): void {
   })
 }
 
-function listenToPage({ session, list, editor, pending, importer }: Console): void {
+function listenToPage({ session, list, editor, pending, importer, cells }: Console): void {
   addEventListener('popstate', () => {
     if (!session.isKnown.value) return
     const view = readView()
@@ -146,7 +163,8 @@ function listenToPage({ session, list, editor, pending, importer }: Console): vo
   })
   addEventListener('beforeunload', (event) => {
     const isImporting = importer.current.value?.state === 'running'
-    if (isImporting || editor.isDirty || pending.isAtRisk()) event.preventDefault()
+    const isTyped = editor.isDirty || cells.value?.isAtRisk
+    if (isImporting || isTyped || pending.isAtRisk()) event.preventDefault()
   })
 }
 
@@ -163,6 +181,7 @@ export function createConsole(base: URL): Console {
   const parts = createParts(base)
   showPlants(parts)
   connectParts(parts)
+  loadCells(parts)
   showOutageInTab(parts)
   listenToPage(parts)
   // A link to this page with another fragment does not load it again.

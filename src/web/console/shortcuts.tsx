@@ -11,6 +11,9 @@ const READING = [
 const WRITING = [
   ['n', 'Add a plant'],
   ['F2', 'Edit the plant'],
+  ['←,→', 'Choose a cell of the plant'],
+  ['Enter,Double click', 'Edit the cell in place'],
+  ['Tab,Shift+Tab', 'Save the cell, edit the next or previous one'],
   ['Space', 'Select the plant'],
   ['Delete', 'Delete the plant'],
   ['Ctrl+A', 'Select all plants'],

@@ -15,7 +15,7 @@ const SHORTEST_MS = 1
 
 const LITERAL =
   /(?<![\w)\]'"`*/<}])\/(?![/*\s])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/([dgimsuvy]*)/g
-const OTHER_LINE = /^\s*(\/\/|\/?\*|import\b|\} from\b)/
+const OTHER_LINE = /^\s*(\/\/|\/?\*|import\b|\} from\b)|\bimport\(/
 
 /** The patterns that a source has as literals. */
 function patternsOf(source: string): RegExp[] {

@@ -91,6 +91,13 @@ export class Editor {
     else if (!form.isGone.value) this.edit()
   }
 
+  /** Opens the form of a plant that could not be saved in the table, with what was typed. */
+  take(form: PlantForm): void {
+    this.isEditing.value = true
+    this.#isFromPage = false
+    this.#set(form)
+  }
+
   /** Opens or closes the plant in the URL. */
   follow(): void {
     const wanted = readOpenPlant()

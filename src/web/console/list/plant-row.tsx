@@ -1,9 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot hold a million rows; the roles are the same.
 // biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and points to the active row.
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: Biome does not see that this is a row.
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, HTMLAttributes } from 'preact'
 import type { NewPlant } from '../../../client/client.ts'
-import { OTHER_TEXTS } from '../texts.ts'
+import { OTHER_TEXTS, type TextName } from '../texts.ts'
+import type { CellEditing } from './cell-editing.ts'
 import type { Selection } from './selection.ts'
 
 export type RowActions = {
@@ -23,9 +24,12 @@ type PlantRowProps = RowActions & {
   readonly isAdded: boolean
   readonly isReadOnly: boolean
   readonly selection: Selection
+  /** null: no cell can be edited. */
+  readonly cells: CellEditing | null
 }
 
 export const rowId = (at: number): string => `row-${at}`
+export const cellId = (at: number, text: TextName): string => `${rowId(at)}-${text}`
 
 // Row 1 is the head.
 const attributesOf = (at: number, isActive: boolean) =>
@@ -106,10 +110,34 @@ function Actions({
   )
 }
 
+type TextCellProps = Pick<PlantRowProps, 'plant' | 'at' | 'isActive' | 'cells'> &
+  Pick<HTMLAttributes, 'dir' | 'title'> & {
+    readonly text: TextName
+    readonly look: string
+    readonly children: ComponentChildren
+  }
+
+/** A text of a plant, or the field that edits it. */
+function TextCell({ plant, at, isActive, cells, text, look, children, ...props }: TextCellProps) {
+  const isActiveCell = isActive && cells?.column.value === text
+  return (
+    <span
+      role="gridcell"
+      id={cellId(at, text)}
+      class={isActiveCell ? `${look} active` : look}
+      data-text={text}
+      {...props}
+    >
+      {cells?.fieldOf(plant, text) ?? children}
+    </span>
+  )
+}
+
 export function PlantRow(props: PlantRowProps) {
-  const { plant, at, isActive, isOpen, isAdded, isReadOnly, selection, onTag } = props
+  const { plant, at, isActive, isOpen, isAdded, isReadOnly, selection, cells, onTag } = props
   const { id, name, tag } = plant
   const tabIndex = isActive ? 0 : -1
+  const cell = { plant, at, isActive, cells }
   return (
     <div
       {...attributesOf(at, isActive)}
@@ -130,13 +158,13 @@ export function PlantRow(props: PlantRowProps) {
           </label>
         </span>
       )}
-      <span role="gridcell" class="id">
+      <span role="gridcell" class="id" aria-readonly={cells ? true : undefined}>
         {String(id)}
       </span>
-      <span role="gridcell" class="name" dir="auto" title={name}>
+      <TextCell {...cell} text="name" look="name" dir="auto" title={name}>
         {name === '' ? <i>no name</i> : name}
-      </span>
-      <span role="gridcell" class="tag">
+      </TextCell>
+      <TextCell {...cell} text="tag" look="tag">
         {tag === undefined ? null : (
           <button
             type="button"
@@ -144,16 +172,20 @@ export function PlantRow(props: PlantRowProps) {
             dir="auto"
             tabIndex={tabIndex}
             title="Show only plants with this tag"
-            onClick={() => onTag(tag)}
+            onClick={(event) => {
+              const act = () => onTag(tag)
+              if (cells) cells.onClick(event, act)
+              else act()
+            }}
           >
             {tag === '' ? '(empty)' : tag}
           </button>
         )}
-      </span>
+      </TextCell>
       {OTHER_TEXTS.map((text) => (
-        <span key={text} role="gridcell" class="text" dir="auto" title={plant[text]}>
+        <TextCell key={text} {...cell} text={text} look="text" dir="auto" title={plant[text]}>
           {plant[text]}
-        </span>
+        </TextCell>
       ))}
       <Actions {...props} tabIndex={tabIndex} />
     </div>

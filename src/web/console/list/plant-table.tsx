@@ -6,8 +6,9 @@ import { useEffect, useRef } from 'preact/hooks'
 import { hides, Menu } from '../controls/menu.tsx'
 import { SORT_KEYS, type SortKey } from '../sort.ts'
 import { labelOf, OTHER_TEXTS } from '../texts.ts'
+import type { CellEditing } from './cell-editing.ts'
 import { type PlantList, tooLongFor } from './plant-list.ts'
-import { PlantRow, type RowActions, rowId, UnreadRow } from './plant-row.tsx'
+import { cellId, PlantRow, type RowActions, rowId, UnreadRow } from './plant-row.tsx'
 import type { Selection } from './selection.ts'
 import { onTableKey } from './table-keys.ts'
 import type { TableScroll } from './table-scroll.ts'
@@ -128,6 +129,8 @@ export type TableProps = RowActions & {
   readonly isReadOnly: boolean
   readonly openId: bigint | null
   readonly selection: Selection
+  /** null: no cell can be edited. */
+  readonly cells: CellEditing | null
   readonly onUndo: () => void
 }
 
@@ -138,7 +141,7 @@ function rowOf({ target }: Event): number | undefined {
 }
 
 /** The rows in view, in an element as high as all of them. */
-function Body({ list, scroll, isReadOnly, openId, selection, ...actions }: TableProps) {
+function Body({ list, scroll, isReadOnly, openId, selection, cells, ...actions }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const probe = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -163,10 +166,12 @@ function Body({ list, scroll, isReadOnly, openId, selection, ...actions }: Table
         const plant = list.rows.row(rowOf(event) ?? -1)
         const isControl = event.target instanceof Element && event.target.closest('button, label')
         // Text that was marked with the mouse is to be copied.
-        if (plant && !isControl && getSelection()?.isCollapsed !== false) {
-          actions.onOpen(plant, false)
-        }
+        if (!plant || isControl || getSelection()?.isCollapsed === false) return
+        const open = () => actions.onOpen(plant, false)
+        if (cells) cells.onClick(event, open)
+        else open()
       }}
+      onDblClick={(event) => cells?.onDoubleClick(event)}
     >
       <div class="row probe" ref={probe} aria-hidden="true" />
       <div
@@ -188,6 +193,7 @@ function Body({ list, scroll, isReadOnly, openId, selection, ...actions }: Table
                 isAdded={plant.id === list.added.value}
                 isReadOnly={isReadOnly}
                 selection={selection}
+                cells={cells}
                 {...actions}
               />
             )
@@ -206,13 +212,14 @@ const gridClass = (isReadOnly: boolean, digits: number): string =>
 
 /** The table of plants. Only the rows in view are in the document. */
 export function PlantTable(props: TableProps) {
-  const { list, scroll, isReadOnly, selection } = props
+  const { list, scroll, isReadOnly, selection, cells } = props
   /** The length of the longest id so far, so that the columns do not move to and fro. */
   const digits = useRef(0)
   list.rows.version.value
   const { first, end } = scroll.position.drawn.value
   const active = scroll.active.row.value
   const isDrawn = active >= first && active < end && list.rows.count.value > 0
+  const column = list.rows.row(active) && cells?.column.value
   for (let at = first; at < end; at++) {
     digits.current = Math.max(digits.current, String(list.rows.row(at)?.id ?? '').length)
   }
@@ -225,7 +232,9 @@ export function PlantTable(props: TableProps) {
       aria-rowcount={list.rows.isComplete.value ? list.rows.count.value + 1 : -1}
       aria-colcount={(isReadOnly ? 4 : 5) + OTHER_TEXTS.length}
       aria-readonly={isReadOnly}
-      aria-activedescendant={isDrawn ? rowId(active) : undefined}
+      aria-activedescendant={
+        isDrawn ? (column ? cellId(active, column) : rowId(active)) : undefined
+      }
       tabIndex={0}
       onKeyDown={(event) => {
         if (onTableKey(event, props)) event.preventDefault()

@@ -1,5 +1,6 @@
 // The keys of the table.
 
+import type { CellEditing } from './cell-editing.ts'
 import type { PlantList } from './plant-list.ts'
 import type { RowActions } from './plant-row.tsx'
 import type { Selection } from './selection.ts'
@@ -10,6 +11,7 @@ type TableParts = Pick<RowActions, 'onOpen' | 'onDelete'> & {
   readonly scroll: TableScroll
   readonly selection: Selection
   readonly isReadOnly: boolean
+  readonly cells: CellEditing | null
   readonly onUndo: () => void
 }
 
@@ -27,6 +29,7 @@ export function onTableKey(event: KeyboardEvent, table: TableParts): boolean {
   const { list, scroll, selection, isReadOnly, onOpen, onDelete } = table
   if (event.ctrlKey || event.metaKey) return onChord(event, table)
   if (event.altKey) return false
+  if (table.cells?.onKey(event)) return true
   const plant = list.rows.row(scroll.active.row.value)
   const isInControl =
     event.target instanceof HTMLButtonElement || event.target instanceof HTMLInputElement

@@ -20,6 +20,12 @@ export async function startChromium(_: string, downloads: string): Promise<Drive
       await page.mouse.down()
       await page.mouse.up()
     },
+    async pressTwice() {
+      for (const clickCount of [1, 2]) {
+        await page.mouse.down({ clickCount })
+        await page.mouse.up({ clickCount })
+      }
+    },
     async keys(chords) {
       for (const chord of chords) {
         // It has no key for most characters.

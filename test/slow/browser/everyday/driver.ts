@@ -14,6 +14,8 @@ export type Driver = AsyncDisposable & {
   move(x: number, y: number): Promise<void>
   /** Presses and releases the mouse where it is. */
   press(): Promise<void>
+  /** Presses and releases it twice, as fast as people do. */
+  pressTwice(): Promise<void>
   /** Presses chords, one after the other. */
   keys(chords: readonly Chord[]): Promise<void>
   /** Chooses a file in the field that an expression finds. */
@@ -22,13 +24,17 @@ export type Driver = AsyncDisposable & {
 
 /** The keys without a character, as WebDriver writes them. */
 export const CODES = {
+  Tab: '\ue004',
   Enter: '\ue007',
   Escape: '\ue00c',
   Control: '\ue009',
   Shift: '\ue008',
   End: '\ue010',
+  ArrowLeft: '\ue012',
   ArrowUp: '\ue013',
+  ArrowRight: '\ue014',
   ArrowDown: '\ue015',
+  Delete: '\ue017',
   F2: '\ue032',
 } as const
 
@@ -39,15 +45,17 @@ const pointer = (actions: readonly object[]) => [
   { type: 'pointer', id: 'mouse', parameters: { pointerType: 'mouse' }, actions },
 ]
 
+const PRESS = [
+  { type: 'pointerDown', button: 0 },
+  { type: 'pointerUp', button: 0 },
+]
+
 /** The actions of W3C's WebDriver. */
 export const actionsOf = {
   move: (x: number, y: number) =>
     pointer([{ type: 'pointerMove', x, y, origin: 'viewport', duration: 0 }]),
-  press: () =>
-    pointer([
-      { type: 'pointerDown', button: 0 },
-      { type: 'pointerUp', button: 0 },
-    ]),
+  press: () => pointer(PRESS),
+  pressTwice: () => pointer([...PRESS, ...PRESS]),
   keys: (chords: readonly Chord[]) => [
     {
       type: 'key',

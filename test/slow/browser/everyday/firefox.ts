@@ -86,6 +86,7 @@ export async function startFirefox(folder: string, downloads: string): Promise<D
     },
     move: (x, y) => perform(actionsOf.move(x, y)),
     press: () => perform(actionsOf.press()),
+    pressTwice: () => perform(actionsOf.pressTwice()),
     keys: (chords) => perform(actionsOf.keys(chords)),
     async chooseFile(expression, path) {
       const { sharedId } = await evaluated(expression)

@@ -78,11 +78,17 @@ export function handsOn(driver: () => Driver) {
     await driver().press()
   }
 
+  async function doubleClick(target: Target): Promise<void> {
+    await hover(target)
+    await driver().pressTwice()
+  }
+
   return {
     sees,
     until: (what: string, look: () => Promise<boolean>) => until(() => what, look),
     hover,
     click,
+    doubleClick,
     /** Waits until all of these are seen. */
     async find(...targets: readonly Target[]): Promise<void> {
       for (const target of targets) {

@@ -33,6 +33,9 @@ export const add = button('Add plant')
 export const id = field('ID')
 export const name = field('Name')
 export const tag = field('Tag')
+/** The field of a cell that is edited in place. */
+export const cellField = (text: 'Name' | 'Tag', plant: string): Target =>
+  field(`${text} of plant ${plant}`)
 export const newTag = field('New name')
 export const tagForAll = field('Tag for all of them')
 export const saveNew = button('Add')

@@ -74,6 +74,7 @@ export async function startWebKit(folder: string, downloads: string): Promise<Dr
     evaluate,
     move: (x, y) => perform(actionsOf.move(x, y)),
     press: () => perform(actionsOf.press()),
+    pressTwice: () => perform(actionsOf.pressTwice()),
     keys: (chords) => perform(actionsOf.keys(chords)),
     async chooseFile(expression, path) {
       const { [ELEMENT]: element } = (await evaluate(expression)) as { [ELEMENT]: string }

@@ -1,0 +1,101 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { type TagCounts, TagInput } from '../controls/tag-input.tsx'
+import type { PlantForm } from '../editor/plant-form.ts'
+import { labelOf, type TextName } from '../texts.ts'
+
+export type OpenCell = {
+  readonly id: bigint
+  readonly text: TextName
+  readonly form: PlantForm
+  /** Resolves once the plant was read as it is stored; to null if it cannot be read. */
+  readonly reading: Promise<readonly TextName[] | null>
+  /** True once the field was shown: it moves with its row. */
+  isShown: boolean
+}
+
+type CellFieldProps = {
+  readonly cell: OpenCell
+  readonly tags: () => TagCounts
+  /** Saves the text, or gives it back. */
+  readonly onEnd: (isSaved: boolean) => void
+  /** Saves the text and goes on to another cell. */
+  readonly onStep: (step: 1 | -1) => void
+  /** Called when the field may have lost the keyboard. */
+  readonly onLeave: () => void
+}
+
+/** Gives a field the keyboard: at first with its text selected, later at the end of what was typed. */
+function take(input: HTMLInputElement, cell: OpenCell): void {
+  input.focus({ preventScroll: true })
+  if (cell.isShown) input.setSelectionRange(-1, -1)
+  else input.select()
+  cell.isShown = true
+}
+
+/** True for a cell in the lower half of the table, which has no room below it. */
+function isLow(box: Element): boolean {
+  const table = box.closest('[role="grid"]')?.getBoundingClientRect() ?? new DOMRect()
+  return box.getBoundingClientRect().top > table.top + table.height / 2
+}
+
+/** The text of a cell as a field. */
+export function CellField({ cell, tags, onEnd, onStep, onLeave }: CellFieldProps) {
+  const { id, text, form } = cell
+  const draft = form.draft.texts[text]
+  const box = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const input = box.current?.querySelector('input')
+    if (input) take(input, cell)
+    if (box.current && isLow(box.current)) box.current.classList.add('up')
+    // A window that is not in front reports no other loss of the keyboard in Firefox.
+    addEventListener('click', onLeave, true)
+    return () => {
+      removeEventListener('click', onLeave, true)
+      onLeave()
+    }
+  }, [cell])
+  const attributes = {
+    'aria-label': `${labelOf(text)} of plant ${id}`,
+    dir: 'auto',
+    autoComplete: 'off',
+    spellcheck: false,
+  } as const
+  function onKeyDown(event: KeyboardEvent): void {
+    // The keys of the table and of the page are none of a field's.
+    event.stopPropagation()
+    const { key, code, shiftKey } = event
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.altKey) return
+    // With Shift, WebKit on GTK knows the key alone.
+    if (code === 'Tab') onStep(shiftKey ? -1 : 1)
+    else if (key === 'Enter' || key === 'Escape') onEnd(key === 'Enter')
+    else return
+    event.preventDefault()
+  }
+  const stop = (event: Event): void => event.stopPropagation()
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only keeps events of the field from the table.
+    <div
+      ref={box}
+      class="cell-field"
+      onKeyDown={onKeyDown}
+      onPointerDown={stop}
+      onClick={stop}
+      onDblClick={stop}
+      onFocusOut={onLeave}
+    >
+      {text === 'tag' ? (
+        <TagInput text={draft} tags={tags} attributes={attributes} />
+      ) : (
+        <input
+          {...attributes}
+          type="text"
+          autoCapitalize="none"
+          value={draft.value}
+          onInput={(event) => {
+            draft.value = event.currentTarget.value
+          }}
+        />
+      )}
+    </div>
+  )
+}

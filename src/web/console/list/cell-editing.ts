@@ -1,0 +1,18 @@
+// The part of the table that edits cells in place, which is loaded once a token may write.
+
+import type { ReadonlySignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { NewPlant } from '../../../client/client.ts'
+import type { TextName } from '../texts.ts'
+
+export type CellEditing = {
+  /** The column of the active cell; null: the whole row is active. */
+  readonly column: ReadonlySignal<TextName | null>
+  /** Handles a key in the table; false for any other key. */
+  onKey(event: KeyboardEvent): boolean
+  /** Carries out a click, in a cell only if no second click follows. */
+  onClick(event: MouseEvent, act: () => void): void
+  onDoubleClick(event: MouseEvent): void
+  /** The field in place of the text of a cell; null if the cell is not edited. */
+  fieldOf(plant: NewPlant, text: TextName): ComponentChildren
+}

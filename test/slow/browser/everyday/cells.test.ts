@@ -1,0 +1,264 @@
+// Cells of the table that are edited in place, in each browser: `bun run test:browser`.
+import { beforeEach, expect, test } from 'bun:test'
+import { TOKEN } from '../../../harness/daemon'
+import { ownDaemon } from '../../../harness/own-daemon'
+import { ownPages } from '../../../harness/own-pages'
+import { storedPlants } from '../../../harness/plants'
+import { until } from '../../../harness/until'
+import { inEachBrowser } from './browsers'
+import * as labels from './labels'
+
+ownPages()
+const { daemon, database, createToken } = ownDaemon()
+
+const PLANTS = [
+  { id: 1, name: 'Boston fern', tag: 'fern' },
+  { id: 2, name: 'Monstera' },
+  { id: 3, name: 'Two\nlines', tag: 'aroid' },
+  { id: 4, name: 'Snake plant', tag: 'aroid' },
+]
+const TABLE = '[role=grid]'
+const FIELD = '.cell-field input'
+const NAME = labels.cellField('Name', '1')
+const TAG = labels.cellField('Tag', '1')
+const BOSTON = labels.cell('1', 'Boston fern')
+const FERN = labels.tagOf('1', 'fern')
+const PANEL = labels.control('Duplicate')
+
+const stored = (id: number) => storedPlants(database).find((plant) => plant.id === BigInt(id))
+const isStored = (id: number, fields: { readonly name?: string; readonly tag?: string | null }) =>
+  until(`plant ${id} with ${JSON.stringify(fields)}`, () =>
+    Object.entries(fields).every(
+      ([field, text]) => stored(id)?.[field as keyof typeof fields] === text,
+    ),
+  )
+
+await inEachBrowser((person, browser) => {
+  const evaluate = (expression: string) => browser().driver.evaluate(expression)
+  const type = async (text: string): Promise<void> => {
+    for (const character of text) await person.press(character)
+  }
+  /** Edits a cell by the mouse. */
+  async function edit(cell: labels.Target): Promise<void> {
+    await person.doubleClick(cell)
+    await person.isIn(FIELD)
+  }
+
+  beforeEach(async () => {
+    await daemon.fetch('/plants/batch', { method: 'PUT', json: { plants: PLANTS } })
+    await browser().driver.open('about:blank')
+    await browser().driver.open(`${daemon.url}/#token=${TOKEN}`)
+    await person.find(labels.row('1'))
+    const isLoaded = `document.querySelector('.rows .id[aria-readonly]') !== null`
+    await person.until('the editor of cells', async () => (await evaluate(isLoaded)) === true)
+  })
+
+  test('a double click edits a name, and Enter saves it', async () => {
+    await edit(BOSTON)
+    await person.find(NAME)
+    expect(await person.textOf(NAME)).toBe('Boston fern')
+    await type('Sword')
+    await person.press('Enter')
+    await person.find(labels.cell('1', 'Sword'), labels.text('Plant 1 was changed'))
+
+    await person.isIn(TABLE)
+    expect(stored(1)).toMatchObject({ name: 'Sword', tag: 'fern' })
+    expect(await person.sees(PANEL)).toBeFalse()
+  })
+
+  test('a double click edits a tag, with suggestions; one click searches for it', async () => {
+    await edit(FERN)
+    await type('oi')
+    await person.press('ArrowDown')
+    await person.press('Enter')
+    expect(await person.textOf(TAG)).toBe('aroid')
+    await person.press('Enter')
+    await isStored(1, { tag: 'aroid' })
+    await edit({ kind: '.tag', name: '', row: '2' })
+    await type('new')
+    await person.press('Enter')
+    await isStored(2, { tag: 'new' })
+
+    await person.click(labels.tagOf('1', 'aroid'))
+    await person.lose(labels.row('2'))
+    await person.find(labels.row('4'))
+  })
+
+  test('one click opens the plant, and Escape gives a text back', async () => {
+    await edit(BOSTON)
+    await type('x')
+    await person.press('Escape')
+    await person.isIn(TABLE)
+    await person.find(BOSTON)
+    await person.click(labels.cell('4', 'Snake plant'))
+    await person.find(labels.heading('Snake plant'))
+
+    expect(stored(1)).toMatchObject({ name: 'Boston fern' })
+  })
+
+  test('Tab saves and goes on, past a text of two lines; Shift+Tab goes back', async () => {
+    await edit(BOSTON)
+    await type('Sword')
+    await person.press('Tab')
+    await type('x')
+    await person.press('Tab')
+    await type('Swiss')
+    await person.press('Tab')
+    await type('y')
+    await person.press('Tab')
+    await person.find(labels.cellField('Tag', '3'))
+    await person.press('Shift', 'Tab')
+    await person.find(labels.cellField('Tag', '2'))
+    expect(await person.textOf(labels.cellField('Tag', '2'))).toBe('y')
+    await person.press('Shift', 'Tab')
+    await person.find(labels.cellField('Name', '2'))
+    await person.press('Escape')
+
+    await isStored(1, { name: 'Sword', tag: 'x' })
+    await isStored(2, { name: 'Swiss', tag: 'y' })
+    expect(stored(3)).toMatchObject({ name: 'Two\nlines', tag: 'aroid' })
+  })
+
+  test('Tab goes on from a plant that leaves the search with its change', async () => {
+    await person.fill(labels.search, 'tag:aroid')
+    await person.press('Enter')
+    await person.lose(labels.row('1'))
+    await edit(labels.tagOf('3', 'aroid'))
+    await type('x')
+    await person.press('Tab')
+    await person.find(labels.cellField('Name', '4'))
+    await person.lose(labels.row('3'))
+    await isStored(3, { name: 'Two\nlines', tag: 'x' })
+  })
+
+  test('the form serves for a text of two lines, and the panel where the table has no columns', async () => {
+    await person.doubleClick(labels.cell('3', 'Two lines'))
+    await person.find(labels.heading('Edit plant 3'))
+    await evaluate(`(document.querySelector('.table').style.maxWidth = '30rem')`)
+    await person.doubleClick(BOSTON)
+    await person.find(labels.heading('Boston fern'))
+    expect(await evaluate(`document.querySelector('.cell-field')`)).toBeNull()
+  })
+
+  test('arrows lead to a cell, where Enter and F2 edit; on a row, Enter opens the plant', async () => {
+    await person.focus(labels.table)
+    await person.press('ArrowRight')
+    await person.press('ArrowRight')
+    const active = () =>
+      evaluate(
+        `document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).textContent`,
+      )
+    expect(await active()).toBe('fern')
+    await person.press('ArrowDown')
+    await person.press('Enter')
+    await person.find(labels.cellField('Tag', '2'))
+    await type('x')
+    await person.press('Enter')
+    await isStored(2, { tag: 'x' })
+    await person.isIn(TABLE)
+    await person.press('ArrowLeft')
+    await person.press('F2')
+    await person.find(labels.cellField('Name', '2'))
+    await person.press('Escape')
+    await person.press('ArrowLeft')
+    await person.press('Enter')
+    await person.find(labels.heading('Monstera'))
+  })
+
+  test('an empty tag removes it; Undo and Ctrl+Z give back what was there, the latest first', async () => {
+    await edit(BOSTON)
+    await type('Sword')
+    await person.press('Tab')
+    await person.press('Delete')
+    await person.press('Enter')
+    await isStored(1, { name: 'Sword', tag: null })
+    await person.click(labels.control('Undo the tag of plant 1'))
+    await isStored(1, { name: 'Sword', tag: 'fern' })
+    await person.find(FERN)
+    await person.focus(labels.table)
+    await person.press('Control', 'z')
+    await person.find(BOSTON)
+    await isStored(1, { name: 'Boston fern' })
+  })
+
+  test('Undo leaves what someone else has changed since; leaving the field by the mouse saves', async () => {
+    await edit(BOSTON)
+    await type('Sword')
+    await person.click(labels.search)
+    await isStored(1, { name: 'Sword' })
+    await person.find(labels.control('Undo the name of plant 1'))
+    await person.focus(labels.table)
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
+    await person.press('Control', 'z')
+    await person.find(labels.cell('1', 'theirs'))
+    expect(stored(1)).toMatchObject({ name: 'theirs' })
+  })
+
+  test('a conflict is shown in the form, with what was typed; other fields are kept', async () => {
+    await edit(BOSTON)
+    await type('mine')
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
+    await person.press('Tab')
+    // The open cell comes first.
+    await type('x')
+    await person.press('Enter')
+    await person.find(labels.control('Save mine'))
+    expect(await person.textOf(labels.name)).toBe('mine')
+    await isStored(1, { name: 'theirs', tag: 'x' })
+    await person.click(labels.control('Save mine'))
+    await person.lose(labels.heading('Edit plant 1'))
+    expect(stored(1)).toMatchObject({ name: 'mine', tag: 'x' })
+  })
+
+  test('what someone else had changed before the row was edited is not replaced', async () => {
+    await evaluate(`(() => {
+      const { fetch } = window
+      const { promise, resolve } = Promise.withResolvers()
+      window.answer = resolve
+      window.fetch = (...request) => promise.then(() => fetch(...request))
+    })() ?? null`)
+    await daemon.fetch('/plants/1', { method: 'PATCH', json: { name: 'theirs' } })
+    await edit(BOSTON)
+    await type('mine')
+    await person.press('Enter')
+    await person.find(labels.cell('1', 'mine'))
+    await evaluate('answer() ?? null')
+    await person.find(labels.control('Save mine'), labels.cell('1', 'theirs'))
+    expect(stored(1)).toMatchObject({ name: 'theirs' })
+  })
+
+  test('what was typed is there to copy if someone else deletes the plant', async () => {
+    await edit(BOSTON)
+    await type('mine')
+    await daemon.fetch('/plants/1', { method: 'DELETE' })
+    await person.press('Enter')
+    await person.find(
+      labels.text('This plant was deleted elsewhere. Copy what you typed, if you need it.'),
+    )
+    expect(await person.textOf(labels.name)).toBe('mine')
+  })
+
+  test('a form with typed text comes first', async () => {
+    await person.click(labels.add)
+    await person.isIn('#name')
+    await type('typed')
+    await person.doubleClick(labels.tagOf('1', 'fern'))
+    await person.click(labels.control('Keep editing'))
+    expect(await person.textOf(labels.name)).toBe('typed')
+  })
+
+  test('a read-only token edits nothing', async () => {
+    const token = await createToken(`reader ${Bun.randomUUIDv7()}`, '--scope', 'read')
+    await person.click(labels.control('Disconnect'))
+    await person.fill(labels.token, token)
+    await person.press('Enter')
+    await person.find(labels.row('1'))
+    await person.focus(labels.table)
+    await person.press('ArrowRight')
+    await person.press('Enter')
+    await person.find(labels.heading('Boston fern'))
+    await person.doubleClick(labels.cell('2', 'Monstera'))
+    await person.find(labels.heading('Monstera'))
+    expect(await evaluate(`document.querySelector('.cell-field')`)).toBeNull()
+  })
+})
